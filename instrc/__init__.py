@@ -11,7 +11,7 @@ Compile a program, or check files:
     seen = instrc.registry(".")
     module = instrc.types(program, vibes=vibes)  # classes of Python, as text
 
-Fit a schema to a provider, and bring its answer back:
+Adapt a schema to a provider, and convert its answer back:
 
     lowered = instrc.lower(tool, target="openai", name="write_a_letter")
     several = instrc.lower_all([("write", tool), ("again", tool)], target="anthropic")
@@ -28,29 +28,29 @@ Work with schemas and answers:
     parts = instrc.split({"text": "Dear Ann", "_note": "short"})
     assert instrc.subsumes({"type": "number"}, {"type": "integer"}) is not None
 
-Import the tools of others:
+Import foreign tools:
 
     imported = instrc.import_tools("openai", [lowered.payload])
 
-Run a program; `Scripted` answers for the model here:
+Run a program; `Scripted` replaces the model here:
 
     run = instrc.run('@{ title: "Draft", type: "object" }', "a letter", model=instrc.Scripted([{}]))
     assert run.status == "done"
 
-An application makes one `instrc.App`, whose runs share models, activities and a store: `await app.run(…)`.
+An application creates one `instrc.App`, whose runs share models, activities and a store: `await app.run(…)`.
 
-`await instrc.run_async(…)` is the same for asynchronous code, as `evaluate_async` is for `evaluate`;
-`async for part in instrc.stream(…)` yields the answers of models while they are written: `stream` returns an
+`await instrc.run_async(…)` is the equivalent for asynchronous code, as `evaluate_async` is for `evaluate`;
+`async for part in instrc.stream(…)` yields model answers while they are written: `stream` returns an
 `instrc.RunStream`, each part an `instrc.AnswerPart`.
 With `engine="durable"` or `"temporal"` and an `id`, a later process finds the run with the same `engine`:
 `instrc.find_run(id)`, `await instrc.find_run_async(id)`, or all: `instrc.runs(status="held")`.
-`Run.retry()` continues a failed run, `Run.fork()` begins another one with its results.
-`instrc.close_stores()` closes the stores that are open.
+`Run.retry()` continues a failed run, `Run.fork()` starts another one with its results.
+`instrc.close_stores()` closes all open stores.
 
     rehearsal = instrc.rehearse('when prompt is "a" { @{ title: "Draft", type: "object" } }')
     assert not rehearsal.missed
 
-Measure a program on cases with expected results; `instrc eval` does the same:
+Evaluate a program on cases with expected results, as `instrc eval` does:
 
     cases = [{"input": "a letter", "expected": {"text": "Dear Ann"}}]
     found = instrc.evaluate('@{ title: "Draft", type: "object" }', cases, model=instrc.Scripted([{"text": "Dear Ann"}]))
@@ -71,14 +71,14 @@ Check, convert and compare the plans of a model:
     assert not instrc.check_plan(plan, tools)
     uniform = instrc.uniform_plan(plan, tools)  # for models that take no schema of this size
     assert instrc.typed_plan(uniform, tools) == plan
-    # `import_plan`, `export_plan`, `score_plans` and `sample_plans` speak the form of TaskBench
+    # `import_plan`, `export_plan`, `score_plans` and `sample_plans` use the TaskBench format
 
 Every error is an `instrc.InstrcError` with `problems`: `CompileError` of a program or a vibe, `InputError` of a run's input,
 `AnswerError` of a model's or a person's answer, `SettingsError` of an option, `NotFoundError`, `ConflictError`,
 `UnavailableError`; and a `RunError` (`RunFailedError`, `RunWaitingError`, `RunCancelledError`) where a run has no result.
 A warning is an `instrc.CompileWarning`.
 
-Everything here is loaded when it is first used, so that a program that needs one part does not wait for the others.
+Everything here is loaded on first use, so that a program that needs one part does not wait for the others.
 """
 
 from __future__ import annotations
@@ -278,7 +278,7 @@ _HOMES = {name: module for module, names in _NAMES.items() for name in names.spl
 
 
 def __getattr__(name: str) -> object:
-    """Load a public name from its module and keep it."""
+    """Import a public name from its module and cache it."""
     if name not in _HOMES:
         raise AttributeError(f"module 'instrc' has no attribute {name!r}")
     from importlib import import_module

@@ -8,7 +8,7 @@ import sys
 
 
 def main() -> int:
-    """Run the command line of the process; Ctrl-C ends it without a traceback, also while its modules are loaded."""
+    """Run the command line; Ctrl-C ends it without a traceback, even while modules are loading."""
     try:
         from instrc.cli import main as run
 
@@ -24,16 +24,16 @@ def main() -> int:
 
 
 def _end_beside_threads(ended: list[int]) -> None:
-    """Run the exit handlers, then end the process at once: threads of some libraries crash an interpreter that shuts down.
+    """Run the exit handlers, then exit at once: threads of some libraries crash an interpreter that shuts down.
 
-    Those of Temporal do so now and then (temporalio/sdk-python#300): the command would end with 134 after its work is done.
+    Temporal's threads do so occasionally (temporalio/sdk-python#300): the command would exit with 134 after its work.
     """
     if ended and "temporalio.bridge.temporal_sdk_bridge" in sys.modules:
         os._exit(ended[0])
 
 
 def _something_waits_for_the_end() -> bool:
-    """Return whether the interpreter has to shut down in the usual way: for threads, exit handlers or a coverage run."""
+    """Return whether the interpreter must shut down normally: for threads, exit handlers or a coverage run."""
     threading = sys.modules.get("threading")
     return (
         (threading is not None and threading.active_count() > 1)

@@ -1,1 +1,1 @@
-"""Text to tree and back: the lexer, the parser, recovery from mistakes, the formatter."""
+"""Text to tree and back: lexer, parser, recovery from mistakes, formatter."""

@@ -1,4 +1,4 @@
-"""Mistakes in blocks: words of other languages, brackets, conditions, and parts that are missing."""
+"""Mistakes in blocks: words of other languages, brackets, conditions, missing parts."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ _WORDS = {
 
 
 class Head(NamedTuple):
-    """The word that the part of a block begins with, and how far that part has been read."""
+    """The keyword of a block's part, and how much of the part has been parsed."""
 
     kind: str
     word: str
@@ -69,7 +69,7 @@ class Head(NamedTuple):
 
 
 def head_of(view: View, *, but: int = 0) -> Head | None:
-    """Return the head of the innermost block that is being read, without the last tokens."""
+    """Return the head of the innermost unfinished block, ignoring the last tokens."""
     level = 0
     closed = False
     for distance, token in enumerate(islice(reversed(view.read), but, None)):
@@ -88,7 +88,7 @@ def head_of(view: View, *, but: int = 0) -> Head | None:
 
 
 def to_braces(view: View) -> TokenRepair:
-    """Continue at the braces of the block, if they follow on this line, so that their contents and the rest are parsed."""
+    """Resume at the braces of the block, if they follow on this line, so that their contents and the rest are parsed."""
     for count, token in enumerate(view.tokens[view.place : view.place + HEAD_TOKENS]):
         if token.kind == END or (count and first_on_line(view.source, view.tokens, view.place + count)):
             break
@@ -101,7 +101,7 @@ def to_braces(view: View) -> TokenRepair:
 
 
 def incomplete(view: View, word: str, missing: str, advice: str = "") -> tuple[Problem, TokenRepair]:
-    """Name a part that is missing at a token, from the state of the block that begins with a keyword."""
+    """Return the problem of a missing part at a token, from the state of the block that begins with a keyword."""
     token = view.token
     at = view.gap() if token.kind == END else view.span(token)
     advice = advice or _WORDS.get((word, view.text(token)), "")
@@ -131,7 +131,7 @@ _WRITTEN = {"≥": ">=", "≤": "<=", "≠": "is not", "!=": "is not", "!==": "i
 
 
 def _foreign_operator(view: View, head: Head) -> Slip:
-    """Diagnose signs and words that compare, negate and join conditions in other languages."""
+    """Diagnose operators and words that compare, negate and join conditions in other languages."""
     token = view.token
     text = view.text(token)
     at = view.span(token)
@@ -160,14 +160,14 @@ _KINDS = {"is not": ("IS", "NOT"), "and": ("AND",), ">=": ("COMPARE",), "<=": ("
 
 
 def _put(view: View, text: str) -> tuple[str, ...]:
-    """Return the kinds of the words that replace a sign, if they fit here."""
+    """Return the kinds of the words that replace a sign, if they are acceptable here."""
     kinds = _KINDS[_WRITTEN[text]]
     fits = view.accepts(*kinds) and (kinds != ("COMPARE",) or view.following.kind == "NUMBER")
     return kinds if fits else ()
 
 
 def _condition(view: View, head: Head) -> Slip:
-    """Diagnose what can be neither a path nor a value, and a condition that has no end."""
+    """Diagnose a token that is neither a path nor a value, and a condition without an end."""
     token = view.token
     if view.before() == "IS" and token.kind == "LSQB":
         return blocks.BadCondition(at=view.span(token), slip="list", empty=view.following.kind == "RSQB"), to_braces(view)
@@ -206,7 +206,7 @@ def _condition(view: View, head: Head) -> Slip:
 
 
 def _is_joined(view: View) -> bool:
-    """Return whether the brackets that open here contain an `or`, and an `and` is before or behind them."""
+    """Return whether the brackets that open here contain an `or`, with an `and` before or after them."""
     level, alternative, joined = 0, False, view.before() == "AND"
     for token in view.tokens[view.place : view.place + HEAD_TOKENS]:
         level += (token.kind in OPENING) - (token.kind in CLOSING)
@@ -238,7 +238,7 @@ _BEFORE_STATEMENT = frozenset({"SEMICOLON", "LBRACE", "RBRACE"})
 
 
 def stray_else(view: View) -> Slip:
-    """Diagnose an `else` behind a `;`, or another name before braces: they were parsed as a name and an object."""
+    """Diagnose an `else` after a `;`, or another name before braces, parsed as a name and an object."""
     if view.before() == "ELSE" and view.token.kind == "LPAR":
         return punctuation.UnexpectedText(
             at=view.span(view.token), what="`(`", expected="`{`: what has failed is `error` there"
@@ -266,7 +266,7 @@ def stray_else(view: View) -> Slip:
 
 
 def _negation(view: View, otherwise: Token) -> Token | None:
-    """Return the `not` of `until not check.ok else { … }`, which was read as a whole condition."""
+    """Return the `not` of `until not check.ok else { … }`, which was parsed as a whole condition."""
     end = view.tokens.index(otherwise)
     line = range(end, max(end - HEAD_TOKENS, 0), -1)
     found = (view.tokens[at] for at in line if view.text(view.tokens[at]) == "not" and view.tokens[at - 1].kind == "UNTIL")
@@ -274,7 +274,7 @@ def _negation(view: View, otherwise: Token) -> Token | None:
 
 
 def _line_of(view: View, opening: Token) -> Slip:
-    """Diagnose braces on a line that begins with a misspelt keyword of blocks, or with a keyword of another language."""
+    """Diagnose braces on a line that begins with a misspelt block keyword, or with a keyword of another language."""
     first = view.tokens.index(opening)
     while first and not first_on_line(view.source, view.tokens, first):
         first -= 1
@@ -288,7 +288,7 @@ def _line_of(view: View, opening: Token) -> Slip:
 
 
 def _name_before(view: View, place: int) -> Token | None:
-    """Return the name before braces with which a statement begins, on their line: `loop 3 { … }`, `retry { … }` in a block."""
+    """Return the statement's first name before braces on the same line: `loop 3 { … }`, `retry { … }` in a block."""
     last = place - 1
     if last > 0 and view.tokens[last].kind in {"NUMBER", "STRING"}:
         last -= 1
@@ -309,7 +309,7 @@ def called_block(view: View) -> Slip:
 
 
 def _openings(view: View) -> Iterator[int]:
-    """Yield where braces open that the mistake may be about: at it, around it, or behind it on its line."""
+    """Yield the opening braces that the mistake may concern: at it, around it, or after it on its line."""
     if view.in_braces:
         yield view.tokens.index(view.open[-1][0])
     level = 0
@@ -328,7 +328,7 @@ _HEADED = frozenset({"NAME", "DOT", "NUMBER", "STRING", "LPAR"})
 
 
 def _word_before(view: View, opening: int) -> Token | None:
-    """Return the first word of the text before braces on their line, if other languages have this word there."""
+    """Return the first word before braces on the same line, if it is a keyword there in other languages."""
     first = opening
     level = 0
     while first and opening - first < HEAD_TOKENS:
@@ -345,7 +345,7 @@ def _word_before(view: View, opening: int) -> Token | None:
 
 
 def inside_block(view: View) -> Slip:
-    """Diagnose the contents of a block's braces: fields without braces of their own, `tool` and `input`."""
+    """Diagnose the contents of a block's braces: fields without their own braces, `tool` and `input`."""
     token = view.token
     if not view.in_braces or not (view.accepts("EQUAL") or view.accepts("SEMICOLON") or _begins_body(view)):
         return None
@@ -416,7 +416,7 @@ def block_slip(view: View) -> Slip:
 
 
 def _after_else(view: View) -> Slip:
-    """Diagnose a condition, a name or a call right behind `else`."""
+    """Diagnose a condition, a name or a call directly after `else`."""
     head = head_of(view, but=1)
     if head is not None and view.token.kind == "WHEN":
         return incomplete(view, "repeat" if head.kind == "UNTIL" else head.word, "`{`", _WHEN_IN_ELSE)
@@ -431,7 +431,7 @@ def _after_else(view: View) -> Slip:
 
 
 def _ends_line(view: View) -> bool:
-    """Return whether a `:` follows a keyword of blocks at the beginning of its line or of a value, where no key fits."""
+    """Return whether a `:` follows a block keyword at the beginning of a line or value, where no key is allowed."""
     alone = first_on_line(view.source, view.tokens, view.place - 1) or view.before(2) == "EQUAL"
     return view.token.kind == "COLON" and alone and (not view.open or first_on_line(view.source, view.tokens, view.place + 1))
 

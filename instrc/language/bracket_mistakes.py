@@ -25,7 +25,7 @@ from instrc.text.names import snake
 
 
 def early_end(view: View) -> Slip:
-    """Diagnose a statement that ends, or another that begins, where this one is incomplete."""
+    """Diagnose a statement that ends, or another one that begins, while this one is incomplete."""
     token = view.token
     begins = begins_statement(view.source, view.tokens, view.place) and view.following.kind != "COLON"
     if token.kind not in {"SEMICOLON", END} and not begins:
@@ -52,7 +52,7 @@ def _empty_group(view: View) -> Problem:
 
 
 def _within_block(view: View) -> int:
-    """Return how many brackets to close before the next statement: those inside of a block that is closed later, else all."""
+    """Return how many brackets to close before the next statement: those inside a block that is closed later, or else all."""
     closing = [OPENING[opening.kind] for opening, _ in reversed(view.open)]
     for count in range(1, len(closing)):
         if closing[count] == "RBRACE" and view.accepts(*closing[:count], view.token.kind):
@@ -61,7 +61,7 @@ def _within_block(view: View) -> int:
 
 
 def closing_slip(view: View) -> Slip:
-    """Diagnose a closing bracket that matches nothing, the wrong bracket, or comes too early."""
+    """Diagnose a closing bracket that is unmatched, mismatched, or too early."""
     token = view.token
     if token.kind not in CLOSING:
         return None
@@ -93,7 +93,7 @@ def closing_slip(view: View) -> Slip:
 
 
 def _defined_last(view: View) -> str:
-    """Return the name that the last statement of a block defines, where its value is complete; else nothing."""
+    """Return the name defined by the last statement of a block, if its value is complete, or the empty string."""
     ended = view.before() == "SEMICOLON"
     follows = ("NAME", "RBRACE") if ended else ("SEMICOLON", "NAME", "RBRACE")
     if (not ended and view.before() not in ENDS_VALUE) or not view.accepts(*follows):
@@ -122,7 +122,7 @@ def unclosed(view: View, count: int) -> tuple[Problem, TokenRepair]:
 
 
 def is_closed(view: View, *, stop_at_names: bool) -> bool:
-    """Return whether all open brackets are closed before the next statement surely begins."""
+    """Return whether all open brackets are closed before the next statement certainly begins."""
     level = len(view.open)
     for index in range(view.place, min(len(view.tokens), view.place + BRACKET_DISTANCE - 2)):
         kind = view.tokens[index].kind
@@ -187,7 +187,7 @@ _NAMES = frozenset({"NAME", *CONTEXTUAL})
 
 
 def _with_key(view: View, last: Token) -> str:
-    """Return a path or a call with a key that fits it, or nothing for another expression, or one too long to show."""
+    """Return a path or call with a suitable key, or the empty string for other or long expressions."""
     word = view.text(last)
     if last.kind != "NAME" or view.token.kind not in {"DOT", "LPAR"}:
         return ""
@@ -239,7 +239,7 @@ def sign_slip(view: View) -> Slip:
 
 
 def _comma(view: View, *, after_nothing: bool) -> Slip:
-    """Diagnose a comma outside of brackets, after nothing, or in a group: `p, q = A`, `A, B`, `(, a)`, `(A, B)`."""
+    """Diagnose a comma outside brackets, after nothing, or in a group: `p, q = A`, `A, B`, `(, a)`, `(A, B)`."""
     at = view.span(view.token)
     if not view.open:
         if _several_names(view) or (view.before() == "NAME" and view.before(2) in STATEMENT):
@@ -257,7 +257,7 @@ def _comma(view: View, *, after_nothing: bool) -> Slip:
 
 
 def _several_names(view: View) -> bool:
-    """Return whether names with commas between them precede an `=`: `p, q = …`, `const p = A, q = …`."""
+    """Return whether names separated by commas precede an `=`: `p, q = …`, `const p = A, q = …`."""
     if not view.read:
         return False
     names = len(view.read) == 1 or (view.read[0].kind in STATEMENT and view.tokens[view.place + 1].kind == "NAME")
@@ -265,7 +265,7 @@ def _several_names(view: View) -> bool:
 
 
 def _place_behind_block(view: View) -> str:
-    """Return where a comma outside of brackets is: in the bounds or the condition behind a `repeat`, or in a statement."""
+    """Return the place of a comma outside brackets: in the bounds or condition after a `repeat`, or in a statement."""
     if view.text(view.following) in {"max", "keep"}:
         return "bounds"
     until = next((token.kind for token in reversed(view.read) if token.kind in {"UNTIL", "RBRACE", "MAX", "KEEP"}), "")
@@ -273,7 +273,7 @@ def _place_behind_block(view: View) -> str:
 
 
 def _arrow_behind(view: View) -> Token | None:
-    """Return the `=>` behind brackets that hold names only: `(x, y) => Draft(x)`."""
+    """Return the `=>` after brackets that contain only names: `(x, y) => Draft(x)`."""
     end = view.behind_names(0, "COMMA")
     behind = view.ahead(end + 1)
     return behind if view.ahead(end).kind == "RPAR" and view.text(behind) == "=>" else None

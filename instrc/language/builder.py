@@ -1,8 +1,8 @@
-"""Build the nodes of the surface from what the parser recognises: one method for each rule of the grammar.
+"""Build surface nodes from what the parser recognizes: one method per rule of the grammar.
 
-A method gets the values of its rule's symbols (a name is a `Name`, another word its `Token`)
-and the offsets where its text starts and ends.
-Mistakes inside single tokens (a bad escape, an unusable number) and doubled keys are reported here.
+A method receives the values of its rule's symbols (a name is a `Name`, another word its `Token`)
+and the start and end offsets of its text.
+Mistakes inside single tokens (a bad escape, an unusable number) and duplicate keys are reported here.
 """
 
 # ruff: noqa: ARG002, D102  -- every rule's method has one shape, and the grammar says what each is about
@@ -36,14 +36,14 @@ class _Raw(msgspec.Struct, frozen=True, gc=False):
 
 
 class ExpressionBuilder:
-    """The expressions of one source, and the problems met in them."""
+    """Builds the expressions of one source, and collects their problems."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
         self.problems: list[Problem] = []
 
     def text(self, token: Token) -> str:
-        """Return a word in its normal form."""
+        """Return a word in NFC."""
         if token.value is not None:
             return token.value
         return normal(self.source.text[token.start : token.end])
@@ -167,7 +167,7 @@ class ExpressionBuilder:
     # ---- plain data
 
     def as_json(self, node: surface.Object) -> dict[str, Json]:
-        """Return the JSON of an object after `@`; names and calls have no meaning there."""
+        """Return the JSON of an object after `@`; names and calls are not allowed there."""
         whole: dict[str, Json] = {}
         pending: list[tuple[surface.Object | surface.Array, JsonObject | JsonArray]] = [(node, whole)]
         for container, target in pending:  # grows while it is walked
@@ -215,7 +215,7 @@ LANGUAGE: Final = 1
 
 
 class Builder(ExpressionBuilder):
-    """The statements of one source, as far as they have been recognised, and the problems met in them."""
+    """Builds the statements of one source, and collects their problems."""
 
     def __init__(self, source: Source) -> None:
         super().__init__(source)
@@ -230,7 +230,7 @@ class Builder(ExpressionBuilder):
         return surface.Program(self.source, tuple(self.statements), tuple(self.comments), self.version)
 
     def actions(self, rules: list[Rule]) -> list[Action | None]:
-        """Return the action of each rule; `None` passes the value of its first symbol on."""
+        """Return the action of each rule; `None` passes on the value of its first symbol."""
         return [None if rule.length == 1 and rule.name in _WRAPPED else getattr(self, rule.name, None) for rule in rules]
 
     def given(self, token: Token) -> object:
@@ -240,14 +240,14 @@ class Builder(ExpressionBuilder):
     # ---- statements
 
     def open(self, values: Values, start: int, end: int) -> None:
-        """Keep a statement."""
+        """Add a statement."""
         self.statements.append(values[1])
 
     def closed(self, values: Values, start: int, end: int) -> None:
-        """Pass over a `;`."""
+        """Skip a `;`."""
 
     def language(self, values: Values, start: int, end: int) -> None:
-        """Keep the version that the program is written in."""
+        """Store the declared language version."""
         self.version = self.literal([values[1]], values[1].start, values[1].end)
         version, at = self.version.value, Span(self.source, start, self.version.span.end)
         from instrc.problems.statements import MisplacedLanguage, NewerLanguage  # few programs say their version
@@ -378,7 +378,7 @@ class Builder(ExpressionBuilder):
         return surface.Truth(test, test.span) if isinstance(test, surface.Name | surface.Access) else cast("surface.Test", test)
 
     def either(self, values: Values, start: int, end: int) -> Values:
-        """Return tests with whether `and` joins each to the one before."""
+        """Return tests, each with whether `and` joins it to the previous one."""
         first, second = (each if isinstance(each, list) else [(False, each)] for each in (values[0], values[2]))
         return [*first, *second]
 
@@ -404,7 +404,7 @@ class Builder(ExpressionBuilder):
 
 
 def _list(values: Values) -> Values:
-    """Begin a list, or add the last value to one that has begun; a leading `|` is passed over."""
+    """Start a list, or append to one; a leading `|` is skipped."""
     if len(values) < 3:
         return [values[-1]]
     begun: Values = values[0]

@@ -1,9 +1,9 @@
 """A source as it was typed: every word, sign, space and comment of it.
 
-The texts of the leaves with their trivia, and the trivia behind the last, are the source, character by character,
-also where the source is not a program.  Where it is one, each phrase is a rule of the grammar over the range of a node of
+The texts of the leaves with their trivia, and the trivia after the last one, are the source, character by character,
+even if the source is not a program.  If it is, each phrase is a rule of the grammar with the range of a node of
 `instrc.language.surface`: the surface is the same tree without quotes, brackets, separators and comments.
-A source that is no program becomes `broken` phrases of its words.
+A source that is not a program becomes `broken` phrases of its words.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Trivia(NamedTuple):
 
 
 class Leaf(msgspec.Struct, frozen=True, gc=False):
-    """A word or a sign, with the trivia before it; `kind` is the grammar's name for it."""
+    """A word or a sign with the trivia before it; `kind` is its name in the grammar."""
 
     kind: str
     text: str
@@ -41,14 +41,14 @@ class Leaf(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def end(self) -> int:
-        """The offset behind its last character."""
+        """The offset after its last character."""
         return self.start + len(self.text)
 
 
 class Phrase(msgspec.Struct, frozen=True, gc=False):
     """The extent of a rule of the grammar; lists (arguments, fields, stages, statements) are flat, with their separators.
 
-    The rule `broken` covers words of a source that is no program, up to a `;`.
+    The rule `broken` covers the words of a source that is not a program, up to a `;`.
     """
 
     rule: str
@@ -79,12 +79,12 @@ class Tree(msgspec.Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """The source, put together from the parts."""
+        """The source, assembled from its parts."""
         parts = [part for leaf in self.leaves() for part in (*(trivia.text for trivia in leaf.before), leaf.text)]
         return "".join([*parts, *(trivia.text for trivia in self.behind)])
 
     def path(self, offset: int) -> list[Node]:
-        """Return the nodes around an offset, the root first; between two words that touch, it is the second one's."""
+        """Return the nodes around an offset, root first; between two adjacent words, those of the second one."""
         way: list[Node] = [self.root]
         while isinstance(node := way[-1], Phrase):
             touching = [child for child in node.children if child.start <= offset <= child.end]
@@ -126,7 +126,7 @@ _Parsed: TypeAlias = "Node | list[Node] | None"
 
 
 def read_tree(source: Source) -> Tree:
-    """Return the tree of a source, whatever is in it."""
+    """Return the tree of any source."""
     automaton = tables()
     collector = _Collector(source)
     if not recognise(source, automaton, collector):
@@ -145,7 +145,7 @@ def _tree_with_mistakes(source: Source, automaton: Tables) -> Tree:
 
 
 class _Collector(Builder):
-    """Keeps the words of each rule where the builder makes a node of the surface."""
+    """Collects the words of each rule where the builder creates a surface node."""
 
     def __init__(self, source: Source) -> None:
         super().__init__(source)
@@ -166,7 +166,7 @@ class _Collector(Builder):
         return self.leaf(token.kind, token.start, token.end)
 
     def actions(self, rules: list[Rule]) -> list[Callable[[Values, int, int], object] | None]:
-        """Return the action of each rule; a rule that the surface passes on is passed on here too."""
+        """Return the action of each rule; rules without a surface node are passed on here too."""
         return [self._action(rule) for rule in rules]
 
     def _action(self, rule: Rule) -> Callable[[list[_Parsed], int, int], _Parsed] | None:
@@ -207,7 +207,7 @@ class _Collector(Builder):
         return Phrase("either", tuple(self._nodes(values)), start, end)
 
     def _nodes(self, values: list[_Parsed]) -> list[Node]:
-        """Return the contents of a rule, lists flat."""
+        """Return the contents of a rule, with lists flattened."""
         found: list[Node] = []
         for value in values:
             if value.__class__ is Leaf or value.__class__ is Phrase:  # as most are

@@ -1,6 +1,6 @@
-"""Mistakes that are well-formed: words and signs of other languages that the grammar takes for names and data.
+"""Well-formed mistakes: words and signs of other languages that the grammar accepts as names and data.
 
-Here are also these words, and those of the language as people misspell them.
+This module also lists these words, and common misspellings of keywords.
 
 Statements need no `;` between them, so `return Draft(prompt)` is two statements, and `people[0]` too.
 Statements on one line without a `;` reveal such slips.
@@ -62,12 +62,12 @@ _SHORTEST = 4
 
 
 def is_foreign(word: str) -> bool:
-    """Return whether a word begins a statement elsewhere; those of SQL are often in capital letters."""
+    """Return whether a word begins a statement in other languages; those of SQL are often upper case."""
     return word in FOREIGN or (word.isupper() and word.lower() in FOREIGN)
 
 
 def misspelt_definition(word: str) -> str | None:
-    """Return the word before `NAME = …` that a word may have been."""
+    """Return the keyword before `NAME = …` that a misspelt word may be."""
     return _near(word, _DEFINING)
 
 
@@ -87,24 +87,24 @@ def _near(word: str, keywords: tuple[str, ...]) -> str | None:
 
 
 def misspelt_input(word: str) -> str | None:
-    """Return `input` if a word before a name alone may have been that."""
+    """Return `input` if a word before a lone name may be a misspelling of it."""
     return "input" if word.casefold() in _INPUTS or _near(word, ("input",)) else None
 
 
 def misspelt_block(word: str) -> str | None:
-    """Return the word before the head or the braces of a block that a word may have been."""
+    """Return the keyword before the head or braces of a block that a misspelt word may be."""
     return _near(word, tuple(FORMS))
 
 
 def duration_behind(word: Span) -> str:
-    """Return the duration behind a word, in brackets or as a number, in our notation, or nothing if there is none."""
+    """Return the duration after a word, in brackets or as a number, in ISO 8601, or the empty string."""
     found = re.match(_DURATION, word.source.text[word.end : word.end + 60])
     written = found[1].strip() if found else ""
     return written if is_duration(written) else from_words(written) or ""
 
 
 def without_handlers(found: list[Problem], told: list[Problem]) -> list[Problem]:
-    """Return problems without the `except` and `finally` of a `try:` that is reported, whose hint shows the braces of both."""
+    """Return problems without the `except` and `finally` of a reported `try:`, whose hint shows the braces of both."""
     if not any(isinstance(problem, problems.blocks.IncompleteBlock) and problem.word == "try" for problem in told):
         return found
     return [
@@ -115,7 +115,7 @@ def without_handlers(found: list[Problem], told: list[Problem]) -> list[Problem]
 
 
 def unbracketed_reason(at: Span) -> Problem:
-    """Return the problem of a reason behind `Fail` without brackets."""
+    """Return the problem of a `Fail` reason without brackets."""
     return problems.punctuation.UnexpectedText(at=at, what=f"`{at.text[:40]}`", expected='brackets: `Fail(message: "…")`')
 
 
@@ -130,7 +130,7 @@ _SENTENCE = 2
 
 
 def prose(source: Source, row: Sequence[surface.Statement], at: int) -> Problem | None:
-    """Return the problem of a line of names without anything between them."""
+    """Return the problem of a line of names without separators, or `None`."""
     alone = True
     for count, (one, other) in enumerate(zip(row[at:], row[at + 1 :], strict=False), 1):
         name = first_part(one)
@@ -153,7 +153,7 @@ def share_line(source: Source, one: surface.Statement, other: surface.Statement)
 
 
 def first_of(statement: surface.Statement | None) -> surface.Expression | None:
-    """Return the first token of a statement, if it has a value."""
+    """Return the first token of a statement's value, if it has one."""
     return None if statement is None else first_part(statement)
 
 
@@ -180,7 +180,7 @@ _HOLDERS = frozenset({surface.Call, *surface.BLOCKS, surface.Pipe, surface.Annot
 
 
 def rows_inside(row: Sequence[surface.Statement]) -> Iterator[Sequence[surface.Statement]]:
-    """Yield the statements of each body in the values of statements, but not those of the bodies in these."""
+    """Yield the statements of each body in the values of statements, without nested bodies."""
     pending = [each.value for each in reversed(row) if type(each) is not surface.Input]
     while pending:
         node = pending.pop()
@@ -222,7 +222,7 @@ _ODD_VERSION = r"\s*((?!language[ \t]+-?\d)(?i:language)[ \t]*:?[ \t]*(?:\"[^\"\
 
 
 def other_file(source: Source) -> Problem | None:
-    """Return the problem of a source that is no program at all; it is asked about sources with a mistake only."""
+    """Return the problem of a source that is not a program at all; called only for sources with a mistake."""
     if (version := re.match(_ODD_VERSION, source.text)) is not None:
         return problems.statements.MisplacedLanguage(at=source.span(*version.span(1)), first=True)
     kind = next((kind for pattern, kind in _OTHER_FILES if re.match(pattern, source.text)), None)
@@ -230,7 +230,7 @@ def other_file(source: Source) -> Problem | None:
 
 
 def _line_marks(source: Source) -> Problem | None:
-    """Return the problem of lines that begin with the marks of a list, of a terminal, or with their own numbers."""
+    """Return the problem of lines that begin with list markers, prompts of a terminal, or line numbers."""
     found = []
     place = 0
     for line in source.text.splitlines(keepends=True)[:GUESSED_LINES]:
@@ -245,7 +245,7 @@ def _line_marks(source: Source) -> Problem | None:
 
 
 def is_json(source: Source) -> bool:
-    """Return whether a source is JSON, which the grammar takes for braces without a step in them."""
+    """Return whether a source is JSON, which the grammar accepts as braces without a step."""
     if not source.text.lstrip().startswith("{") or not re.match(_JSON, source.text):
         return False
     try:
@@ -256,7 +256,7 @@ def is_json(source: Source) -> bool:
 
 
 def inside_fences(found: Sequence[Problem], source: Source) -> list[Problem]:
-    """Return some problems without those of the text around the fences of Markdown, which go with the fences."""
+    """Return problems without those of the text around Markdown fences, which is removed with the fences."""
     fence = next((each for each in found if isinstance(each, problems.text.MarkdownFence) and each.at), None)
     if fence is None or fence.at is None:
         return list(found)
@@ -275,7 +275,7 @@ _COMPLETE = frozenset({surface.Call, *surface.BLOCKS})
 
 
 def name_habits(program: surface.Program, report: Report) -> None:
-    """Report the mistakes of a program that the grammar accepts, and instead of all others that its file is no program."""
+    """Report the mistakes of a program that the grammar accepts, or only that its file is not a program."""
     source = program.source
     lines = {problem.at.line for problem in report.problems if problem.at and problem.at.source is source}
     found = [problem for problem in _find(program) if problem.at and problem.at.line not in lines]
@@ -302,7 +302,7 @@ def _find(program: surface.Program) -> Iterator[Problem]:
 
 
 def _row(source: Source, row: Sequence[surface.Statement], *, top: bool) -> Iterator[Problem]:
-    """Yield the mistakes among statements one after the other; behind one, the rest of its line is not looked at."""
+    """Yield the mistakes among consecutive statements; after one, the rest of its line is skipped."""
     skip = False
     joins = [False, *[share_line(source, one, other) for one, other in pairwise(row)], False]
     for at, statement in enumerate(row):
@@ -326,7 +326,7 @@ def _row(source: Source, row: Sequence[surface.Statement], *, top: bool) -> Iter
 
 
 def _second_input(before: surface.Statement | None, statement: surface.Statement) -> Problem | None:
-    """Return the problem of a name or a schema behind a declared input: `input a b`, `input a { type: "string" }`."""
+    """Return the problem of a name or schema after a declared input: `input a b`, `input a { type: "string" }`."""
     first = first_part(statement)
     if isinstance(before, surface.Input) and isinstance(first, surface.Object):
         expected = '`@` before it, as in `input name @ { type: "string" }`'
@@ -340,7 +340,7 @@ def _second_input(before: surface.Statement | None, statement: surface.Statement
 
 
 def _repeated(statement: surface.Statement, following: surface.Statement | None) -> Problem | None:
-    """Return the problem of a word, a number or a string that is written twice: `Draft Draft(prompt)`."""
+    """Return the problem of a repeated word, number or string: `Draft Draft(prompt)`."""
     if following is None:
         return None
     source = statement.span.source
@@ -355,7 +355,7 @@ def _repeated(statement: surface.Statement, following: surface.Statement | None)
 
 
 def _race_without_braces(row: Sequence[surface.Statement]) -> Problem | None:
-    """Return the problem of `race Draft(a) or Write(a)`, which was read as statements: names, and calls between them."""
+    """Return the problem of `race Draft(a) or Write(a)`, which was parsed as statements: names, and calls between them."""
     word, *others = [first_part(each) for each in row]
     names = [each.text for each in (word, others[-1]) if isinstance(each, surface.Name)]
     at = row[1].span
@@ -422,7 +422,7 @@ def _mistake(
 
 
 def _block_word(statement: surface.Statement) -> str:
-    """Return the word that begins the block with which a statement ends, or nothing."""
+    """Return the keyword of the block at the end of a statement, or the empty string."""
     if not isinstance(statement, surface.Valued):
         return ""
     last = ends(statement.value)[1]
@@ -430,7 +430,7 @@ def _block_word(statement: surface.Statement) -> str:
 
 
 def _keyword(source: Source, row: Sequence[surface.Statement], at: int, word: str) -> str | None:
-    """Return the keyword that a name alone may have been, by its successor on the line."""
+    """Return the keyword that a lone name may be a misspelling of, by its successor on the line."""
     following = row[at + 1]
     behind = row[at + 2] if at + 2 < len(row) else None
     if isinstance(following, surface.Binding):
@@ -456,7 +456,7 @@ def _beside(
     *,
     top: bool,
 ) -> Problem | None:
-    """Return the mistake of a string, of braces or of a keyword of blocks, by its neighbours."""
+    """Return the mistake of a string, of braces or of a block keyword, by its neighbours."""
     first, last = ends(statement.value)
     beside = first_of(following)
     joined = following is not None and share_line(source, statement, following)
@@ -490,13 +490,13 @@ def _beside(
 
 
 def _is_no_step(value: surface.Object, word: str) -> bool:
-    """Return whether braces contain no step, so that they cannot be a statement, or a foreign keyword precedes them."""
+    """Return whether braces cannot be a statement, because they contain no step or follow a foreign keyword."""
     foreign = word.casefold() in problems.blocks.INSTEAD
     return foreign or all(field.value is None or isinstance(field.value, surface.Literal) for field in value.fields)
 
 
 def _word_at_end(value: surface.Expression) -> Problem | None:
-    """Return the problem of a word of other languages before more of its line: `return`, or the `not` of `until not c.ok`."""
+    """Return the problem of a foreign word before the rest of its line: `return`, or the `not` of `until not c.ok`."""
     match value:
         case surface.Name(text, span) if is_foreign(text):
             return problems.statements.ForeignStatement(at=span, word=text)
@@ -538,7 +538,7 @@ def _unseparated(before: surface.Statement | None, statement: surface.Statement)
 
 
 def _bound_behind_or(value: surface.Expression) -> surface.Name | None:
-    """Return the `max` of `until a.ok or max 4`, which was read as another condition."""
+    """Return the `max` of `until a.ok or max 4`, which was parsed as another condition."""
     match value:
         case surface.Repeat(until=surface.Condition((*_, surface.Truth(surface.Name("max" | "keep") as bound)))):
             return bound

@@ -1,7 +1,7 @@
-"""Bytes to source, and text to words: the tokens of a source, all matched at once, each with one letter for its kind.
+"""Bytes to source, and text to words: all tokens of a source are matched at once, with one letter for each kind.
 
-The text between two signs is so written as a short string of letters, as `CN=N(N);` for `const a = Draft(b);`,
-and the parser's action for equal ones is looked up by it (`instrc.language.parser`).
+The text between two signs thus becomes a short string of letters, such as `CN=N(N);` for `const a = Draft(b);`,
+by which the parser looks up its action (`instrc.language.parser`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from instrc.text.source import Source
 
 
 class Token(msgspec.Struct, frozen=True, gc=False):
-    """A word or a sign: the grammar's name for it and the range of its characters."""
+    """A word or a sign: its name in the grammar and its range."""
 
     kind: str
     start: int
@@ -42,7 +42,7 @@ _PART = (
 
 
 def normal(text: str) -> str:
-    """Return a name in the normal form NFC, in which names are compared and kept."""
+    """Return a name in NFC, the form in which names are compared and stored."""
     return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
@@ -52,7 +52,7 @@ def is_name(text: str) -> bool:
 
 
 def string_value(source: Source, token: Token, problems: list[Problem]) -> str:
-    """Return the value of a string token; its escapes are those of JSON and a quoted apostrophe."""
+    """Return the value of a string token, with JSON escapes and escaped apostrophes resolved."""
     if token.value is not None:
         return token.value
     start = token.start + 1
@@ -87,7 +87,7 @@ def string_value(source: Source, token: Token, problems: list[Problem]) -> str:
 
 
 def number_value(source: Source, token: Token, problems: list[Problem]) -> int | float:
-    """Return the value of a number token: an exact integer, or a float if it has a fraction or an exponent."""
+    """Return the value of a number token: an exact integer, or a float for a fraction or exponent."""
     if token.value is not None:
         return 0  # a mistake that has been reported
     text = source.text[token.start : token.end]
@@ -106,12 +106,12 @@ def number_value(source: Source, token: Token, problems: list[Problem]) -> int |
 
 
 def is_space_in_number(text: str, end: int, start: int) -> bool:
-    """Return whether a space is all between a number and its last three digits: `1 000`."""
+    """Return whether only a space separates a number from its last three digits: `1 000`."""
     return start - end == 1 and text[end] not in "\r\n" and re.match(r"\d{3}(?!\w)", text[start : start + 4]) is not None
 
 
 def why_no_number(run: str) -> str:
-    """Return what is wrong with characters that look like a number."""
+    """Return what is wrong with a run of characters that looks like a number."""
     digits = run.lstrip("+-")
     if not digits.isascii():
         return "has other digits than `0` to `9`, or letters, in it"
@@ -134,9 +134,9 @@ _BOM = b"\xef\xbb\xbf"
 
 
 def decode_source(name: str, data: bytes, report: Report, limit: int = PROGRAM_BYTES) -> Source | None:
-    """Return the text of a file without its byte order mark; `None` with a problem if it is too large or not UTF-8.
+    """Return the text of a file without its byte order mark, or `None` with a problem if it is too large or not UTF-8.
 
-    To find out that a file is too large, it is enough to pass one byte more than the limit.
+    To detect a file that is too large, pass one byte more than the limit.
     """
     if len(data) > limit:
         from instrc.problems.files import TooLarge  # problems are imported where there is one

@@ -1,6 +1,6 @@
 """Lay out text on lines of a bounded width.
 
-A document marks where a line may end; a group is printed on one line if it fits there, else all its own lines end.
+A document marks possible line ends; a group is printed on one line if it fits there, and otherwise breaks all its own lines.
 This is the printer of Wadler's "A prettier printer" with an explicit stack, so depth is no limit.
 """
 
@@ -16,7 +16,7 @@ _INDENT = 2
 
 
 class Line(Struct, frozen=True, gc=False):
-    """A place where a line ends if the group around it is broken, else `flat` is printed."""
+    """A line end if the enclosing group is broken; otherwise `flat` is printed."""
 
     flat: str = " "
     blank: bool = False
@@ -33,14 +33,14 @@ class Nest(Struct, frozen=True, gc=False):
 
 
 class Group(Struct, frozen=True, gc=False):
-    """A document printed on one line if it fits; `broken` where it must not, and then every group around it is broken."""
+    """A document printed on one line if it fits; `broken` forces it and every enclosing group to break."""
 
     doc: Doc
     broken: bool = False
 
 
 class Broken(Struct, frozen=True, gc=False):
-    """A text printed only in a broken group."""
+    """A text that is printed only in a broken group."""
 
     text: str
 
@@ -50,7 +50,7 @@ _Task: TypeAlias = tuple[int, Doc]
 
 
 def in_lines(doc: Doc, width: int = WIDTH) -> str:
-    """Return the text of a document; lines end without spaces."""
+    """Return the text of a document, without trailing spaces."""
     written: list[str] = []
     column = 0
     stack: list[_Task] = [(0, doc)]
@@ -76,7 +76,7 @@ def in_lines(doc: Doc, width: int = WIDTH) -> str:
 
 
 def _on_one_line(doc: Doc, left: int, behind: list[_Task]) -> str | None:
-    """Return a document on one line, or `None` if it takes, with what follows, more columns than are left."""
+    """Return a document on one line, or `None` if it does not fit together with what follows."""
     texts: list[str] = []
     todo: list[Doc] = [doc]
     while todo:
@@ -101,7 +101,7 @@ def _on_one_line(doc: Doc, left: int, behind: list[_Task]) -> str | None:
 
 
 def _rest_fits(left: int, behind: list[_Task]) -> bool:
-    """Return whether the text up to the next line end takes no more columns than are left."""
+    """Return whether the text up to the next line end fits into the remaining columns."""
     for _, doc in reversed(behind):
         todo = [doc]
         while todo and left >= 0:

@@ -1,10 +1,10 @@
-"""Lay out lists and chains: the items in brackets, statements, stages and alternatives, each with its comments.
+"""Lay out lists and chains: bracketed items, statements, stages and alternatives, with their comments.
 
 Each comment belongs to a word:
 
-* One on a line of its own belongs to the word behind it and stays above that.
-* One at the end of a line belongs to the word before it and stays on its line.
-* `/* … */` directly before a word stays directly before it; before a closing sign it belongs to the word before it.
+* One on its own line belongs to the following word and stays above it.
+* One at the end of a line belongs to the preceding word and stays on its line.
+* `/* … */` directly before a word stays there; before a closing sign it belongs to the preceding word.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _CLOSERS = frozenset({"RPAR", "RSQB", "RBRACE", "COMMA", "SEMICOLON", "VBAR", "C
 
 
 class Comment(Struct, frozen=True, gc=False):
-    """A comment as it is printed: directly before its word (`inline`) or on a line, perhaps after an empty one."""
+    """A printed comment: directly before its word (`inline`) or on its own line, optionally after an empty one."""
 
     text: str
     inline: bool = False
@@ -43,9 +43,9 @@ _NOTHING = frozenset((Trivia("space", space),) for space in (" ", "\n", "\n  "))
 
 
 def comments_of_words(tree: Tree) -> tuple[dict[int, WordComments], tuple[Comment, ...]]:
-    """Return the trivia of words by their offsets, and the comments behind the last line of the program.
+    """Return the trivia of words by offset, and the comments after the last line of the program.
 
-    Most words are not among them: nothing belongs to those.
+    Most words have none and are omitted.
     """
     found: dict[int, WordComments] = {}
     last: Leaf | None = None
@@ -60,7 +60,7 @@ def comments_of_words(tree: Tree) -> tuple[dict[int, WordComments], tuple[Commen
 
 
 def _share(gap: tuple[Trivia, ...], last: Leaf | None, leaf: Leaf | None, before: WordComments, here: WordComments) -> None:
-    """Give the comments between two words to the one or the other."""
+    """Assign the comments between two words to one of them."""
     if len(gap) == 1 and gap[0].kind == "space":  # as between most
         here.blank = _line_ends(gap[0].text) > 1
         return
@@ -96,7 +96,7 @@ def _ends_line(trivia: Trivia) -> bool:
 
 
 def _of(word: Leaf | None, found: dict[int, WordComments]) -> WordComments:
-    """Return the trivia of a word so far."""
+    """Return the trivia collected for a word so far."""
     return WordComments() if word is None else found.setdefault(word.start, WordComments())
 
 
@@ -122,14 +122,14 @@ class Item(Struct, frozen=True, gc=False):
 
     @property
     def above(self) -> tuple[Comment, ...]:
-        """Comments on lines of their own: a directly placed one too, if another follows it."""
+        """Comments on their own lines, including an inline one that another one follows."""
         if not self.lead:
             return ()
         last = max((at + 1 for at, comment in enumerate(self.lead) if not comment.inline), default=0)
         return self.lead[:last]
 
     def behind(self, comments: tuple[Comment, ...]) -> Item:
-        """Return the item with comments at the end of its line; where one of several ends the line, only the last stays there."""
+        """Return the item with comments at the end of its line; if a line comment is among several, only the last stays there."""
         trail = self.trail + comments
         if len(trail) < 2:
             return structs.replace(self, trail=trail) if comments else self
@@ -151,7 +151,7 @@ class Item(Struct, frozen=True, gc=False):
 
     @property
     def loose(self) -> bool:
-        """Whether it cannot share a line with others."""
+        """Whether it must have a line of its own."""
         return self.hard or bool(self.above or self.trail)
 
 
@@ -185,7 +185,7 @@ def _shares_brackets(opening: str, item: Item, behind: tuple[Comment, ...]) -> b
 
 
 def filled(items: Sequence[Doc]) -> list[Doc]:
-    """Return numbers with commas between them, as many on a line as fit, or nothing if there is anything but numbers."""
+    """Return numbers separated by commas, filling the lines, or an empty list if there is anything else."""
     if not all(item.__class__ is str and item.lstrip("-")[:1].isdecimal() for item in items):
         return []
     rows: list[Doc] = [items[0]]
@@ -210,7 +210,7 @@ def line_end(item: Item) -> list[Doc]:
 
 
 def remaining(comments: tuple[Comment, ...], *, first: bool) -> list[Doc]:
-    """Return the comments behind the last item; `first` if there is none."""
+    """Return the comments after the last item; `first` if there is none."""
     rows: list[Doc] = []
     for number, comment in enumerate(comments):
         if number or not first:
@@ -220,7 +220,7 @@ def remaining(comments: tuple[Comment, ...], *, first: bool) -> list[Doc]:
 
 
 def statement_rows(items: Sequence[Item], behind: tuple[Comment, ...], *, end: str) -> list[Doc]:
-    """Return statements, each on its line, with `end` behind the last one."""
+    """Return statements, one per line, with `end` after the last one."""
     rows: list[Doc] = []
     for number, item in enumerate(items):
         if number:
@@ -234,7 +234,7 @@ def statement_rows(items: Sequence[Item], behind: tuple[Comment, ...], *, end: s
 
 
 class Made(Struct, frozen=True, gc=False):
-    """The layout of a part of the tree, with the comments that still have to find a line."""
+    """The layout of a part of the tree, with comments that are still unplaced."""
 
     kind: str
     item: Item
@@ -258,7 +258,7 @@ def without_brackets(part: Made, kinds: frozenset[str] | None = None) -> Made:
 
 
 def comments_beside(parts: Sequence[Made]) -> tuple[tuple[Comment, ...], tuple[Comment, ...]]:
-    """Return the comments above a row and those behind it."""
+    """Return the comments above a row and those after it."""
     lead: tuple[Comment, ...] = parts[0].item.lead
     for before, part in pairwise(parts):
         if not (before.item.trail or part.item.lead):
@@ -284,7 +284,7 @@ _SIGNS = {
 
 
 def chain(rule: str, parts: Sequence[Made]) -> Made:
-    """Lay out parts with signs between them; a comment beside a sign belongs to the part behind it."""
+    """Lay out parts with separators; a comment beside a separator belongs to the following part."""
     sign = _SIGNS[rule]
     items: list[Item] = []
     waiting: tuple[Comment, ...] = ()

@@ -1,7 +1,7 @@
-"""Mistakes that people make, by their context: each has a name, a place and a repair.
+"""Mistakes by context: each has a name, a place and a repair.
 
-`diagnose` is called with a token that no rule accepts.  It looks first at what precedes it (a `|`, a `:`, an `=` that
-waits for something), then at the token itself.
+`diagnose` is called with a token that no rule accepts.  It examines first the preceding tokens (a `|`, a `:`, an `=` that
+lacks its operand), then the token itself.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ DECORATOR_TOKENS: Final = 20
 
 
 def string_slip(view: View) -> Slip:
-    """Name and repair a string in brackets that touches a name or another string."""
+    """Diagnose a string in brackets that touches a name or another string."""
     if not view.open or not view.read or view.read[-1].end != view.token.start:
         return None
     last, token = view.read[-1], view.token
@@ -58,7 +58,7 @@ _OF_BLOCKS = frozenset({"max", "keep", "limit", "until", "while", "times"})
 
 
 def value_beside(view: View) -> Slip:
-    """Diagnose a word or a value directly behind a value in brackets, as `habits` does in statements."""
+    """Diagnose a word or value directly after a value in brackets, as `habits` does in statements."""
     token, following = view.token, view.following
     if view.before() not in ENDS_VALUE:
         return None
@@ -107,7 +107,7 @@ _VALUE_ONLY = "a value: write the statement before this one, or in braces, `do {
 
 
 def missing_behind(view: View) -> Slip:
-    """Look for a sign or word before the token that announces something."""
+    """Diagnose a sign or word before the token that lacks its operand."""
     if not view.read:
         return None
     last, token = view.read[-1], view.token
@@ -134,7 +134,7 @@ def missing_behind(view: View) -> Slip:
 
 
 def _after_at(view: View, last: Token) -> Slip:
-    """Diagnose an `@` without a text or braces behind it: `@ name`, `Draft@2`, `@tool` before a function."""
+    """Diagnose an `@` without a text or braces after it: `@ name`, `Draft@2`, `@tool` before a function."""
     at, token = view.span(last), view.token
     described = next((each for each in (token, view.following) if each.kind == "NAME"), None)
     if described is not None and first_on_line(view.source, view.tokens, view.place - 1) and (found := _decorated(view)):
@@ -152,7 +152,7 @@ _DECORATED = frozenset({"def", "async", "class", "export", "function"})
 
 
 def _decorated(view: View) -> Slip:
-    """Diagnose `@tool` on a line of its own before a function: the function is the mistake."""
+    """Diagnose `@tool` on its own line before a function, which is the actual mistake."""
     for index in range(view.place, min(view.place + DECORATOR_TOKENS, len(view.tokens) - 1)):
         token = view.tokens[index]
         if index > view.place and first_on_line(view.source, view.tokens, index) and view.text(token) in _DECORATED:
@@ -161,7 +161,7 @@ def _decorated(view: View) -> Slip:
 
 
 def _without_value(view: View, last: Token) -> Slip:
-    """Diagnose `|`, `=` or `:` without a value behind it: a stage or a value is missing."""
+    """Diagnose `|`, `=` or `:` without a following stage or value."""
     at, token = view.span(last), view.token
     if token.kind == "VBAR":
         return statements.MissingStage(at=view.span(token), side="before"), TokenRepair(drop=1)
@@ -173,7 +173,7 @@ def _without_value(view: View, last: Token) -> Slip:
 
 
 def _after_defining_word(view: View, last: Token) -> Slip:
-    """Return the slip in `const = A`, `tool;`, `input(x)`: the word is used as a name, or the name is missing."""
+    """Diagnose `const = A`, `tool;`, `input(x)`: a keyword used as a name, or a missing name."""
     word = view.text(last)
     token = view.token
     used_as_name = token.kind in {"LPAR", "VBAR"} or (token.kind == "EQUAL" and last.kind == "INPUT")
@@ -209,13 +209,13 @@ def _after_defined_name(view: View, last: Token) -> Slip:
 
 
 def _has_parameters(view: View) -> bool:
-    """Return whether brackets of names follow, and `=` behind them."""
+    """Return whether a bracketed list of names follows, and `=` after it."""
     end = view.behind_names(1, "COMMA", "COLON")
     return view.ahead(end).kind == "RPAR" and view.ahead(end + 1).kind in {"EQUAL", "COLON", "ARROW"}
 
 
 def diagnose(view: View) -> tuple[Problem, TokenRepair]:
-    """Name the mistake at the next token, and say how parsing continues."""
+    """Return the mistake at the next token, and its repair."""
     for rule in (
         _repeated_word,
         _duration_in_words,
@@ -242,7 +242,7 @@ def diagnose(view: View) -> tuple[Problem, TokenRepair]:
 
 
 def _repeated_word(view: View) -> Slip:
-    """Diagnose a word or a string directly behind its equal: `const const`, `{ text text: x }`."""
+    """Diagnose a repeated word or string: `const const`, `{ text text: x }`."""
     if not view.read:
         return None
     last, token = view.read[-1], view.token
@@ -253,7 +253,7 @@ def _repeated_word(view: View) -> Slip:
 
 
 def _duration_in_words(view: View) -> Slip:
-    """Diagnose the unit of a duration that is written as a number and a word: `within: 3 days`."""
+    """Diagnose the unit of a duration written as a number and a word: `within: 3 days`."""
     if view.token.kind != "NAME" or view.before() != "NUMBER" or view.before(2) != "COLON":
         return None
     at = view.source.span(view.read[-1].start, view.token.end)
@@ -302,7 +302,7 @@ def _value(view: View) -> Slip:
 
 
 def _missing_comma(view: View, last: Token) -> Problem:
-    """Return the problem of two values side by side: the first may be the name of an argument, as in `Send(to people.names)`."""
+    """Return the problem of two adjacent values, the first perhaps an argument name, as in `Send(to people.names)`."""
     labels = last.kind == "NAME" and view.before(2) in {"LPAR", "COMMA"} and view.open[-1][1] and view.following.kind != "COLON"
     key = view.span(last) if labels and not is_defined(view, view.text(last)) else None
     keyed = view.token.kind in {"NAME", "STRING"}
@@ -359,7 +359,7 @@ _FOR_EACH = frozenset({"forEach", "foreach", "for_each", "map", "filter", "flatM
 
 
 def foreign_statement(view: View) -> Slip:
-    """Diagnose `def greet(prompt):` and its like by the first word of the line."""
+    """Diagnose `def greet(prompt):` and similar statements by the first word of the line."""
     first, part = view.place, None
     while first and not first_on_line(view.source, view.tokens, first):
         first -= 1
@@ -390,7 +390,7 @@ _BEHIND_WORDS = STATEMENT | {"NAME", "STRING", "NUMBER", "OPERATOR", "TRUE", "FA
 
 
 def _begins_part(view: View, place: int) -> bool:
-    """Return whether a statement of another language begins in a line: behind the start of a body, a call or a value."""
+    """Return whether a foreign statement begins within a line: at the start of a body, a call or a value."""
     token, following = view.tokens[place], view.tokens[place + 1].kind
     if token.kind != "NAME" or place == 0 or view.tokens[place - 1].kind not in _BEFORE_PARTS:
         return False
@@ -401,7 +401,7 @@ def _begins_part(view: View, place: int) -> bool:
 
 
 def foreign_sign(view: View) -> Slip:
-    """Diagnose arrows, comparisons and operators that this language does not have."""
+    """Diagnose arrows, comparisons and operators that the language lacks."""
     token = view.token
     text = view.text(token)
     at = view.span(token)
@@ -462,7 +462,7 @@ def _loop_around(view: View) -> Token | None:
 
 
 def _is_function(view: View) -> bool:
-    """Return whether a parameter precedes an arrow: the statement behind the arrow reads it."""
+    """Return whether a parameter precedes an arrow, so that the statement after the arrow reads it."""
     names = set()
     for token in reversed(view.read):
         if token.kind not in {"NAME", "LPAR", "RPAR", "COMMA"}:
@@ -477,7 +477,7 @@ def _is_function(view: View) -> bool:
 
 
 def _separate(view: View) -> TokenRepair:
-    """Read on behind an operator as if something harmless stood there."""
+    """Continue after an operator as if it were a separator."""
     for kind in ("VBAR", "COMMA"):
         if view.accepts(kind, view.following.kind):
             return TokenRepair((view.one(kind),), 1)
@@ -485,7 +485,7 @@ def _separate(view: View) -> TokenRepair:
 
 
 def _is_ternary(view: View) -> bool:
-    """Return whether a `:` is outside of brackets on the same line, as in `ok ? A : B`."""
+    """Return whether a `:` occurs outside brackets on the same line, as in `ok ? A : B`."""
     depth = 0
     for at in range(view.place + 1, min(view.place + HEAD_TOKENS, len(view.tokens))):
         token = view.tokens[at]
@@ -498,7 +498,7 @@ def _is_ternary(view: View) -> bool:
 
 
 def _beside_operator(view: View) -> str:
-    """Return the advice for an operator that follows from its neighbours."""
+    """Return the advice for an operator, derived from its neighbours."""
     token = view.token
     text = view.text(token)
     behind = bool(view.read) and view.read[-1].end == token.start and view.before() in ENDS_VALUE
@@ -516,7 +516,7 @@ def _beside_operator(view: View) -> str:
 
 
 def index_slip(view: View) -> Slip:
-    """Diagnose `people[0]` and `people.0`: brackets and numbers select nothing."""
+    """Diagnose `people[0]` and `people.0`: there is no indexing."""
     token = view.token
     touching = bool(view.read) and view.read[-1].end == token.start
     if token.kind == "DOT" and (index := _index_before(view)) is not None:
@@ -536,7 +536,7 @@ def index_slip(view: View) -> Slip:
 
 
 def _index_before(view: View) -> Span | None:
-    """Return the place of `[0]` in `people[0].name`, which was read as a list behind a value."""
+    """Return the place of `[0]` in `people[0].name`, which was parsed as a list after a value."""
     end = view.place - 1
     opening = end - 2
     if opening < 1 or [view.tokens[at].kind for at in (opening, end)] != ["LSQB", "RSQB"]:
@@ -547,7 +547,7 @@ def _index_before(view: View) -> Span | None:
 
 
 def is_defined(view: View, name: str) -> bool:
-    """Return whether a name is that of a value, as far as can be seen before it."""
+    """Return whether a name has been defined as a value before the mistake."""
     if name == "prompt":
         return True
     pairs = zip(view.tokens[: view.place], view.tokens[1 : view.place], strict=False)

@@ -1,8 +1,8 @@
-"""Text to surface: run the LALR(1) automaton of the grammar over the tokens of a source.
+"""Text to surface: run the grammar's LALR(1) automaton over the tokens of a source.
 
 Correct source is read in one pass with an explicit stack, so depth costs nothing.
 At the first mistake this pass gives up, and `instrc.language.recovery` parses the source again,
-naming each mistake and going on behind it.
+naming each mistake and continuing after it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from instrc.text.source import CONFLICT_MARK, Source, Span
 
 
 def parse(source: Source, report: Report) -> Program:
-    """Return the statements of a source; report its mistakes and leave out the statements they spoil."""
+    """Parse the statements of a source; report its mistakes and leave out the affected statements."""
     automaton = tables()
     builder = Builder(source)
     if not recognise(source, automaton, builder):
@@ -47,7 +47,7 @@ def parse(source: Source, report: Report) -> Program:
 
 
 def too_deep(program: Program) -> Problem | None:
-    """Return the problem of a program whose stacked `@` make it too deep; its brackets were counted while it was read."""
+    """Return the problem of a program with too many stacked `@`; brackets were counted during parsing."""
     if program.source.text.count("@") <= BRACKET_LEVELS // 2:
         return None  # with brackets at their limit, that is still no deeper than one and a half of it
     nodes: list[tuple[Expression, int]] = [(each.value, 1) for each in program.statements if not isinstance(each, Input)]

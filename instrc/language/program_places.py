@@ -1,6 +1,6 @@
-"""Find the place of a part of the plain data in `@ { … }`.
+"""Find the place of a part of the JSON in `@ { … }`.
 
-The surface keeps the value of an annotation but not the places in it; they are read again where a problem needs one.
+The surface keeps the value of an annotation but not the places in it; they are found again when a problem needs one.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ _CLOSE = frozenset(_OPEN.values())
 
 
 def place_in(data: Span, pointer: str, *, key: bool = False) -> Span:
-    """Return the place of a value in the object or array that a span holds, or of its key.
+    """Return the place of a value in the object or array of a span, or of its key.
 
-    Where the pointer leads further than the text, it is the innermost part on the way that exists.
+    If the pointer leads too far, return the innermost existing part.
     """
     tokens = list(_tokens(data))
     start = next((index for index, token in enumerate(tokens) if token.kind in _OPEN), None)
@@ -43,7 +43,7 @@ def place_in(data: Span, pointer: str, *, key: bool = False) -> Span:
 
 
 def _tokens(data: Span) -> Iterator[Token]:
-    """Yield the tokens that lie in a span without its comments."""
+    """Yield the tokens in a span, without comments."""
     for kind, start, end in tables().tokens(data.source.text, data.start):
         if kind == END or start >= data.end:
             return
@@ -52,7 +52,7 @@ def _tokens(data: Span) -> Iterator[Token]:
 
 
 def _members(tokens: list[Token], start: int, data: Span) -> Iterator[tuple[str, tuple[Span, int, int]]]:
-    """Yield the members of a container by key or index: the place of the key, and the first and last token of the value."""
+    """Yield the members of a container by key or index: the span of the key, and the first and last token of the value."""
     is_object = tokens[start].kind == "LBRACE"
     index, count = start + 1, 0
     while index < len(tokens) and tokens[index].kind not in _CLOSE:
@@ -78,7 +78,7 @@ def _key(token: Token, data: Span) -> str:
 
 
 def _end(tokens: list[Token], index: int) -> int:
-    """Return the last token of the value that begins with a token."""
+    """Return the last token of the value that starts at a token."""
     depth = 0
     for position in range(index, len(tokens)):
         kind = tokens[position].kind
@@ -89,9 +89,9 @@ def _end(tokens: list[Token], index: int) -> int:
 
 
 def place_of_value(named: Span, pointer: str) -> Span:
-    """Return the place of a part of a literal: of the span itself, or behind the name in it, `dates: ["x"]`.
+    """Return the place of a part of a literal: in the span itself, or after the name in it, `dates: ["x"]`.
 
-    It is the name where the literal is elsewhere, or is meant as a whole.
+    Return the name's span if the literal is elsewhere, or as a whole.
     """
     if not pointer:
         return named
@@ -107,7 +107,7 @@ def place_of_value(named: Span, pointer: str) -> Span:
 
 
 def _end_of_next(tokens: Iterator[Token]) -> int | None:
-    """Return where the value ends that the next tokens are, or `None` if there are no more."""
+    """Return the end offset of the value at the next tokens, or `None` if there are no more."""
     depth, end = 0, None
     for token in tokens:
         end = token.end
@@ -118,7 +118,7 @@ def _end_of_next(tokens: Iterator[Token]) -> int | None:
 
 
 def annotations_behind(call: Span) -> tuple[Span, ...]:
-    """Return the annotations behind an expression, each from its `@` on; brackets around it may close in between."""
+    """Return the annotations after an expression, each from its `@`; enclosing brackets may close in between."""
     found: list[Span] = []
     rest = _tokens(Span(call.source, call.end, min(len(call.source.text), call.end + ANNOTATION_DISTANCE)))
     for token in rest:  # read no further than the annotations: behind them stands all the rest of the program

@@ -1,8 +1,8 @@
 """Parse a source that is not a program: name each mistake, repair it, and continue.
 
-The automaton is the grammar's own.  Where it has no action for a token, `instrc.language.mistakes` names the mistake
-and says how to repair it: insert tokens before it, replace it, or give the statement up.
-Two mistakes in one place are one: the second is repaired or passed over without a word.
+The automaton is the grammar's own.  If it has no action for a token, `instrc.language.mistakes` names the mistake
+and its repair: insert tokens before it, replace it, or skip the statement.
+A second mistake at the same place is repaired or skipped without a report.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class StatementStack(Stack):
         """Whether each of them opens the body of a block."""
 
     def feed(self, token: Token) -> bool:
-        """Parse a token, or leave the state unchanged and return that it does not fit."""
+        """Parse a token and return true, or leave the state unchanged and return false."""
         if not self.accepts(token.kind):
             return False
         self.shift(token)
@@ -89,7 +89,7 @@ class StatementStack(Stack):
         return True
 
     def begin_anew(self) -> None:
-        """Be between statements."""
+        """Reset to the state between statements."""
         self.states = [0]
         self.values.clear()
         self.starts.clear()
@@ -98,9 +98,9 @@ class StatementStack(Stack):
         self.bodies.clear()
 
     def back_to_body(self) -> int | None:
-        """Be behind the last part of the innermost body of a block that can be a statement; nothing outside of blocks.
+        """Reset to the state after the last complete part of the innermost block body; outside blocks, to the beginning.
 
-        Return how many brackets are open there.
+        Return the number of open brackets.
         """
         level = next((at for at in range(len(self.bodies), 0, -1) if self.bodies[at - 1]), None)
         if level is None:
@@ -120,8 +120,8 @@ def behind_statement(scanner: Scanner, index: int, opened: list[str]) -> int:
     """Return the index of the token that ends the body of a block or begins its next statement.
 
     `opened` are the kinds of the brackets that the statement has opened so far, outermost first.
-    A `;` or a definition on a line of its own ends the statement, also where brackets are still open, but not inside of braces:
-    these may be blocks in the statement, with statements of their own.
+    A `;` or a definition on its own line ends the statement even if brackets are open, but not inside braces:
+    these may be blocks with their own statements.
     """
     first = index
     while True:
@@ -148,7 +148,7 @@ def behind_statement(scanner: Scanner, index: int, opened: list[str]) -> int:
 
 
 def empty_statement(place: Token) -> list[Token]:
-    """Return the replacement of a skipped statement, before the token that follows."""
+    """Return the tokens that replace a skipped statement before the following token."""
     return [Token("NAME", place.start, place.start, "missing"), Token("SEMICOLON", place.start, place.start)]
 
 
@@ -179,7 +179,7 @@ _BRACKETS = OPENING.keys() | CLOSING.keys()
 
 
 class Consequences:
-    """The consequences of a statement's mistakes for later ones."""
+    """Tracks the consequences of a statement's mistakes for later ones."""
 
     def __init__(self) -> None:
         self._unsure: bool = False
@@ -189,19 +189,19 @@ class Consequences:
         """On which mistakes have been repaired."""
 
     def begin_statement(self) -> None:
-        """Be at a statement that no mistake before it can reach."""
+        """Start a statement that no earlier mistake can affect."""
         self._unsure = self._unbalanced = False
 
     def is_consequence(self, line: int, since: int) -> bool:
-        """Return whether a mistake is part of the one before it; `since` tokens have been read between them."""
+        """Return whether a mistake is part of the previous one; `since` tokens have been parsed between them."""
         return since < (_CLEAR_ON_LINE if line in self._lines else _CLEAR_ON_NEXT_LINE)
 
     def follows(self, problem: Problem) -> bool:
-        """Return whether a mistake may only follow from one before it in the same statement."""
+        """Return whether a mistake may only follow from an earlier one in the same statement."""
         return self._unsure and isinstance(problem, _OF_PLACES if self._unbalanced else _OF_PARTS)
 
     def remember(self, problem: Problem, line: int, repaired: Iterable[Token]) -> None:
-        """Note a mistake and the tokens that were read in place of others, or passed over."""
+        """Record a mistake and the tokens that were replaced or skipped."""
         if isinstance(problem, ExtraClosingBracket) and not self._unsure:
             return  # without it all brackets are right
         self._unsure = True
@@ -214,7 +214,7 @@ class Consequences:
 
 
 def durations_with_words(found: list[Problem]) -> list[Problem]:
-    """Return problems in which a duration behind a word that begins no block, `timeout 5m { … }`, is reported with the word."""
+    """Return problems where a duration after a word that begins no block, `timeout 5m { … }`, is reported with the word."""
     words = {problem.at.line: problem.at for problem in found if isinstance(problem, BracesAfterName) and problem.at}
 
     def is_told(problem: Problem) -> bool:
@@ -232,7 +232,7 @@ def durations_with_words(found: list[Problem]) -> list[Problem]:
 
 
 def each_word_once(found: list[Problem]) -> Iterator[Problem]:
-    """Yield problems without the further uses of a word of the language as a name: to rename it repairs them all."""
+    """Yield problems without repeated uses of a keyword as a name: renaming it repairs them all."""
     told: set[str] = set()
     for problem in found:
         if isinstance(problem, KeywordAsName):
@@ -265,7 +265,7 @@ def recover(source: Source, automaton: Tables) -> Builder:
 
 
 class RecoveringAutomaton:
-    """The automaton over a list of tokens that is repaired while it is read."""
+    """The automaton over a token list that is repaired during parsing."""
 
     def __init__(self, automaton: Tables, builder: Builder, scanner: Scanner) -> None:
         self.automaton = automaton
@@ -289,7 +289,7 @@ class RecoveringAutomaton:
         self.consequences = Consequences()
 
     def run(self) -> None:
-        """Read all tokens."""
+        """Parse all tokens."""
         while self.repairs < RECOVERED_MISTAKES and len(self.builder.problems) <= REPORTED_MISTAKES:
             if self.put_back:
                 token = self.put_back[0]
@@ -320,23 +320,23 @@ class RecoveringAutomaton:
                 self._repair(token)
 
     def _begins_line(self, place: int) -> bool:
-        """Return whether a place is the first of its line, or behind a `;`."""
+        """Return whether an index is the first token of its line, or follows a `;`."""
         before = self.source.text[max(0, place - LINE_DISTANCE) : place]
         return before.rstrip(" \t").endswith(("\n", ";"))
 
     def _is_at_margin(self, token: Token) -> bool:
-        """Return whether a token is where only statements of their own begin."""
+        """Return whether a token is at a column where only top-level statements begin."""
         line = self.source.text[max(0, token.start - LINE_DISTANCE) : token.start + 1].rpartition("\n")[2]
         defines = token.kind in _BEGINNINGS and self._begins_line(token.start) and not line[0].isspace()
         return defines or may_begin_statement(self.source, self.tokens, self.index)
 
     def _begin_anew(self) -> None:
-        """Be between statements."""
+        """Reset to the state between statements."""
         self.stack.begin_anew()
         self.since = _CLEAR
 
     def _split_uri(self, token: Token) -> bool:
-        """Read `aug:x` as a key and a value where a reference is not allowed."""
+        """Parse `aug:x` as a key and a value where a reference is not allowed."""
         if token.kind != "AUG_URI" or not self.stack.accepts("NAME", "COLON") or "/" in self.source.text[token.start : token.end]:
             return False
         colon = token.start + len("aug")
@@ -345,7 +345,7 @@ class RecoveringAutomaton:
         return True
 
     def _repair(self, token: Token) -> None:
-        """Name the mistake at a token, and continue."""
+        """Name and repair the mistake at a token."""
         self.repairs += 1
         if self.debt and token.kind in CLOSING and not self.stack.open:
             self.debt -= 1
@@ -374,13 +374,13 @@ class RecoveringAutomaton:
         self.last = type(problem)
 
     def _spoilt(self, problem: Problem, token: Token) -> bool:
-        """Return whether a mistake only follows from one that the scanner has named, at its place or just before the token."""
+        """Return whether a mistake only follows from one reported by the scanner, at its place or just before the token."""
         place = problem.at.start if problem.at else token.start
         last = self.stack.read[-1].end if self.stack.read else 0
         return any(start <= place <= end or (start <= token.start and last <= end) for start, end in self.scanner.spoilt)
 
     def _give_up(self) -> None:
-        """Skip the rest of the statement and continue behind it; in a block, with the next one of its body."""
+        """Skip the rest of the statement; in a block, continue with the next statement of its body."""
         opened = [token.kind for token, _ in self.stack.open]
         level = None if self.index == self.given_up_at else self.stack.back_to_body()
         if level is None:
@@ -392,7 +392,7 @@ class RecoveringAutomaton:
         self.given_up_at = self.index
 
     def _pass_over(self) -> None:
-        """Skip the rest of the statement outside of blocks, and continue behind it."""
+        """Skip the rest of the statement outside blocks."""
         level = len(self.stack.open)
         stuck = not self.stack.read
         first = self.index

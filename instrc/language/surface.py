@@ -33,7 +33,7 @@ class Literal(msgspec.Struct, frozen=True, gc=False):
 
 
 class Inline(msgspec.Struct, frozen=True, gc=False):
-    """An instruction written on the spot: `@ { … }` with nothing before it; `schema` is plain JSON."""
+    """An inline instruction: `@ { … }` with nothing before it; `schema` is plain JSON."""
 
     schema: dict[str, Json]
     span: Span
@@ -54,7 +54,7 @@ class Array(msgspec.Struct, frozen=True, gc=False):
 
 
 class Argument(msgspec.Struct, frozen=True, gc=False):
-    """An argument in the brackets of a call, with its label if it has one (`slot: FindSlot(x)`)."""
+    """An argument of a call, with its label if any (`slot: FindSlot(x)`)."""
 
     label: str | None
     label_span: Span | None
@@ -71,7 +71,7 @@ class Call(msgspec.Struct, frozen=True, gc=False):
 
 
 class Annotated(msgspec.Struct, frozen=True, gc=False):
-    """An expression with one `@`: a string is a description, an object raw keywords. Several `@` nest, first innermost."""
+    """An expression with one `@`: a string is a description, an object raw keywords. Several `@` nest, first one innermost."""
 
     value: Expression
     annotation: str | dict[str, Json]
@@ -87,7 +87,7 @@ class Pipe(msgspec.Struct, frozen=True, gc=False):
 
 
 class Segment(msgspec.Struct, frozen=True, gc=False):
-    """One member of a path, as a word or in quotes."""
+    """A member of a path, as a word or in quotes."""
 
     text: str
     span: Span
@@ -139,7 +139,7 @@ Test: TypeAlias = Truth | Equals | Compares | Matches
 
 
 class Condition(msgspec.Struct, frozen=True, gc=False):
-    """Tests joined by `and` and `or`: it holds if one of the tests holds, together with all that `and` joins to it."""
+    """Tests joined by `and` and `or`: holds if one of the tests holds, together with those that `and` joins to it."""
 
     tests: tuple[Test, ...]
     span: Span
@@ -157,7 +157,7 @@ class Binding(msgspec.Struct, frozen=True, gc=False):
 
 
 class Anonymous(msgspec.Struct, frozen=True, gc=False):
-    """An expression that stands alone: an export without a name."""
+    """A lone expression: an export without a name."""
 
     value: Expression
     span: Span
@@ -188,7 +188,7 @@ class When(msgspec.Struct, frozen=True, gc=False):
 
 
 class Selection(msgspec.Struct, frozen=True, gc=False):
-    """`when COND max N` or `when COND first N` behind a list: the elements that a block runs for."""
+    """`when COND max N` or `when COND first N` after a list: the elements that a block runs for."""
 
     condition: Condition | None = None
     most: Literal | Name | Access | None = None
@@ -209,7 +209,7 @@ class Each(msgspec.Struct, frozen=True, gc=False):
 
 
 class Repeat(msgspec.Struct, frozen=True, gc=False):
-    """`repeat NAME in PATH { … } from { … } until COND max N keep N else { … }`, of which most may be missing."""
+    """`repeat NAME in PATH { … } from { … } until COND max N keep N else { … }`; most parts are optional."""
 
     name: Name | None
     source: Name | Access | Literal | None
@@ -251,7 +251,7 @@ Expression: TypeAlias = Name | Uri | Literal | Inline | Object | Array | Call | 
 
 
 class Field(msgspec.Struct, frozen=True, gc=False):
-    """One member of an object; `value` is `None` for the short form `{ a }`."""
+    """A member of an object; `value` is `None` for the short form `{ a }`."""
 
     key: str
     key_span: Span
@@ -263,7 +263,7 @@ BLOCKS: tuple[type[Block], ...] = get_args(Block)
 
 @final
 class Input(msgspec.Struct, frozen=True, gc=False):
-    """`input NAME @ "…"`: a further request beside `prompt`."""
+    """`input NAME @ "…"`: an input in addition to `prompt`."""
 
     name: Name
     annotation: str | dict[str, Json] | None
@@ -276,7 +276,7 @@ Statement: TypeAlias = Binding | Input | Anonymous
 
 
 class Program(msgspec.Struct, frozen=True, gc=False):
-    """A whole file; comments are the spans of `// …` and `/* … */` in order of place."""
+    """A whole file; comments are the spans of `// …` and `/* … */`, in text order."""
 
     source: Source
     statements: tuple[Statement, ...]
@@ -286,7 +286,7 @@ class Program(msgspec.Struct, frozen=True, gc=False):
 
 
 def children(node: Expression) -> list[Expression]:
-    """Return the expressions directly inside another, in order of place."""
+    """Return the expressions directly inside another one, in text order."""
     match node:
         case Call(callee, arguments):
             return [callee, *[argument.value for argument in arguments]]
@@ -309,7 +309,7 @@ def children(node: Expression) -> list[Expression]:
 
 
 class WrittenPart(msgspec.Struct, frozen=True, gc=False):
-    """A body of a block with its parts; every block is a row of these, in order of place."""
+    """A body of a block with its parts; every block is a sequence of these, in text order."""
 
     body: Body
     names: tuple[tuple[str, Span | None], ...] = ()
@@ -335,7 +335,7 @@ class WrittenPart(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def after(self) -> tuple[Expression, ...]:
-        """The expressions read behind the body, with its names."""
+        """The expressions evaluated after the body, with its names."""
         return subjects(self.until)
 
     @property
@@ -345,7 +345,7 @@ class WrittenPart(msgspec.Struct, frozen=True, gc=False):
 
 
 def parts(block: Block) -> list[WrittenPart]:
-    """Return the parts of a block: only this function knows them."""
+    """Return the parts of a block; only this function knows them."""
     match block:
         case Do(body):
             return [WrittenPart(body)]
@@ -368,24 +368,24 @@ def parts(block: Block) -> list[WrittenPart]:
 
 
 def bodies(block: Block) -> list[Body]:
-    """Return the bodies of a block, in order of place."""
+    """Return the bodies of a block, in text order."""
     return [part.body for part in parts(block)]
 
 
 def word_of(block: Block) -> str:
-    """Return the word that a block begins with."""
+    """Return the keyword of a block."""
     return type(block).__name__.lower()
 
 
 def numbers_of(block: Block) -> tuple[object, ...]:
-    """Return the numbers that are written in a block, `None` for each that could be."""
+    """Return the numbers written in a block, `None` for each omitted one."""
     chosen = block.selection if isinstance(block, Each | Repeat) else Selection()
     fields = [*(getattr(block, name) for name in block.__struct_fields__), chosen.most, chosen.first]
     return tuple([field.value if isinstance(field, Literal) else None for field in fields])
 
 
 def subjects(condition: Condition | None) -> tuple[Name | Access, ...]:
-    """Return the expressions that a condition reads."""
+    """Return the expressions read by a condition."""
     tests = () if condition is None else condition.tests
     return tuple([each for test in tests for each in (test.subject, *_compared(test))])
 

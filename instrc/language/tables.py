@@ -1,10 +1,10 @@
-"""The tables of `grammar/aug.lark`: lark makes them once, every run reads them.
+"""The tables of `grammar/aug.lark`, generated once by lark and loaded by every run.
 
-Importing lark and building the tables costs more than compiling a small program, so they are stored beside the grammar
-as plain JSON, together with the grammar's text they were built from.  They are part of the package like the code: nothing is
-written while the compiler runs, nothing is unpickled, and tables of another text, or damaged ones, are rebuilt.
+Importing lark and building the tables takes longer than compiling a small program, so they are stored beside the grammar
+as plain JSON, together with the grammar text that they were built from.  They are part of the package like the code: nothing
+is written while the compiler runs, nothing is unpickled, and tables of another text, or damaged ones, are rebuilt.
 
-`python -m instrc.language.tables` writes them after a change of the grammar; a test holds them to it.
+`python -m instrc.language.tables` writes them after a change to the grammar; a test compares them.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ CLOSING = {closing: opening for opening, closing in OPENING.items()}
 
 
 class Rule(Struct, frozen=True):
-    """A rule of the grammar: the alternative's own name or else that of its rule, the symbol it reduces to, and its length."""
+    """A grammar rule: the name of the alternative or rule, the symbol it reduces to, and its length."""
 
     name: str
     origin: str
@@ -75,27 +75,27 @@ class Tables(Struct, frozen=True):
     def lexer(self) -> re.Pattern[str]:
         """Matches at every offset: skips white space, then takes one token as the group of its name.
 
-        `END` is the end of the text, `STRAY` a character with which no token begins.
-        A keyword is read as a `NAME`, and a sign as a `SIGN`: `fixed` has their texts.
+        `END` is the end of the text, `STRAY` a character that begins no token.
+        Keywords are matched as `NAME`, and signs as `SIGN`: `fixed` has their texts.
         """
         return _compiled(self.pattern)
 
     def token(self, text: str, position: int, stop: int = sys.maxsize) -> tuple[str, int, int]:
-        """Return the kind of the next token of a text that ends at `stop`, and where it starts and ends."""
+        """Return the kind, start and end of the next token of a text that ends at `stop`."""
         found = self.lexer.match(text, position, stop)
         kind: str = found.lastgroup  # type: ignore[union-attr,assignment]  # it matches everywhere, always by a group
         start, end = found.span(kind)  # type: ignore[union-attr]  # as above
         return self.kind(text, start, end, kind), start, end
 
     def tokens(self, text: str, position: int = 0) -> Iterator[tuple[str, int, int]]:
-        """Yield the tokens from an offset on, comments and `END` among them, as `token` returns each."""
+        """Yield the tokens from an offset on, including comments and `END`, in the form returned by `token`."""
         for found in self.lexer.finditer(text, position):
             kind: str = found.lastgroup  # type: ignore[assignment]  # it matches everywhere, always by a group
             start, end = found.span(kind)
             yield self.kind(text, start, end, kind), start, end
 
     def kind(self, text: str, start: int, end: int, read: str) -> str:
-        """Return the kind of a token read as a word, a sign or another kind."""
+        """Return the kind of a token matched as a word, a sign or another kind."""
         kind = self.fixed.get(text[start:end], read)
         return kind if is_followed(kind, text, end) else "NAME"
 
@@ -128,7 +128,7 @@ def tables() -> Tables:
 
 
 def build_tables(grammar: str) -> StoredTables:
-    """Build tables from a grammar with lark, as plain JSON that depends on the grammar's text alone."""
+    """Build tables from a grammar with lark, as plain JSON that depends only on the grammar's text."""
     from lark import Lark  # slow to import, and rarely needed
     from lark.grammar import Rule as LarkRule
     from lark.lexer import TerminalDef
@@ -180,7 +180,7 @@ def build_tables(grammar: str) -> StoredTables:
 
 
 def _stored_tables(grammar: str) -> StoredTables | None:
-    """Return the tables that are kept, if they are whole and of this very grammar."""
+    """Return the stored tables, if they are intact and belong to this grammar."""
     try:
         stored = orjson.loads(files.read("grammar", TABLES))
         fits = stored["grammar"] == grammar and all(stored[part] for part in ("skipped", "tokens", "rules", "states"))
@@ -215,7 +215,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 def is_followed(kind: str, text: str, end: int) -> bool:
-    """Return whether a word that ends here is followed by what makes it a keyword; all but a few always are."""
+    """Return whether a word that ends here is followed by what makes it a keyword; most keywords require nothing."""
     return kind not in FOLLOWED or re.compile(FOLLOWED[kind]).match(text, end) is not None
 
 

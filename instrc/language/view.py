@@ -31,7 +31,7 @@ _BEFORE_BLOCK = frozenset({"COMMA", "SEMICOLON", "COLON", "EQUAL", "VBAR"})
 
 
 class TokenRepair(NamedTuple):
-    """A repair: skip some tokens, read others in their place."""
+    """A repair: skip some tokens, and parse others in their place."""
 
     put: tuple[Token, ...] = ()
     drop: int = 0
@@ -45,7 +45,7 @@ GIVE_UP = TokenRepair(drop=-1)
 
 
 class View(NamedTuple):
-    """The context by which a mistake is diagnosed."""
+    """The context for diagnosing a mistake."""
 
     source: Source
     tokens: list[Token]
@@ -59,37 +59,37 @@ class View(NamedTuple):
 
     @property
     def token(self) -> Token:
-        """The token that cannot be read."""
+        """The token that cannot be parsed."""
         return self.tokens[self.place]
 
     @property
     def following(self) -> Token:
-        """The token after that one."""
+        """The following token."""
         return self.ahead(1)
 
     def ahead(self, distance: int) -> Token:
-        """Return a token further on; the end of the file where there are no more."""
+        """Return a token further ahead, or the end of the file."""
         return self.tokens[min(self.place + distance, len(self.tokens) - 1)]
 
     def behind_names(self, distance: int, *kinds: str) -> int:
-        """Return the distance of the first token, from one on, that is neither a name nor of these kinds."""
+        """Return the distance of the first token, from a distance on, that is neither a name nor of these kinds."""
         while self.place + distance < len(self.tokens) - 1 and self.ahead(distance).kind in {"NAME", *kinds}:
             distance += 1
         return distance
 
     def colon_for_equals(self) -> tuple[Problem, TokenRepair]:
-        """Return the problem of a `:` where `=` defines a name, also behind a type: `const a: Text = A`."""
+        """Return the problem of a `:` where `=` defines a name, possibly after a type: `const a: Text = A`."""
         at = self.span(self.token)
         if self.following.kind == "NAME" and self.ahead(2).kind == "EQUAL":
             return WrongEquals(at=at, text=":", typed=self.text(self.following)), TokenRepair(drop=2)
         return WrongEquals(at=at, text=":"), TokenRepair((self.one("EQUAL"),), 1)
 
     def before(self, distance: int = 1) -> str:
-        """Return the kind of a token that has been read, the last one or one before it."""
+        """Return the kind of a parsed token, by its distance from the last one."""
         return self.read[-distance].kind if len(self.read) >= distance else ""
 
     def span(self, token: Token) -> Span:
-        """Return the place of a token."""
+        """Return the span of a token."""
         return self.source.span(token.start, token.end)
 
     def text(self, token: Token) -> str:
@@ -97,16 +97,16 @@ class View(NamedTuple):
         return self.source.text[token.start : token.end]
 
     def gap(self) -> Span:
-        """Return the place directly behind the last token."""
+        """Return the empty span directly after the last token."""
         end = self.read[-1].end if self.read else self.token.start
         return self.source.span(end, end)
 
     def one(self, kind: str, value: str | None = None) -> Token:
-        """Return a token to put before the one that cannot be read."""
+        """Return a token to insert before the one that cannot be parsed."""
         return Token(kind, self.token.start, self.token.start, value)
 
     def closing(self, level: int) -> Token | None:
-        """Return the bracket, shortly behind the last token, after which that many fewer are open."""
+        """Return the bracket, shortly after the last token, that closes the given number of levels."""
         for token in self.tokens[self.place : self.place + BRACKET_DISTANCE - 2]:
             level += (token.kind in OPENING) - (token.kind in CLOSING)
             if not level:
@@ -114,7 +114,7 @@ class View(NamedTuple):
         return None
 
     def word_of_block(self, end: int) -> Token | None:
-        """Return the word that begins the block, or its `else`, whose braces the token at `end` closes."""
+        """Return the keyword of the block, or its `else`, whose braces the token at `end` closes."""
         level = 0
         for at in range(end, max(end - BODY_TOKENS, -1), -1):
             kind = self.tokens[at].kind
@@ -132,12 +132,12 @@ class View(NamedTuple):
 
     @property
     def after_key(self) -> bool:
-        """Whether a key in braces has just been read."""
+        """Whether a key in braces has just been parsed."""
         return self.in_braces and self.before(2) in {"LBRACE", "COMMA"} and self.before() in KEYWORDS | {"NAME", "STRING"}
 
 
 def is_quoted_name(view: View) -> bool:
-    """Return whether the tokens so far end with a reference or a name in quotes, right before the `(` of a call."""
+    """Return whether the tokens so far end with a quoted reference or name, right before the `(` of a call."""
     last = view.read[-1] if view.read else view.token
     text = view.text(last)[1:-1]
     return last.kind == "STRING" and last.end == view.token.start and (text.startswith("aug:") or text.isidentifier())
@@ -152,7 +152,7 @@ def may_begin_statement(source: Source, tokens: list[Token], index: int) -> bool
 
 
 def begins_statement(source: Source, tokens: list[Token], index: int) -> bool:
-    """Return whether a token surely begins a statement: a defining word, or `name =`, first on its line."""
+    """Return whether a token certainly begins a statement: a defining keyword, or `name =`, first on its line."""
     token = tokens[index]
     if token.kind not in STATEMENT | {"NAME"}:
         return False

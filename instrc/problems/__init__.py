@@ -1,10 +1,10 @@
-"""The problems, as values.
+"""Problems, as values.
 
 A problem is a frozen class of facts: spans, names, paths.
 Its message and its hint are computed from the facts; its page in `pages/` is what `instrc explain` prints.
 
-There are many, and to define them takes longer than to compile a small program, so they are loaded on demand:
-`problems.files.InvalidJson` loads the module `files` when it is first named.
+Defining all of them takes longer than compiling a small program, so they are loaded on demand:
+`problems.files.InvalidJson` loads the module `files` on first access.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> ModuleType:
-    """Load a module of problems when it is first named."""
+    """Load a module of problems on first access."""
     try:
         return import_module(f"instrc.problems.{name}")
     except ModuleNotFoundError:

@@ -13,7 +13,7 @@ from instrc.problems.problem import Problem
 
 @cache
 def classes() -> dict[str, type[Problem]]:
-    """Return the class of each problem by its name, in alphabetical order; a class that others extend is not a problem itself."""
+    """Return the class of each problem by name, in alphabetical order, without base classes."""
     result = {}
     for module in iter_modules(instrc.problems.__path__, "instrc.problems."):
         for value in vars(import_module(module.name)).values():

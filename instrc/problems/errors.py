@@ -1,4 +1,4 @@
-"""The errors of this library: a class for each thing a caller can do about one, and the one table of their codes."""
+"""Errors of this library: one class for each kind of reaction that a caller can have, and one table of their codes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from instrc.text.jsonvalue import JsonObject
 
 
 class InstrcError(Exception):
-    """The base class of all errors; `problems` has the reasons, warnings included, in order of place.
+    """Base class of all errors; `problems` has the reasons, warnings included, in order of place.
 
     Its text, which a traceback shows, has the place, the message and the hint of each problem.
     """
@@ -25,11 +25,11 @@ class InstrcError(Exception):
 
     @property
     def http_status(self) -> int:
-        """The status of a response that reports the error, as the service sends it."""
+        """The HTTP status of a response that reports the error."""
         return codes_of(type(self)).http
 
     def __str__(self) -> str:
-        """Return two lines a problem: the place, the name and the message; then the hint."""
+        """Return two lines per problem: the place, the name and the message; then the hint."""
         more = len(self.problems) - LISTED_PROBLEMS
         lines = [*map(_listed, self.problems[:LISTED_PROBLEMS]), *([f"… and {more} more problems"] if more > 0 else [])]
         return "\n".join(lines).encode("utf-8", "backslashreplace").decode()  # a name may hold half of a character
@@ -38,7 +38,7 @@ class InstrcError(Exception):
         return f"{type(self).__name__}({str(self)!r})"
 
     def _render_traceback_(self) -> list[str]:
-        """Return what a notebook shows in place of a traceback: the lines of the caller, and the problems."""
+        """Return what a notebook shows in place of a traceback: the calling lines, and the problems."""
         frames = [frame for frame in extract_tb(self.__traceback__) if not any(part in frame.filename for part in _LIBRARIES)]
         cause = [] if self.__cause__ is None else [f"caused by: {self.__cause__}"]
         return [*map(str.rstrip, format_list(frames[-FRAMES:])), f"{type(self).__name__}: {self}", *cause]
@@ -57,7 +57,7 @@ class RequestError(InputError):
 
 
 class AnswerError(InstrcError):
-    """The answer of a model or a person is invalid, or does not fit the class it is wanted as."""
+    """The answer of a model or a person is invalid, or does not fit the requested class."""
 
 
 class SettingsError(InstrcError):
@@ -69,7 +69,7 @@ class LimitError(InstrcError):
 
 
 class RateLimitError(LimitError):
-    """There were too many requests; a later one may pass."""
+    """There were too many requests; a later one may succeed."""
 
 
 class AccessError(InstrcError):
@@ -85,23 +85,23 @@ class NotFoundError(InstrcError):
 
 
 class GoneError(NotFoundError):
-    """It existed, and was deleted, or its time is over."""
+    """The requested object existed, but was deleted or has expired."""
 
 
 class ConflictError(InstrcError):
-    """Conflicts with the current state of a run, a question or a store."""
+    """The request conflicts with the current state of a run, a question or a store."""
 
 
 class StaleError(ConflictError):
-    """The caller has seen an older state than the current one."""
+    """The request was made for an older state than the current one."""
 
 
 class UnavailableError(InstrcError):
-    """A store or a server cannot be used now."""
+    """A store or a server is currently unavailable."""
 
 
 class UnreachableError(UnavailableError):
-    """The server of an engine does not answer; a later attempt may succeed."""
+    """The server of an engine does not respond; a later attempt may succeed."""
 
 
 class RunError(InstrcError):
@@ -119,7 +119,7 @@ class RunError(InstrcError):
 class RunFailedError(RunError):
     """The run has failed.
 
-    Where the code of an activity has failed, `__cause__` shows its traceback.
+    If the code of an activity failed, `__cause__` shows its traceback.
     """
 
 
@@ -181,7 +181,7 @@ def codes_of(error: type[InstrcError]) -> Codes:
 
 
 class CompileWarning(UserWarning):
-    """A problem that does not stop the compilation, shown as a Python warning where no report is passed."""
+    """A problem that does not stop the compilation, issued as a Python warning if no report is passed."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
@@ -190,14 +190,14 @@ class CompileWarning(UserWarning):
 
 
 def _listed(problem: Problem) -> str:
-    """Return the place, the name and the message of a problem in one line, and its hint in another."""
+    """Return the place, the name and the message of a problem on one line, and its hint on another."""
     place = _place(problem)
     line = f"{place}: {problem.name}: {problem}" if place else f"{problem.name}: {problem}"
     return f"{line}\n  hint: {shorten_values(problem.hint)}" if problem.hint else line
 
 
 def _place(problem: Problem) -> str:
-    """Return where a problem is, as `FILE:LINE:COLUMN`; empty if there is no source text."""
+    """Return the place of a problem as `FILE:LINE:COLUMN`, or the empty string without source text."""
     if problem.at is None:
         return ""
     line, column = problem.at.source.locate(problem.at.start)

@@ -1,4 +1,4 @@
-"""Problems with files: unreadable, no JSON, too large."""
+"""Problems with files: unreadable, not JSON, too large."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Problems with habits of other languages, and with other things that are nearly right."""
+"""Problems with habits from other languages, and with near misses."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ class MissingScheme(Problem):
         return replacement(self.at, self._reference(), safe=self._reference() == f"aug:{self.path}")
 
     def _reference(self) -> str:
-        """Return the path as a reference: below a root, which a folder `schemas` is, and without the ending of a file."""
+        """Return the path as a reference: below a root (a folder `schemas` is one), without the file extension."""
         path, dots, version = self.path.partition(":")
         below = re.sub(r"^(?:\.{1,2}/)+|(?:\.vibe)?\.(?:json|aug)$", "", path)
         return f"aug:{below.removeprefix('schemas/')}{dots}{version}"

@@ -1,6 +1,6 @@
 """Write problems for machines: plain JSON, GitHub's workflow commands, SARIF 2.1.0.
 
-Lines and columns count from 1, columns in code points; an end is the first place after the span.
+Lines and columns count from 1, columns in code points; an end is the first position after the span.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
 def to_json(problems: Iterable[Problem]) -> list[Json]:
-    """Return one object per problem, all with the same keys; a value that is not known is `null`."""
+    """Return one object per problem, all with the same keys; an unknown value is `null`."""
     return [
         {
             "name": problem.name,
@@ -34,7 +34,7 @@ def to_json(problems: Iterable[Problem]) -> list[Json]:
 
 
 def _clean(text: str) -> str:
-    """Return a text that UTF-8 can encode: an invalid byte in the name of a file becomes `\ufffd`."""
+    """Return a text that UTF-8 can encode: invalid bytes of a file name become `\ufffd`."""
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
@@ -45,7 +45,7 @@ def _json_place(span: Span | None) -> dict[str, Json]:
 
 
 class _Region(NamedTuple):
-    """A span in lines and columns."""
+    """A span as lines and columns."""
 
     line: int
     column: int
@@ -94,7 +94,7 @@ def _escape(text: str) -> str:
 
 
 def to_sarif(problems: Sequence[Problem], pages: dict[str, str]) -> Json:
-    """Return a SARIF log of one run; `pages` has the explanation of each problem's name, as Markdown."""
+    """Return a SARIF log of one run; `pages` has the Markdown explanation of each problem, by name."""
     names = sorted({problem.name for problem in problems})
     severities = {problem.name: problem.severity for problem in problems}
     return {

@@ -1,4 +1,4 @@
-"""Problems with names: not defined, defined twice, hidden, not used."""
+"""Problems with names: undefined, defined twice, hidden, unused."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ class UnknownName(Problem):
         return self._of_known_word() or self._of_other_names()
 
     def _of_known_word(self) -> str | None:
-        """Return the hint for a known word, where the word shows what was meant; most apply only where no name is similar."""
+        """Return the hint for a known word that shows what was intended; most hints apply only if no name is similar."""
         if self.word in FOREIGN_VALUES:
             return f"write `{FOREIGN_VALUES[self.word]}`"
         if self.word in _ENDS:
@@ -176,7 +176,7 @@ class UnknownName(Problem):
         return "write `each NAME in PATH { … }`" if self.word in _LOOPS else None
 
     def _of_other_names(self) -> str:
-        """Return similar names with the reason why they did not match, or what to do where there is none."""
+        """Return similar names with the reason why they do not match, or advice if there are none."""
         advice = did_you_mean(self.nearest) or self._advice()
         if strange := strange_letter(self.word):
             return f"{strange}; {advice}"
@@ -188,7 +188,7 @@ class UnknownName(Problem):
         return f"{advice} (looked in {', '.join(self.searched)})" if looked_up else advice
 
     def _of_another_block(self) -> str:
-        """Return how a value that a block defines is read outside of it."""
+        """Return how to read a value of a block from outside it."""
         if self.other == "try":
             return "its block has failed, so it has no value here: read `error`"
         if self.other == "repeat":
@@ -200,7 +200,7 @@ class UnknownName(Problem):
         return "make it the value of its block, and give the block a name: `const found = when … { … }`"
 
     def _advice(self) -> str:
-        """Return the way out where no other name is near: by how the name is used."""
+        """Return advice for a name without similar ones, depending on its use."""
         called = self._next().startswith("(")
         if called and self.word in _PRINTING:
             return "remove it: the value of the last expression is the result"
@@ -243,7 +243,7 @@ class HiddenInstruction(ProblemWarning):
 
     @property
     def small(self) -> str:
-        """The name as values are usually written."""
+        """The name in the usual style of values."""
         return self.word[0].lower() + self.word[1:]
 
 

@@ -12,7 +12,7 @@ from instrc.text.source import Span
 
 
 class _ProblemMeta(StructMeta):
-    """Name a class of problems and let it declare its texts as templates; all its fields are keywords, and frozen."""
+    """Metaclass of problems: derives the name, compiles template texts, and makes all fields frozen keyword fields."""
 
     def __new__(  # noqa: PYI034  -- `Self` means nothing in a metaclass
         cls, name: str, bases: tuple[type, ...], namespace: dict[str, object], *, frozen: bool = True, kw_only: bool = True
@@ -29,7 +29,7 @@ Severity: TypeAlias = Literal["error", "warning"]
 
 
 class Label(NamedTuple):
-    """A second place that belongs to a problem, with a few words about it (`first defined here`)."""
+    """A secondary place of a problem, with a short text (`first defined here`)."""
 
     span: Span
     text: str
@@ -56,10 +56,10 @@ class Fix(Struct, frozen=True):
 class Problem(Struct, metaclass=_ProblemMeta, frozen=True, kw_only=True):
     """One mistake in the input.
 
-    A subclass has its facts as fields, and texts computed from them.
+    A subclass has the facts as fields, and texts computed from them.
     A text is a template, ``message = "`{word}` is not defined"``, or a property where that is not enough.
     Its name is that of the class in kebab case: `UnknownTarget` is the problem `unknown-target`.
-    The page `pages/NAME.md` explains it to a person who sees it for the first time, with an example that causes it.
+    The page `pages/NAME.md` explains it to newcomers, with an example that causes it.
     """
 
     name: ClassVar[str]
@@ -74,32 +74,32 @@ class Problem(Struct, metaclass=_ProblemMeta, frozen=True, kw_only=True):
 
     @property
     def message(self) -> str:
-        """One short sentence that says what is wrong."""
+        """A short sentence that says what is wrong."""
         raise NotImplementedError
 
     @property
     def hint(self) -> str | None:
-        """One short sentence: the way out; without another one, the nearest names."""
+        """A short sentence with the solution; by default the similar names."""
         return did_you_mean(self.nearest)
 
     @property
     def with_hint(self) -> str:
-        """The message and the hint in one line, for places that have one text only."""
+        """The message and the hint on one line, for displays with a single text."""
         return f"{self.message}; {self.hint}" if self.hint else self.message
 
     @property
     def characters(self) -> str:
-        """The characters that the problem is about, or `?` where there are none."""
+        """The characters at the problem's place, or `?` if there are none."""
         return self.at.text if self.at and self.at.text else "?"
 
     @property
     def labels(self) -> tuple[Label, ...]:
-        """Other places that belong to the problem."""
+        """Further places that belong to the problem."""
         return ()
 
     @property
     def fixes(self) -> tuple[Fix, ...]:
-        """Corrections that a program can make, the most likely first."""
+        """Automatic corrections, the most likely first."""
         return ()
 
     def __str__(self) -> str:
@@ -108,7 +108,7 @@ class Problem(Struct, metaclass=_ProblemMeta, frozen=True, kw_only=True):
 
 
 def did_you_mean(names: tuple[str, ...]) -> str | None:
-    """Return the hint that offers the nearest names, if there are any."""
+    """Return the hint that suggests similar names, or `None`."""
     if not names:
         return None
     *others, last = (f"`{name}`" for name in names)
@@ -126,7 +126,7 @@ FACT = r"\{(\w+)(?::(,))?\}"
 
 
 def shorten_values(text: str) -> str:
-    """Return a sentence with the middle of each value of more than a hundred characters removed."""
+    """Return a sentence with the middle of each value over a hundred characters removed."""
     return text if len(text) <= SHOWN_NAME else re.sub(r"`[^`]*`", _shortened, text)
 
 

@@ -1,6 +1,6 @@
 """Show problems to people: place, message, the lines with the mistake underlined, and the hint.
 
-A frame consists of pieces with the name of a style, so the same text can be shown with or without colours.
+A frame consists of pieces with style names, so the same text can be shown with or without colours.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def first_of_each(problems: Iterable[Problem]) -> tuple[list[Problem], str]:
 
 
 def summary(problems: Iterable[Problem]) -> str:
-    """Count in words: `2 errors, 1 warning`; empty if there is nothing to count."""
+    """Return the counts as text: `2 errors, 1 warning`; empty if there are no problems."""
     severities = [problem.severity for problem in problems]
     counts = ((severities.count("error"), "error"), (severities.count("warning"), "warning"))
     return ", ".join(f"{count} {word}{'' if count == 1 else 's'}" for count, word in counts if count)
@@ -116,7 +116,7 @@ def _snippet(span: Span, style: str) -> Iterator[list[Styled]]:
 
 
 def _line(text: str, line_start: int, line_end: int, start: int, end: int, number: str, style: str) -> Iterator[list[Styled]]:
-    """Yield one line of the source and its marks; of a very long line only the part around the marks."""
+    """Yield a source line and its marks; a very long line is cut to the part around the marks."""
     stop = line_end - 1 if line_end > line_start and text[line_end - 1] == "\r" else line_end
     left, right = line_start, stop
     if right - left > WINDOW + BEFORE:
@@ -135,7 +135,7 @@ def _expanded(text: str) -> str:
 
 
 def _columns(text: str) -> int:
-    """Return the width of a text in columns of a terminal: wide characters count two, combining ones none."""
+    """Return the display width of a text in terminal columns: wide characters count two, combining ones none."""
     shown = _expanded(text)
     return len(shown) if shown.isascii() else sum(map(_width, shown))
 

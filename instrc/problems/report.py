@@ -1,4 +1,4 @@
-"""Collect the problems of one run, and leave out those that are only consequences of another mistake."""
+"""Collect the problems of a run, and leave out those that only follow from another mistake."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Report:
         self.problems.append(problem)
 
     def change(self, start: int, made: Callable[[Problem], Problem]) -> None:
-        """Replace the problems from the number `start` on."""
+        """Replace the problems from index `start` on."""
         self._warnings = 0
         self.problems[start:] = [made(problem) for problem in self.problems[start:]]
 
@@ -54,7 +54,7 @@ class Report:
         return tuple(sorted(without_echoes(self.problems), key=_place))
 
     def once(self) -> tuple[Problem, ...]:
-        """Return the problems in order, each once: two programs that use the same invalid vibe report the same problems."""
+        """Return the problems in order without duplicates: programs that use the same invalid vibe report the same ones."""
         kept: dict[tuple[object, ...], Problem] = {}
         for problem in self.ordered():
             kept.setdefault((problem.name, *_place(problem), problem.message), problem)
@@ -66,7 +66,7 @@ class Report:
         self.problems.extend(problem for problem in error.problems if id(problem) not in known)
 
     def stop_if_failed(self, error: type[InstrcError] = CompileError) -> None:
-        """Raise an error with everything that was added so far, each once, if not all of it is warnings."""
+        """Raise an error with all problems so far, without duplicates, unless they are only warnings."""
         if self.failed:
             raise error(self.once())
 
@@ -103,7 +103,7 @@ _LIST_OPENS = re.compile(r"\s*:\s*\[[^\])]*")
 
 
 def without_echoes(problems: list[Problem]) -> list[Problem]:
-    """Return the problems that are no mere consequences of others."""
+    """Return the problems that do not merely follow from others."""
     by_name: dict[str, list[Problem]] = {}
     for problem in problems:
         by_name.setdefault(problem.name, []).append(problem)
@@ -114,7 +114,7 @@ def without_echoes(problems: list[Problem]) -> list[Problem]:
 
 
 def _read_where_the_mistake_is(by_name: _ByName, problems: Sequence[Problem]) -> Iterator[Problem]:
-    """Yield the unused names that an error shows, or offers for another name."""
+    """Yield the unused names that an error shows, or suggests for another name."""
     unused = [(problem, problem.at) for problem in by_name.get("unused-binding", ()) if problem.at]
     if not unused:
         return
@@ -140,7 +140,7 @@ def _of_contradictions(by_name: _ByName, _problems: Sequence[Problem]) -> Iterat
 
 
 def _inside_of_nothing(by_name: _ByName, _problems: Sequence[Problem]) -> Iterator[Problem]:
-    """Yield warnings that a part is unsatisfiable, where an error says so of the schema around it."""
+    """Yield warnings about unsatisfiable parts of a schema that an error already reports as unsatisfiable."""
     whole = _PlacesOfProblems(problem for problem in by_name.get("impossible-schema", ()) if problem.severity == "error")
     for problem in (each for name in _OF_NOTHING for each in by_name.get(name, ())):
         if problem.severity == "warning" and problem.at and whole.have_around(problem.at):
@@ -163,7 +163,7 @@ def _slots_of_no_data(by_name: _ByName, _problems: Sequence[Problem]) -> Iterato
 
 
 def _beside_unknown_names(by_name: _ByName, problems: Sequence[Problem]) -> Iterator[Problem]:
-    """Yield that a separator is missing before a mistake, or behind an unknown name: it may be a word of another language."""
+    """Yield missing separators before a mistake, or after an unknown name, which may be a word of another language."""
     missing = by_name.get("missing-separator", ())
     if not missing:
         return
@@ -176,7 +176,7 @@ def _beside_unknown_names(by_name: _ByName, problems: Sequence[Problem]) -> Iter
 
 
 def _of_one_name(by_name: _ByName, _problems: Sequence[Problem]) -> Iterator[Problem]:
-    """Yield repeated problems of a name that has no value: the mistake is in its definition."""
+    """Yield repeated problems of a name without a value: the mistake is in its definition."""
     told: set[Span] = set()
     for problem in by_name.get("not-a-value", ()):
         if (named := getattr(problem, "named", None)) is not None:
@@ -196,7 +196,7 @@ def _of_labels_that_are_told(by_name: _ByName, _problems: Sequence[Problem]) -> 
 
 
 def _in_mistakes(by_name: _ByName, _problems: Sequence[Problem]) -> Iterator[Problem]:
-    """Yield problems inside a misplaced text, and of a `Fail` that is read as a value."""
+    """Yield problems inside a misplaced text, and those of a `Fail` used as a value."""
     texts = by_name.get("misplaced-data", ())
     if texts and (told := by_name.get("placeholder")):
         places = _PlacesOfProblems(texts)
@@ -220,7 +220,7 @@ _RULES = (
 
 
 def _outermost(spans: Iterable[Span]) -> Iterator[Span]:
-    """Yield the spans that lie in no other: together they are no longer than their sources."""
+    """Yield the spans that are inside no other, whose total length never exceeds their sources."""
     ends: dict[Source, int] = {}
     for span in sorted(set(spans), key=lambda each: (each.start, -each.end)):
         if span.end > ends.get(span.source, -1):
@@ -229,7 +229,7 @@ def _outermost(spans: Iterable[Span]) -> Iterator[Span]:
 
 
 class _PlacesOfProblems:
-    """The places of some problems, sorted, so that each question takes a few steps however many there are."""
+    """The places of some problems, sorted for lookup in logarithmic time."""
 
     def __init__(self, problems: Iterable[Problem]) -> None:
         spans: dict[Source, list[tuple[int, int]]] = {}
@@ -241,6 +241,6 @@ class _PlacesOfProblems:
         """How far those go that start at a place or before it."""
 
     def have_around(self, at: Span) -> bool:
-        """Return whether a place lies in one of these."""
+        """Return whether one of these contains a place."""
         count = bisect_right(self._starts.get(at.source, ()), at.start)
         return count > 0 and at.end <= self._furthest[at.source][count - 1]

@@ -1,4 +1,4 @@
-"""Problems of runs, and of what they need to begin."""
+"""Problems of runs and of their prerequisites."""
 
 from __future__ import annotations
 

@@ -15,14 +15,14 @@ NAMED_VALUES: Final = 3
 
 
 class SchemaProblem(Problem):
-    """A mistake in a schema that is a warning there, and an error where a program cannot work with it."""
+    """A mistake in a schema: a warning about the schema, an error in a program that cannot work with it."""
 
     fatal: bool = False
     """Whether a program cannot work with the schema."""
 
     @property
     def severity(self) -> Severity:  # type: ignore[override]  # of all other problems the class alone says it
-        """A warning about a schema, an error about a program: its step could not be filled in."""
+        """Warning for a schema, error for a program, whose step could not be completed."""
         return "error" if self.fatal else "warning"
 
 
@@ -83,7 +83,7 @@ class UnknownDialect(Problem):
 class Origin(Struct, frozen=True, kw_only=True):
     """Where a keyword was written: a document, a JSON Pointer in it, and the shortened value.
 
-    It is shown as file and place if these are known.
+    Displayed as file and place if these are known.
     """
 
     uri: str

@@ -1,4 +1,4 @@
-"""Problems of requests to a service: the caller, their rights, and the request."""
+"""Problems with requests to a service: the caller, their rights, and the request."""
 
 from __future__ import annotations
 

@@ -284,7 +284,7 @@ class ForeignStatement(Problem):
         return f"there is no `{self.word}` in this language"
 
     def _gives_first_values(self) -> bool:
-        """Return whether it is the `from` of a `repeat`, in another place."""
+        """Return whether it is the `from` of a `repeat` in the wrong place."""
         return self.word == "from" and self.at is not None and self.at.source.text[self.at.end :].lstrip().startswith("{")
 
     @property

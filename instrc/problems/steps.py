@@ -1,4 +1,4 @@
-"""Problems of steps, and of those that read their results."""
+"""Problems with steps, and with readers of their results."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class NothingToDo(Problem):
 
 
 def _name_before(at: Span) -> str:
-    """Return the name of an instruction directly before a short value, on its line: `Draft prompt`."""
+    """Return the instruction name directly before a short value on the same line: `Draft prompt`."""
     line = at.source.text[: at.start].rpartition("\n")[2]
     word = line.rstrip(" \t").split(" ")[-1]
     follows = word != line and word[:1].isupper() and word.isidentifier()

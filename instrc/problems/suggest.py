@@ -1,8 +1,8 @@
 """Find the names nearest to a misspelt name.
 
 Names are compared without case and separators, in any script.
-Candidates that share pairs of letters with the word are looked up in an index, so ten thousand names take little time;
-the few best are then compared by edits (an extra, missing or wrong letter, or two letters swapped).
+Candidates that share letter pairs with the word are looked up in an index, so ten thousand names take little time;
+the best few are then compared by edit distance (an extra, missing or wrong letter, or two letters swapped).
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def nearest(word: str, candidates: Iterable[str], limit: int = 3, *, without: fr
 
 
 class NearestNames:
-    """The nearest names for all misspelt ones of one file, as long as that does not take too long."""
+    """Similar names for all misspelt ones of a file, within a limit on comparisons."""
 
     __slots__ = ("_left",)
 
@@ -61,21 +61,21 @@ class NearestNames:
 
     @property
     def over(self) -> bool:
-        """Whether no further names are looked up."""
+        """Whether the limit is reached."""
         return self._left < 0
 
     def may_compare(self, names: int) -> bool:
-        """Return whether so many more names may be compared with one, and count them."""
+        """Count the comparisons of a name with so many others; return whether they are still allowed."""
         self._left -= names
         return not self.over
 
     def nearest(self, word: str, candidates: tuple[str, ...], *, without: frozenset[str] = frozenset()) -> tuple[str, ...]:
-        """Return candidates for a misspelt word, the most likely first; none once too many were compared."""
+        """Return candidates for a misspelt word, the most likely first; none once the limit is reached."""
         return nearest(word, candidates, without=without) if self.may_compare(len(candidates)) else ()
 
 
 def surely(word: str, names: tuple[str, ...]) -> bool:
-    """Return whether the first of the nearest names is beyond doubt: by far the nearest, or the only one and not far."""
+    """Return whether the first of the similar names is beyond doubt: by far the nearest, or the only one and not far."""
     if not names:
         return False
     key, *keys = (comparison_key(each)[:COMPARED_NAME] for each in (word, *names))
@@ -87,7 +87,7 @@ def surely(word: str, names: tuple[str, ...]) -> bool:
 
 
 def is_a_slip_of(word: str, name: str) -> bool:
-    """Return whether a word is a name with one letter wrong, missing, doubled or swapped with its neighbour."""
+    """Return whether a word differs from a name by one letter that is wrong, missing, doubled or swapped with its neighbour."""
     return abs(len(word) - len(name)) <= 1 and _edits(word, name) <= 1
 
 
@@ -129,7 +129,7 @@ def _pairs(key: str) -> set[str]:
 
 
 def _likeness(word: str, candidate: str, overlap: int, pairs: int) -> float:
-    """Return 1.0 for equal names down to 0.0 for names with nothing in common; a suffix that both have does not count."""
+    """Return the similarity from 1.0 (equal) to 0.0 (nothing in common); a common suffix does not count."""
     for suffix in _SUFFIXES:
         if word.endswith(suffix) and candidate.endswith(suffix) and suffix not in (word, candidate):
             word, candidate = word.removesuffix(suffix), candidate.removesuffix(suffix)
@@ -144,7 +144,7 @@ def _likeness(word: str, candidate: str, overlap: int, pairs: int) -> float:
 
 
 def _edits(left: str, right: str) -> int:
-    """Count the letters to insert, drop, change or swap with their neighbour (optimal string alignment)."""
+    """Return the number of letters to insert, drop, change or swap with their neighbour (optimal string alignment)."""
     before: list[int] = []
     row = list(range(len(right) + 1))
     for i, a in enumerate(left):
@@ -170,7 +170,7 @@ for _letter, _looks in _LATIN.items():
 
 
 def strange_letter(word: str) -> str | None:
-    """Describe a letter that only looks like one of the script of the other letters, if a word has one."""
+    """Describe a letter that only resembles the script of the other letters, or return `None`."""
     known = [script for letter in word if (script := _script(letter))]
     if len(set(known)) < 2:
         return None
@@ -187,7 +187,7 @@ def strange_letter(word: str) -> str | None:
 
 
 def twin(word: str) -> str | None:
-    """Return the Latin word that a word looks like letter by letter, or `None` if it is Latin or has letters of its own."""
+    """Return the Latin word that a word resembles letter by letter, or `None` if it is Latin or has unmistakable letters."""
     latin = "".join(_LATIN.get(letter, letter) for letter in word)
     return latin if latin != word and latin.isascii() else None
 
@@ -197,7 +197,7 @@ _TYPED = dict(zip("йцукенгшщзфывапролдячсмить", "qwert
 
 
 def typed_on_latin(word: str) -> str | None:
-    """Return the word that the same keys type in the Latin layout, or `None` if it is not all Cyrillic letters of such keys."""
+    """Return the word that the same keys type in the Latin layout, or `None` if it has letters on no such key."""
     latin = [_TYPED.get(letter) or (_TYPED.get(letter.lower(), "").upper()) for letter in word if letter not in "_0123456789"]
     if not latin or not all(latin):
         return None
@@ -253,7 +253,7 @@ def insertion(at: Span | None, text: str, *, safe: bool = True) -> tuple[Fix, ..
 
 
 def _close(at: Span) -> int:
-    """Return where the word before a place ends; the place itself if there is a comment between them."""
+    """Return the end of the word before a place; the place itself if a comment is between them."""
     before = at.source.text[: at.start].rstrip()
     line = before[before.rfind("\n") + 1 :]
     return at.start if "//" in line or "*/" in line else len(before)
@@ -274,7 +274,7 @@ def renamings(at: Span | None, word: str, names: tuple[str, ...]) -> tuple[Fix, 
 
 
 def applied(text: str, fixes: Iterable[Fix]) -> tuple[str, int]:
-    """Return a text with the edits of fixes applied, and their number; of two that overlap, only the first is applied."""
+    """Return a text with the edits of fixes applied, and their number; of two overlapping ones, only the first is applied."""
     taken: list[Edit] = []
     count = 0
     for fix in fixes:
@@ -293,7 +293,7 @@ def _touch(one: Edit, other: Edit) -> bool:
 
 
 class MisspeltWord(Problem):
-    """A word that is probably another one, written wrongly."""
+    """A word that is probably a misspelling of another one."""
 
     word: str
 

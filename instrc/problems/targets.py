@@ -1,4 +1,4 @@
-"""Problems of targets, and of the answers of models."""
+"""Problems with targets, and with the answers of models."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class UnknownTarget(Problem):
 
 
 def _target_of(name: str) -> str:
-    """Return the target of a model or a company, or nothing if it is not known."""
+    """Return the target of a model or a company, or the empty string if unknown."""
     return next((target for target, names in _MODELS.items() if name.casefold().startswith(names)), "")
 
 
@@ -129,7 +129,7 @@ class BudgetExceeded(ProblemWarning):
 
     @property
     def excess(self) -> str:
-        """How many there are, and how many are allowed."""
+        """The number of items, and the limit."""
         return f"{self.count} {self.what}, and `{self.target}` takes at most {self.limit}"
 
     @property
@@ -198,12 +198,12 @@ class PayloadRefused(Problem):
 
 
 def _lost(keyword: str, pointer: str, tool: str | None) -> str:
-    """Name a keyword, or the whole schema, and its place, with the tool where there are several."""
+    """Return the name of a keyword, or of the whole schema, and its place, with the tool if there are several."""
     what = f"`{keyword}`" if keyword else "the schema"
     return f"{what} at `{pointer or '/'}`" + ("" if tool is None else f" of `{tool}`")
 
 
 def _tools(names: tuple[str, ...]) -> str:
-    """List the names of tools, at most the first ones."""
+    """Return the names of tools as a list, shortened to the first ones."""
     shown = ", ".join(f"`{name}`" for name in names[:_TOOLS_SHOWN])
     return shown if len(names) <= _TOOLS_SHOWN else f"{shown} and {len(names) - _TOOLS_SHOWN} more"

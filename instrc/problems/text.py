@@ -34,7 +34,7 @@ class StrayCharacter(Problem):
     """Further such characters on the same line."""
 
     def joined_with(self, other: StrayCharacter) -> StrayCharacter | None:
-        """Return one mistake for two similar signs on one line, or `None` if they are two mistakes."""
+        """Return one mistake for two similar signs on the same line, or `None` if they are separate mistakes."""
         last = self.others[-1] if self.others else self
         if not (self.instead and other.instead and last.at and other.at) or len(self.others) == REPORTED_MISTAKES:
             return None
@@ -43,7 +43,7 @@ class StrayCharacter(Problem):
         return replace(self, others=(*self.others, other))
 
     def before(self, place: int) -> StrayCharacter:
-        """Return it without those behind a place."""
+        """Return the problem without characters after a place."""
         return replace(self, others=tuple(each for each in self.others if each.at and each.at.start < place))
 
     @property

@@ -20,7 +20,7 @@ _SIGNS = frozenset({"activity", "plan", "among", "references", "arguments"})
 
 
 def read_step(key: str, written: Json, executor: flow.Executor, resolve: Resolve) -> flow.Step:
-    """Read one property of a chunk."""
+    """Read one property of a chunk as a step."""
     if not isinstance(written, dict):
         return flow.Step(key, written, executor)
     refers = isinstance(written.get("$ref"), str)
@@ -38,7 +38,7 @@ def read_step(key: str, written: Json, executor: flow.Executor, resolve: Resolve
 
 
 def _engine_in_slot(node: JsonObject) -> flow.EngineProperties:
-    """Return the engine keywords beside a schema inside a step; arguments only if they have the form written here."""
+    """Return the engine keywords beside a schema inside a step; arguments only if they have the compiler's form."""
     engine = _engine_of(node)
     arguments = node.get("arguments")
     if arguments is not None and flow.written_value(flow.value_of(arguments)) != arguments:
@@ -66,7 +66,7 @@ def _engine_of(node: JsonObject) -> flow.EngineProperties:
 
 
 def texts_of(written: Json) -> tuple[str, ...]:
-    """Return the texts of a list; nothing of anything else."""
+    """Return the texts of a list, or nothing for any other value."""
     return tuple([str(each) for each in written]) if isinstance(written, list) and _is_texts(written) else ()
 
 
@@ -105,9 +105,9 @@ def read_chunk(name: str, executor: flow.Executor, schema: JsonObject, definitio
 
 
 def resolved(schema: Json, document: Json) -> JsonObject:
-    """Follow references within a document from the top of a schema; keywords beside a reference apply as well.
+    """Resolve references within the document at the top of a schema; keywords beside a reference apply as well.
 
-    Raise `ValueError` with the place where that does not lead to an object.
+    Raise `ValueError` with the place if the result is not an object.
     """
     beside: JsonObject = {}
     for _ in range(100):
@@ -130,7 +130,7 @@ def write_chunk(chunk: flow.Chunk) -> JsonObject:
 
 
 def frame_of(schema: JsonObject, inside: dict[str, None], canonical: JsonObject | None = None) -> JsonObject | None:
-    """Return a schema without what is `inside`, or `None` if it is not an object that requires its properties."""
+    """Return a schema without its `inside`, or `None` if it is a plain object that requires its properties."""
     properties = as_object(schema["properties"]) if "properties" in schema else None
     kept = {name: each for name, each in (properties or {}).items() if name not in inside}
     usual = (
@@ -154,7 +154,7 @@ def loops_of(chunk: flow.Chunk) -> Iterator[flow.Loop]:
 
 
 def nodes_in(schema: Json) -> Iterator[tuple[Location, JsonObject]]:
-    """Yield a schema and those of the properties in it, at every depth, with the ways that lead there."""
+    """Yield a schema and those of its properties at every depth, with their paths."""
     waiting: list[tuple[Location, int, Json]] = [((), 0, schema)]
     while waiting:
         path, depth, node = waiting.pop()
@@ -173,12 +173,12 @@ def nodes_in(schema: Json) -> Iterator[tuple[Location, JsonObject]]:
 
 
 def beside(schema: Json, engine: flow.EngineProperties) -> Json:
-    """Write engine keywords beside a schema, last."""
+    """Write engine keywords after the other keywords of a schema."""
     return _with_engine(dict(schema), engine) if isinstance(schema, dict) else schema
 
 
 def is_count(value: Json) -> TypeGuard[int]:
-    """Return whether a value is a number of things."""
+    """Return whether a value is a non-negative integer."""
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
@@ -207,7 +207,7 @@ def add_words(found: JsonObject, engine: flow.EngineProperties, references: list
 
 
 def with_changed_part(schema: Json, path: Location, change: Callable[[Json], Json]) -> Json:
-    """Return a schema in which the part at a place is changed."""
+    """Return a schema in which the part at a path is changed."""
     above: list[JsonArray | JsonObject] = []
     for each in path:
         outer = schema if isinstance(schema, list) else as_object(schema)
@@ -270,7 +270,7 @@ def _is_span(value: Json) -> bool:
 
 
 def _is_source(value: Json) -> bool:
-    """Return whether a value can be a list, or a number of rounds."""
+    """Return whether a value can be a list or a number of rounds."""
     match value:
         case {"const": constant, **others} if not others:
             return constant is None or isinstance(constant, list) or is_count(constant)
@@ -342,7 +342,7 @@ _TESTS = tuple({"path", word} for word in ("schema", *flow.COMPARISONS))
 
 
 def _of_condition(engine: JsonObject, way: tuple[str | int, ...]) -> MisplacedWord | None:
-    """Return what is wrong with a condition; an empty one is that of an `else`."""
+    """Return the fault of a condition; an empty one is that of an `else`."""
     said = {word: engine[word] for word in flow.CONDITION if word in engine}
     if not said:
         return None
@@ -366,7 +366,7 @@ def _of_condition(engine: JsonObject, way: tuple[str | int, ...]) -> MisplacedWo
 
 
 def _listed(word: str, place: tuple[str | int, ...], test: Json) -> list[tuple[tuple[str | int, ...], Json]]:
-    """Return the tests in a list, with their places; an invalid one is its own entry."""
+    """Return the tests of a list with their places; an invalid list is its own entry."""
     listed = test.get(word) if isinstance(test, dict) else None
     return [((*place, word, number), each) for number, each in enumerate(listed)] if isinstance(listed, list) else [(place, test)]
 
@@ -382,7 +382,7 @@ def _of_repeat(engine: JsonObject) -> MisplacedWord | None:
 
 
 def fault_of_word(word: str, value: Json) -> str | None:
-    """Return what is wrong with the value of a keyword, regardless of the others, or `None` if it is valid."""
+    """Return the fault of a keyword's value, regardless of other keywords, or `None` if it is valid."""
     sound, reason = _SHAPES[word]
     return None if sound(value) else reason
 
@@ -391,7 +391,7 @@ BodyWithEngine: TypeAlias = tuple[JsonObject, flow.Body]
 
 
 class UnreadableProcessError(ValueError):
-    """Something that is no process: `pointer` leads to the part that shows it, `reason` is a short clause."""
+    """A document that is not a process: `pointer` leads to the faulty part, `reason` is a short clause."""
 
     def __init__(self, pointer: str, reason: str) -> None:
         super().__init__(f"{reason} at {pointer or '/'}")
@@ -400,7 +400,7 @@ class UnreadableProcessError(ValueError):
 
 
 def refuse_process(pointer: str, reason: str) -> NoReturn:
-    """Stop reading: this is no process."""
+    """Raise the error for a document that is not a process."""
     raise UnreadableProcessError(pointer, reason)
 
 
@@ -411,7 +411,7 @@ def about_of(kind: str, schema: JsonObject) -> JsonObject | None:
 
 
 def least_of(schema: JsonObject) -> int | None:
-    """Return how many rounds there are at least."""
+    """Return the minimum number of rounds."""
     least = schema.get("minItems")
     return least if is_count(least) else None
 
@@ -429,7 +429,7 @@ def engine_property(kind: str, place: Place, schema: JsonObject, at: str) -> Jso
 
 
 def timed(chunk: flow.Chunk, place: str) -> flow.Chunk:
-    """Return a chunk whose deadlines and delays are durations, and whose `fail` is a boolean."""
+    """Return a chunk after checking that deadlines and delays are durations and `fail` is a boolean."""
     for step in chunk.steps:
         left = step.schema if isinstance(step.schema, dict) else {}  # what is no text is not read from there
         for word, said in (("within", step.engine.within), ("delay", step.engine.delay), ("fail", None)):
@@ -473,7 +473,7 @@ def branches_of(kind: str, bodies: list[BodyWithEngine], place: str) -> tuple[fl
 
 
 def condition_of(written: JsonObject, place: str) -> flow.Condition:
-    """Return a condition."""
+    """Read a condition."""
     tests: list[tuple[flow.Read, Json]] = []
     joined: set[int] = set()
     compared: dict[int, flow.Comparison] = {}
@@ -494,7 +494,7 @@ def condition_of(written: JsonObject, place: str) -> flow.Condition:
 
 
 def selection_of(engine: JsonObject, place: str) -> flow.Selection | None:
-    """Return which elements a block runs for, if it says so."""
+    """Read the selection of elements that a block runs for, if any."""
     if engine.keys().isdisjoint({"when", "max", "first"}):
         return None
     condition = condition_of(as_object(engine["when"]), place) if "when" in engine else None
@@ -502,5 +502,5 @@ def selection_of(engine: JsonObject, place: str) -> flow.Selection | None:
 
 
 def source_of(written: Json) -> flow.Value:
-    """Return the list or number of a block; a literal list is not a list of paths."""
+    """Read the list or number of a block; a literal list is not a list of paths."""
     return flow.Constant(written) if isinstance(written, int | list) else flow.value_of(written)

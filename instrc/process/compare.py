@@ -1,4 +1,4 @@
-"""The changes between two processes, and whom they break."""
+"""Differences between two processes, and whom they affect."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class PlacedStep(Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """Its key without the number."""
+        """Its key without the step number."""
         return _NUMBER.sub("", self.step.key, count=1)
 
 
@@ -73,21 +73,21 @@ class Outline(Struct, frozen=True):
         return cls(tuple(steps), tuple(chunks), tuple(blocks))
 
     def around(self, block: int | None) -> Iterator[int]:
-        """Yield a block and the blocks around it, from inside out."""
+        """Yield a block and its enclosing blocks, from inside out."""
         while block is not None:
             yield block
             block = self.blocks[block].parent
 
 
 def _within(bodies: tuple[flow.Body, ...], parent: int | None) -> Iterator[tuple[flow.Context, int | None, int]]:
-    """Yield the contexts of bodies, the last first."""
+    """Yield the contexts of bodies, last first."""
     for branch in reversed(range(len(bodies))):
         for context in reversed(bodies[branch].contexts):
             yield context, parent, branch
 
 
 class Pairs(Struct, frozen=True):
-    """Two outlines, and their correspondence: places in the old one by places in the new one."""
+    """Two outlines and their correspondence: indexes in the old one by indexes in the new one."""
 
     old: Outline
     new: Outline
@@ -99,7 +99,7 @@ class Pairs(Struct, frozen=True):
     """New keys by old keys."""
 
     def path(self, read: flow.Read) -> str:
-        """Return a path of the old process as the new one writes it."""
+        """Return a path of the old process in the names of the new one."""
         first = self.keys.get(read.first)
         return read.text if first is None else ".".join((first, *filter(None, [read.text.removeprefix(read.first)[1:]])))
 
@@ -126,7 +126,7 @@ _ROUNDS: tuple[Callable[[PlacedStep], object], ...] = (
 
 
 def _steps(old: Outline, new: Outline) -> dict[int, int]:
-    """Pair steps of one name in order: first equal ones, then those of one executor, then the rest."""
+    """Pair steps of the same name in order: equal ones first, then those with the same executor, then the rest."""
     found: dict[int, int] = {}
     taken: set[int] = set()
     for sign in _ROUNDS:
@@ -142,7 +142,7 @@ def _steps(old: Outline, new: Outline) -> dict[int, int]:
 
 
 def _renamed(old: Outline, new: Outline, paired: dict[int, int], definitions: tuple[str, str]) -> dict[int, int]:
-    """Pair the steps that differ in their names alone: their contents are equal, and equal to no other unpaired step's."""
+    """Pair steps that differ only in their names: equal contents that no other unpaired step has."""
     left, fresh = (
         _by_content((index, placed) for index, placed in enumerate(outline.steps) if index not in taken)
         for outline, taken in ((old, set(paired.values())), (new, paired.keys()))
@@ -156,7 +156,7 @@ def _renamed(old: Outline, new: Outline, paired: dict[int, int], definitions: tu
 
 
 def _by_content(steps: Iterable[tuple[int, PlacedStep]]) -> dict[tuple[str, bool], list[int]]:
-    """Return the places of steps with distinctive contents, by content, and whether it refers to definitions."""
+    """Return the indexes of steps with distinctive contents, by content and whether it refers to definitions."""
     found: dict[tuple[str, bool], list[int]] = {}
     for index, placed in steps:
         schema = placed.step.schema
@@ -169,11 +169,11 @@ def _by_content(steps: Iterable[tuple[int, PlacedStep]]) -> dict[tuple[str, bool
 
 
 def _blocks(old: Outline, new: Outline, steps: dict[int, int]) -> dict[int, int]:
-    """Pair blocks of one kind, from inside out: an old block is the one that contained most of its steps."""
+    """Pair blocks of one kind, from inside out: an old block matches the one that contains most of its steps."""
     votes: defaultdict[int, Counter[int]] = defaultdict(Counter)
 
     def vote(now: int | None, was: int | None) -> None:
-        """Let the innermost block around `now` of the same kind as a block around `was` be its heir."""
+        """Pair the innermost block around `now` with a block of the same kind around `was`."""
         for block in new.around(now):
             for other in old.around(was):
                 if type(old.blocks[other].block) is type(new.blocks[block].block):
@@ -195,7 +195,7 @@ def _blocks(old: Outline, new: Outline, steps: dict[int, int]) -> dict[int, int]
 
 
 def ascending(places: list[int]) -> bool:
-    """Return whether places are in ascending order."""
+    """Return whether indexes are in ascending order."""
     return all(left < right for left, right in pairwise(places))
 
 
@@ -213,7 +213,7 @@ def needs(outline: Outline) -> list[str]:
 
 
 def plans(step: flow.Step) -> Json:
-    """Return the tools of the plans that a step carries out or asks for."""
+    """Return the tools of the plans that a step carries out or requests."""
     asked: list[Json] = [[list(each.place), each.tools] for each in step.plans]
     return [step.plan, *asked]
 
@@ -272,7 +272,7 @@ def _test(schema: Json) -> str:
 
 
 def value_as_text(value: flow.Value | None, pairs: Pairs | None = None) -> str:
-    """Return a value as text, in the order of names in objects."""
+    """Return a value as text, with object members in order."""
     match value:
         case None:
             return ""
@@ -320,7 +320,7 @@ def answer_schema(step: flow.Step, process: Process) -> Json:
 
 
 def free_names(outline: Outline) -> set[str]:
-    """Return the names that steps read and that no step, no block and no element has."""
+    """Return the names that steps read without any step, block or element defining them."""
     bound = {"rounds", "previous", "error", "round"} | {placed.step.key for placed in outline.steps}
     for placed in outline.blocks:
         bound |= {name for name in (getattr(placed.block, "key", None), getattr(placed.block, "item", None)) if name}
@@ -344,7 +344,7 @@ class CutChange(Struct, frozen=True):
 
 
 class CutChanges(Struct, frozen=True):
-    """All differences between two processes, and their meaning for those who serve them."""
+    """All differences between two processes, and their effect on those who serve them."""
 
     changes: tuple[CutChange, ...]
     refused: str
@@ -354,14 +354,14 @@ class CutChanges(Struct, frozen=True):
 
 
 def cut_changes(old: Process, new: Process, pairs: Pairs) -> CutChanges:
-    """Return the changes between two processes whose steps and blocks are paired."""
+    """Return the differences between two processes whose steps and blocks are paired."""
     differ = _Differ(old, new, pairs)
     changes = (*differ.steps(), *differ.contexts(), *differ.blocks())
     return CutChanges(changes, differ.refused, differ.unproven)
 
 
 class _Differ:
-    """Finds the differences, and collects their meaning on the way."""
+    """Finds the differences and collects their effects."""
 
     def __init__(self, old: Process, new: Process, pairs: Pairs) -> None:
         self.processes = old, new
@@ -413,7 +413,7 @@ class _Differ:
         yield from self.schema(was, now)
 
     def reading(self, was: PlacedStep, now: PlacedStep) -> Iterator[CutChange]:
-        """Describe the paths that a step reads now and did not before, and the sources of its arguments."""
+        """Describe the paths that a step newly reads, and the sources of its arguments."""
         key = now.step.key
         before, after = {self.pairs.path(read) for read in was.step.references}, {read.text for read in now.step.references}
         yield from (CutChange(key, "reads no longer", path) for path in sorted(before - after))
@@ -453,7 +453,7 @@ class _Differ:
             self.unproven = self.unproven or f"`{now.step.key}` has another schema"
 
     def value(self, value: Value | None) -> str:
-        """Return a value of the old process as the new one writes it."""
+        """Return a value of the old process in the names of the new one."""
         return value_as_text(value, self.pairs)
 
     # --- contexts -----------------------------------------------------------------------------------------------------------
@@ -543,7 +543,7 @@ _OF_SCHEMAS = frozenset({"narrowed", "widened", "changed", "equivalent", "added"
 
 
 class Claim(Struct, frozen=True):
-    """Whether something still holds, and the reason if it does not or is unknown."""
+    """Whether a property still holds, with the reason if it does not or is unknown."""
 
     verdict: Inclusion
     why: str = ""
@@ -591,7 +591,7 @@ def serve_claim(old: Process, new: Process, needed: tuple[str, ...], found: CutC
 
 
 class CutComparison(Struct, frozen=True):
-    """All differences between two processes, what is newly required, and whom they break."""
+    """All differences between two processes, the new requirements, and whom they affect."""
 
     changes: tuple[CutChange, ...]
     needed: tuple[str, ...]
@@ -605,7 +605,7 @@ class CutComparison(Struct, frozen=True):
 
 
 def compare_processes(old: Process, new: Process) -> CutComparison:
-    """Return the changes from one process to another."""
+    """Return the differences between two processes."""
     pairs = pair(old, new)
     found = cut_changes(old, new, pairs)
     before, after = needs(pairs.old), needs(pairs.new)

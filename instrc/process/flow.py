@@ -30,14 +30,14 @@ _SEGMENT = r'("(?:[^"\\]|\\.)*")(?=\.|$)|([^."][^.]*)(?=\.|$)|(?=\.|$)'  # compi
 
 
 class Segment(msgspec.Struct, frozen=True, gc=False):
-    """One name of a path; if it is not `quoted` it may be a part of a key that contains dots."""
+    """A name in a path; if not `quoted`, it may be part of a key that contains dots."""
 
     name: str
     quoted: bool = False
 
 
 class Read(msgspec.Struct, frozen=True, gc=False):
-    """A path: a step, an input or a name of a block, then members; `step1_page."b c"`."""
+    """A path: a step, an input or a name of a block, followed by members; `step1_page."b c"`."""
 
     segments: tuple[Segment, ...]
     optional: bool = False
@@ -53,11 +53,11 @@ class Read(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def first(self) -> str:
-        """The head of the path."""
+        """The first name of the path."""
         return self.segments[0].name
 
     def below(self, other: Read) -> bool:
-        """Return whether this path leads to the same place as another, or further into it."""
+        """Return whether this path leads to the same value as another, or to a part of it."""
         return self.segments[: len(other.segments)] == other.segments
 
     @classmethod
@@ -78,13 +78,13 @@ class Read(msgspec.Struct, frozen=True, gc=False):
 
 
 class Constant(msgspec.Struct, frozen=True, gc=False):
-    """A value that the program fixes."""
+    """A constant value."""
 
     value: Json
 
 
 class Listed(msgspec.Struct, frozen=True, gc=False):
-    """A list of values, in order."""
+    """A list of values."""
 
     items: tuple[Value, ...]
 
@@ -100,7 +100,7 @@ Value: TypeAlias = Read | Constant | Listed | Named
 
 
 def value_of(written: Json) -> Value:
-    """Read a value: a text is a path, `{ "const": … }` a constant, a list and an object hold values; anything else is itself."""
+    """Read a value: a text is a path, `{ "const": … }` a constant, lists and objects hold values; anything else is a constant."""
     match written:
         case str():
             return Read.parse(written)
@@ -119,7 +119,7 @@ def value_of(written: Json) -> Value:
 
 
 def is_value(written: Json) -> bool:
-    """Return whether `value_of` reads nothing but paths and constants that are written as such."""
+    """Return whether `value_of` reads only paths and explicit constants."""
     waiting = [written]
     while waiting:
         match waiting.pop():
@@ -138,7 +138,7 @@ def is_value(written: Json) -> bool:
 
 
 def written_value(value: Value) -> Json:
-    """Return a value as it is written; `value_of` parses it."""
+    """Return the JSON form of a value; `value_of` parses it."""
     match value:
         case Read(optional=False):
             return value.text
@@ -168,7 +168,7 @@ def reads_of(value: Value | None) -> Iterator[Read]:
 
 
 def map_reads(value: Value, change: Callable[[Read], Read]) -> Value:
-    """Return a value with each of its paths changed."""
+    """Return a value with all of its paths changed."""
     match value:
         case Read():
             return change(value)
@@ -186,7 +186,7 @@ def map_reads(value: Value, change: Callable[[Read], Read]) -> Value:
 
 
 class EngineProperties(msgspec.Struct, frozen=True, gc=False):
-    """The keywords beside a schema that are for the engine alone."""
+    """Keywords beside a schema that only the engine reads."""
 
     references: tuple[Read, ...] = ()
     arguments: Value | None = None
@@ -207,7 +207,7 @@ NO_ENGINE = EngineProperties()
 
 
 class EngineSlot(msgspec.Struct, frozen=True, gc=False):
-    """A schema inside a step that has something for the engine."""
+    """A schema inside a step with engine keywords."""
 
     path: tuple[str | int, ...]
     """Keywords, names and indexes that lead to the slot from the schema of the step."""
@@ -215,7 +215,7 @@ class EngineSlot(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the properties that lead to it."""
+        """The names of the properties that lead to the slot."""
         return tuple(str(each) for before, each in pairwise(self.path) if before == "properties")
 
 
@@ -228,14 +228,14 @@ class Among(msgspec.Struct, frozen=True):
 
 
 class Planned(msgspec.Struct, frozen=True):
-    """A property that is filled with a plan."""
+    """A property whose value is a plan."""
 
     place: tuple[str, ...]
     tools: JsonObject
 
 
 class Loop(msgspec.Struct, frozen=True):
-    """A part of a model's answer that may ask for another round."""
+    """A part of a model's answer that may request another round."""
 
     place: tuple[str, ...]
     """Property names that lead from the chunk to the object with `_iteration` and `_continue`."""
@@ -256,7 +256,7 @@ class Step(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def references(self) -> tuple[Read, ...]:
-        """The paths it reads, those of its filled slots included; without `references` the paths in its `arguments`."""
+        """The paths it reads, including those of its filled slots; without `references` the paths in its `arguments`."""
         if not self.slots and self.engine.references:
             return self.engine.references
         found = dict.fromkeys(self.engine.references)
@@ -281,32 +281,32 @@ class Step(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def within(self) -> str | None:
-        """A deadline, ISO 8601."""
+        """The deadline, as an ISO 8601 duration."""
         return self.engine.within
 
     @property
     def delay(self) -> str | None:
-        """The time before it starts, ISO 8601."""
+        """The delay before it starts, as an ISO 8601 duration."""
         return self.engine.delay
 
     @property
     def after(self) -> tuple[str, ...]:
-        """The keys that have to end before it begins although it reads nothing of them."""
+        """The keys that must end before it begins although it does not read them."""
         return self.engine.after
 
     @property
     def plan(self) -> JsonObject | None:
-        """Of a step that carries a plan out: the tools it may call."""
+        """The tools that a step may call when it carries out a plan."""
         return self.engine.plan if self.executor == "server" else None
 
     @property
     def among(self) -> tuple[Among, ...]:
-        """The properties, itself included, whose value is one of a list."""
+        """The properties, itself included, whose value is chosen from a list."""
         return tuple(Among(names, engine.among) for names, engine in self._engines() if engine.among is not None)
 
     @property
     def plans(self) -> tuple[Planned, ...]:
-        """The properties, itself included, that are filled with a plan."""
+        """The properties, itself included, whose value is a plan."""
         return tuple(
             Planned(names, engine.plan)
             for names, engine in self._engines()
@@ -325,7 +325,7 @@ class Step(msgspec.Struct, frozen=True, gc=False):
 
 
 class Chunk(msgspec.Struct, frozen=True, gc=False):
-    """The steps that one executor does without a break."""
+    """Consecutive steps of one executor."""
 
     name: str
     executor: Executor
@@ -342,7 +342,7 @@ class Chunk(msgspec.Struct, frozen=True, gc=False):
 
 
 def framed(frame: JsonObject | None, properties: JsonObject) -> JsonObject:
-    """Return an object with these properties in a frame."""
+    """Return an object schema with these properties and a frame."""
     if frame is None:
         whole: JsonObject = {"type": "object", "properties": properties}
         return {**whole, "required": list(properties)} if properties else whole
@@ -368,7 +368,7 @@ _BY_SIZE = frozenset({"minimum", "exclusiveMinimum", "maximum", "exclusiveMaximu
 
 
 class Condition(msgspec.Struct, frozen=True, gc=False):
-    """Holds if one of its tests does, with all that is joined to it: the value of the path satisfies the schema."""
+    """Holds if one of its tests does, together with those joined to it: the value of the path satisfies the schema."""
 
     tests: tuple[tuple[Read, Json], ...]
     """Tests as path and schema; the two paths of a comparison are both listed, with an empty schema."""
@@ -379,7 +379,7 @@ class Condition(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def alternatives(self) -> list[list[int]]:
-        """The numbers of the tests that must all hold, for each of the cases in which the condition does."""
+        """The indexes of the tests that must all hold, for each alternative."""
         found: list[list[int]] = []
         for number in range(len(self.tests)):
             if number in self.joined:
@@ -389,7 +389,7 @@ class Condition(msgspec.Struct, frozen=True, gc=False):
         return found
 
     def as_text(self, path: Callable[[Read], str], test: Callable[[Json], str]) -> str:
-        """Return the condition in the notation of the language; `path` and `test` write paths and schemas."""
+        """Return the condition in the notation of the language; `path` and `test` render paths and schemas."""
         cases: list[str] = []
         for case in self.alternatives:
             clauses: list[str] = []
@@ -403,7 +403,7 @@ class Condition(msgspec.Struct, frozen=True, gc=False):
         return " or ".join(cases)
 
     def places(self) -> Iterator[tuple[tuple[str | int, ...], int]]:
-        """Yield where the path of each test is written, below the condition, and the number of the test."""
+        """Yield the location of each test's path below the condition, and the index of the test."""
         cases = self.alternatives
         for index, case in enumerate(cases):
             one = () if len(cases) == 1 else ("anyOf", index)
@@ -416,7 +416,7 @@ class Condition(msgspec.Struct, frozen=True, gc=False):
 
 
 class Body(msgspec.Struct, frozen=True, gc=False):
-    """Contexts that run together, once or once a round."""
+    """Contexts that run together, once or once per round."""
 
     contexts: tuple[Context, ...]
     value: Value | None = None
@@ -447,7 +447,7 @@ class Common(TypedDict):
 
 
 class _Keyed(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A block that may have a key, a deadline and a delay of its own."""
+    """A block that may have its own key, deadline and delay."""
 
     key: str | None = None
     within: str | None = None
@@ -460,7 +460,7 @@ class _Keyed(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class When(_Keyed, frozen=True, gc=False):
-    """The first branch whose condition holds."""
+    """Runs the first branch whose condition holds."""
 
     name: str
     branches: tuple[Branch, ...]
@@ -478,7 +478,7 @@ class Selection(msgspec.Struct, frozen=True, gc=False):
 
 
 class Each(_Keyed, frozen=True, gc=False):
-    """The body once an element, concurrently."""
+    """Runs the body once per element, concurrently."""
 
     name: str
     item: str
@@ -494,7 +494,7 @@ class Each(_Keyed, frozen=True, gc=False):
 
 
 class Repeat(_Keyed, frozen=True, gc=False):
-    """The body again and again, or one element after the other."""
+    """Runs the body repeatedly, or for one element after the other."""
 
     name: str
     body: Body
@@ -515,7 +515,7 @@ class Repeat(_Keyed, frozen=True, gc=False):
 
 
 class Else(msgspec.Struct, frozen=True, gc=False):
-    """The body that runs when a `repeat` has ended without success."""
+    """The body that runs after a `repeat` without success."""
 
     name: str
     of: str
@@ -525,7 +525,7 @@ class Else(msgspec.Struct, frozen=True, gc=False):
 
 
 class Try(_Keyed, frozen=True, gc=False):
-    """The first body, and the second when the first has failed for good."""
+    """Runs the first body, and the second if the first fails permanently."""
 
     name: str
     body: Body
@@ -533,14 +533,14 @@ class Try(_Keyed, frozen=True, gc=False):
 
 
 class Race(_Keyed, frozen=True, gc=False):
-    """All bodies at once; the first that is done ends the others."""
+    """Runs all bodies concurrently; the first to finish ends the others."""
 
     name: str
     branches: tuple[Body, ...]
 
 
 class Do(_Keyed, frozen=True, gc=False):
-    """The body, once."""
+    """Runs the body once."""
 
     name: str
     body: Body
@@ -553,7 +553,7 @@ Context: TypeAlias = Chunk | Block
 
 
 class BlockPart(msgspec.Struct, frozen=True, gc=False):
-    """A body of a block with its parts; every block is a row of these."""
+    """A body of a block with its properties; every block is a sequence of these."""
 
     body: Body
     names: tuple[str, ...] = ()
@@ -569,7 +569,7 @@ class BlockPart(msgspec.Struct, frozen=True, gc=False):
 
 
 def parts_of(context: Context) -> tuple[BlockPart, ...]:
-    """Return the parts of a block, in order; only this function knows them; a chunk has none."""
+    """Return the parts of a block in order; only this function knows them. A chunk has none."""
     match context:
         case Chunk():
             return ()
@@ -609,7 +609,7 @@ class Gives(msgspec.Struct, Generic[B], frozen=True, gc=False):
 
 
 def gives(block: KeyedBlock) -> Gives[Body]:
-    """Return the value of a block, as the values of its bodies."""
+    """Return the bodies that provide the value of a block."""
     bodies = bodies_of(block)
     if source_of_block(block) is not None:
         return Gives((), bodies[0], null=isinstance(block, Each) and block.until is not None)
@@ -617,12 +617,12 @@ def gives(block: KeyedBlock) -> Gives[Body]:
 
 
 def source_of_block(context: Context) -> Value | None:
-    """Return the list that a block runs over, if it has one."""
+    """Return the list that a block iterates over, or `None`."""
     return context.source if isinstance(context, Each | Repeat) else None
 
 
 def reads_before(context: Context) -> Iterator[Read]:
-    """Yield the paths that a block reads before anything in it runs: its conditions, its list."""
+    """Yield the paths that a block reads before its bodies run: its conditions, its list."""
     for part in parts_of(context):
         for read, _ in part.condition.tests if part.condition else ():
             yield read
@@ -641,7 +641,7 @@ ORDERED: Final = 2
 
 
 def version_needed(contexts: Iterable[Context]) -> int | None:
-    """Return the version of the JSON that some contexts need, or `None` if the first one suffices."""
+    """Return the version of the JSON format that some contexts require, or `None` if the first one suffices."""
     return max(map(_version_of, contexts), default=0) or None
 
 
@@ -654,7 +654,7 @@ def _version_of(context: Context) -> int:
 
 
 def afters_of(context: Context) -> tuple[str, ...]:
-    """Return what has to end before a block, or a step of a chunk, begins although it reads nothing of it."""
+    """Return what must end before a block, or a step of a chunk, begins although it does not read it."""
     if isinstance(context, Chunk):
         return tuple([name for step in context.steps for name in step.after])
     return () if isinstance(context, Else) else context.after
@@ -673,7 +673,7 @@ def _conditions_of(context: Context) -> list[Condition]:
 
 
 def bodies_of(context: Context) -> tuple[Body, ...]:
-    """Return the bodies of a block, in order; a chunk has none."""
+    """Return the bodies of a block in order; a chunk has none."""
     return tuple([part.body for part in parts_of(context)])
 
 
@@ -684,7 +684,7 @@ CONDITION = ("path", "schema", *COMPARISONS, "anyOf", "allOf")
 
 
 class BlockForm(msgspec.Struct, frozen=True):
-    """The form of a block's JSON."""
+    """The JSON form of a block."""
 
     bodies: Literal["", "items", "anyOf"]
     """Keyword that holds the bodies; empty if the block is its own body."""
@@ -721,12 +721,12 @@ FORMS: dict[str, BlockForm] = {
 
 
 def word_of(block: Block) -> str:
-    """Return the word that a block begins with."""
+    """Return the keyword of a block."""
     return type(block).__name__.lower()
 
 
 def branched(word: str, name: str, branches: tuple[Branch, ...], common: Common) -> KeyedBlock:
-    """Return a block that is nothing but its branches, by the word that it begins with."""
+    """Return a block that consists only of its branches, by its keyword."""
     bodies = tuple([branch.body for branch in branches])
     match word:
         case "when":
@@ -740,7 +740,7 @@ def branched(word: str, name: str, branches: tuple[Branch, ...], common: Common)
 
 
 def all_contexts(body: Body) -> Iterator[Context]:
-    """Yield all contexts of a body and of the blocks in it, each block before its contents."""
+    """Yield all contexts of a body and its nested blocks, each block before its contents."""
     waiting = list(reversed(body.contexts))
     while waiting:
         context = waiting.pop()

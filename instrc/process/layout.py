@@ -1,4 +1,4 @@
-"""Give everything in a picture its place: lanes are columns, time runs down."""
+"""Compute the position of everything in a picture: lanes are columns, time runs down."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Area(Struct, frozen=True):
 
 
 class Text(Struct, frozen=True):
-    """A line of text in a box or a step: the path read, with the id of its source."""
+    """A line of text in a box or step: the path read, with the id of its source."""
 
     x: float
     y: float
@@ -31,7 +31,7 @@ class Text(Struct, frozen=True):
 
 
 class PlacedTitle(Struct, frozen=True):
-    """The words over one body of a block."""
+    """The heading over one body of a block."""
 
     title: str | None
     x: float
@@ -58,7 +58,7 @@ class PlacedBox(Struct, frozen=True):
 
 
 class Edge(Struct, frozen=True):
-    """From one thing to another: the corners of its line, the last at the reader."""
+    """A line between two items: its corners, the last one at the reader."""
 
     source: str
     target: str
@@ -68,7 +68,7 @@ class Edge(Struct, frozen=True):
 
 
 class Layout(Struct, frozen=True):
-    """A picture with places."""
+    """A picture with positions."""
 
     picture: Picture
     width: float
@@ -91,7 +91,7 @@ WIDTH = 300
 
 
 def layout(picture: Picture) -> Layout:
-    """Return the places of everything in a picture."""
+    """Return the positions of everything in a picture."""
     lanes = picture.lanes()
     depth = _depth(picture.boxes)
     inset = min(INSET, 240 / max(depth, 1))
@@ -118,7 +118,7 @@ def layout(picture: Picture) -> Layout:
 
 
 def _depth(boxes: tuple[Box, ...]) -> int:
-    """Return how many blocks lie inside each other at most."""
+    """Return the maximum nesting of blocks."""
     deepest = 0
     waiting = [(box, 0) for box in boxes]
     while waiting:
@@ -129,7 +129,7 @@ def _depth(boxes: tuple[Box, ...]) -> int:
 
 
 class EdgeEnd(Struct):
-    """Where an arrow ends, before it is known where its gutter lies."""
+    """The end of an arrow before the position of its gutter is known."""
 
     source: str
     target: str
@@ -152,7 +152,7 @@ INNER = "-in"
 
 
 class Heights(Struct):
-    """The measured heights of a picture."""
+    """The heights of a picture's items."""
 
     y: float = 0
     areas: dict[str, Area] = field(default_factory=dict)
@@ -163,7 +163,7 @@ class Heights(Struct):
     """Vertical positions where lines leave a box or step."""
 
     def measure(self, picture: Picture, lanes: tuple[Executor, ...]) -> None:
-        """Give every box and step of a picture its height, one below the other."""
+        """Assign every box and step of a picture its vertical extent."""
         self.y = MARGIN + TOP + (LINE + PAD if picture.title else 0)
         column = {lane: index for index, lane in enumerate(lanes)}
         for box in picture.boxes:
@@ -213,7 +213,7 @@ class Heights(Struct):
 
 
 class _Placer(Struct):
-    """Rectangles, once the widths are known."""
+    """Computes rectangles once the widths are known."""
 
     heights: Heights
     edges: dict[Executor, float]
@@ -306,7 +306,7 @@ PICTURED_TRACKS: Final = 40
 
 
 def tracks_of(heights: Heights, lanes: int) -> Tracks:
-    """Give each way a line of its own: those to the left count from the left of their gutter, the others from the right."""
+    """Assign each way its own track: those to the left count from the left of their gutter, the others from the right."""
     spans: dict[Way, tuple[float, float]] = {}
     for port in heights.ports:
         way = way_of(heights, port)
@@ -325,7 +325,7 @@ def tracks_of(heights: Heights, lanes: int) -> Tracks:
 
 
 def _side(spans: Mapping[Way, tuple[float, float]]) -> dict[Way, int]:
-    """Return the track of each way, the lowest that is free along all of it; where there are very many, some are shared."""
+    """Return the track of each way, the lowest free one; where there are very many, tracks are shared."""
     chosen: dict[Way, int] = {}
     free: list[int] = []
     busy: list[tuple[float, int]] = []
@@ -345,7 +345,7 @@ def _side(spans: Mapping[Way, tuple[float, float]]) -> dict[Way, int]:
 
 
 def way_of(heights: Heights, port: EdgeEnd) -> Way:
-    """Return the way that an arrow takes."""
+    """Return the gutter line that an arrow uses."""
     if port.lane < 0:
         return Way(0, to_left=False, source=port.source)
     to_left = heights.lane_of[port.source] > port.lane
@@ -359,7 +359,7 @@ _FULL = 0.6
 
 
 def leaves(value: Layout) -> tuple[float, ...]:
-    """Return where each sheet begins and, as the last one, where the picture ends; a step that is too tall has a taller sheet."""
+    """Return where each sheet begins and, last, where the picture ends; a step that is too tall gets a taller sheet."""
     chunks = _merged(chain.from_iterable(_solid(box, whole=True) for box in value.boxes))
     steps = _merged(chain.from_iterable(_solid(box, whole=False) for box in value.boxes))
     tall = value.width * _TALL
@@ -374,7 +374,7 @@ def leaves(value: Layout) -> tuple[float, ...]:
 
 
 def _merged(spans: Iterator[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Return spans in order, those that overlap as one."""
+    """Return spans in order, with overlapping ones merged."""
     merged: list[tuple[float, float]] = []
     for begin, end in sorted(spans):
         if merged and begin < merged[-1][1]:
@@ -385,7 +385,7 @@ def _merged(spans: Iterator[tuple[float, float]]) -> list[tuple[float, float]]:
 
 
 def _solid(placed: PlacedBox, *, whole: bool) -> Iterator[tuple[float, float]]:
-    """Yield the parts that are not cut: chunks, or their heads and steps; for blocks the head and the labels of their bodies."""
+    """Yield the parts that are not cut: chunks, or their headings and steps; for blocks the heading and body labels."""
     area = placed.area
     if placed.box.lane is not None and whole:
         yield area.y, area.y + area.height
@@ -402,7 +402,7 @@ def _solid(placed: PlacedBox, *, whole: bool) -> Iterator[tuple[float, float]]:
 
 
 def _before(spans: list[tuple[float, float]], most: float, least: float) -> float | None:
-    """Return the middle of the last gap that ends a sheet no lower than `most`, and lower than `least`."""
+    """Return the middle of the last gap between `least` and `most` at which a sheet can end, or `None`."""
     ends = ((one[1] + other[0]) / 2 for one, other in pairwise(spans))
     return max((end for end in ends if least < end <= most), default=None)
 

@@ -20,7 +20,7 @@ from instrc.text.visible import visible
 
 
 class PictureRead(Struct, frozen=True):
-    """A path that is read, as text, and the id of the step or block it comes from."""
+    """A path that is read, as text, and the id of its source step or block."""
 
     text: str
     source: str | None
@@ -50,7 +50,7 @@ class PictureStep(Struct, frozen=True):
 
     @property
     def label(self) -> str:
-        """What stands on it: its title, else its key."""
+        """Its text: the title, or else the key."""
         return f"{'✗ ' if self.fails else ''}{self.title or self.key}"
 
 
@@ -110,7 +110,7 @@ class Picture(Struct, frozen=True):
         return (item for item in self.all() if isinstance(item, PictureStep))
 
     def lanes(self) -> tuple[flow.Executor, ...]:
-        """Return the lanes that have something in them, from left to right."""
+        """Return the non-empty lanes from left to right."""
         used = {node.lane for node in self.nodes()} | {box.lane for box in self.all() if isinstance(box, Box)}
         return tuple(lane for lane in LANES if lane in used) or ("model",)
 
@@ -141,7 +141,7 @@ def picture_of(process: Process, name: str, places: Mapping[str, Span] | None = 
 
 
 class _Painter(Struct):
-    """One walk through a process, in the order in which it runs."""
+    """Walks through a process once, in execution order."""
 
     places: Mapping[str, Span]
     known: dict[str, str] = field(default_factory=dict)
@@ -186,7 +186,7 @@ class _Painter(Struct):
         return Box(here, block.name, kind, title, None, entry=False, reads=reads, sections=tuple(sections), schema=None, key=key)
 
     def body(self, body: flow.Body, names: Mapping[str, str]) -> tuple[Box, ...]:
-        """Draw the contents of a body, where some further names are visible."""
+        """Draw the contents of a body, where some additional names are visible."""
         before = dict(self.names)
         self.names |= names
         boxes = tuple(self.box(context) for context in body.contexts)
@@ -220,7 +220,7 @@ class _Painter(Struct):
             yield PictureRead(read.text, source or inner, inner is not None)
 
     def source(self, read: flow.Read) -> str | None:
-        """Return the step or block whose key a path begins with; a key may have dots in it."""
+        """Return the step or block whose key is the beginning of a path; keys may contain dots."""
         names = [segment.name for segment in read.segments]
         for size in range(min(len(names), PICTURED_LETTERS), 0, -1):
             found = self.known.get(".".join(names[:size]))
@@ -234,7 +234,7 @@ _USUAL = 1000
 
 
 def _selection(chosen: flow.Selection | None) -> str:
-    """Return which elements a block runs for, as a program writes it."""
+    """Return the selection of elements that a block runs for, in program syntax."""
     if chosen is None:
         return ""
     text = "" if chosen.condition is None else f" when {_condition_as_text(chosen.condition)}"
@@ -243,7 +243,7 @@ def _selection(chosen: flow.Selection | None) -> str:
 
 
 def _titles(block: flow.Block) -> tuple[str, list[str | None]]:
-    """Return the titles of a block, and of each part of it."""
+    """Return the title of a block, and of each of its parts."""
     match block:
         case flow.Each(item=item, source=source, most=most, until=until, selection=selection):
             title = f"each {item} in {_text(source)}{_selection(selection)}"
@@ -279,7 +279,7 @@ def _condition_as_text(condition: flow.Condition) -> str:
 
 
 def _test(schema: Json) -> str:
-    """Return what a condition asks of a value, in the notation of the language where that has one."""
+    """Return the requirement of a condition on a value, in the notation of the language if there is one."""
     test = schema if isinstance(schema, dict) else {}
     if test.keys() == {"const"}:
         return "" if test["const"] is True else f" is {_short(_json(test['const']))}"
@@ -309,7 +309,7 @@ def _title_of_part(number: int, part: flow.BlockPart, *, cases: bool) -> str | N
 
 
 def _line_around(at: Span) -> str:
-    """Return the line of a step; of a long line, such as a program in one line, the part around the step."""
+    """Return the source line of a step; of a long line, such as a one-line program, the part around the step."""
     line = at.source.line(at.line)
     begin = max(at.column - 1 - _AROUND, 0)
     end = at.column - 1 + 2 * _AROUND
@@ -317,7 +317,7 @@ def _line_around(at: Span) -> str:
 
 
 class ReadArrow(Struct, frozen=True):
-    """From a source to its reader."""
+    """An arrow from a source to its reader."""
 
     source: str
     """Id of a step or block, or `in0` for the first input."""
@@ -329,7 +329,7 @@ class ReadArrow(Struct, frozen=True):
 
 
 def arrows_of(picture: Picture) -> Iterator[ReadArrow]:
-    """Yield the arrows, reader by reader."""
+    """Yield the arrows, grouped by reader."""
     inputs = {name: f"in{index}" for index, name in enumerate(picture.inputs)}
     names = {id_: name for name, id_ in inputs.items()} | {item.id: item.key or "" for item in picture.all()}
     for item in picture.all():
@@ -341,17 +341,17 @@ def arrows_of(picture: Picture) -> Iterator[ReadArrow]:
 
 
 def printable(text: str) -> str:
-    """Return a text in one line of visible characters."""
+    """Return a text as one line of visible characters."""
     return visible(" ".join(text.split()))
 
 
 def wide(text: str) -> int:
-    """Return how many letters wide a text is: wide ones count twice, marks on others not at all."""
+    """Return the display width of a text in letters: wide ones count twice, combining marks not at all."""
     return sum(0 if combining(letter) else 2 if east_asian_width(letter) in "WF" else 1 for letter in text)
 
 
 def shorten_to_width(text: str, width: float, letter: float) -> str:
-    """Return a text cut in its middle to a width in pixels."""
+    """Return a text shortened in the middle to a width in pixels."""
     room = max(int(width / letter), 4)
     text = " ".join(text.split())
     if wide(text) <= room:

@@ -1,4 +1,4 @@
-"""Write pictures as one page that needs nothing else: no network, no other file."""
+"""Write pictures as one self-contained page: no network, no other file."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _Node: TypeAlias = str | tuple[str | int, ...]
 
 
 class SharedJson:
-    """A table of values; a value is known by its number.
+    """A table of values, referred to by their numbers.
 
-    A text is written as itself, other scalars as `["12.0"]`, an array as `["[", number…]`, an object as `["{", number of a key,
-    number of its value…]`.  So the order of keys stays, and numbers of any size, which a parser of JavaScript would change.
+    A text is written as itself, other scalars as `["12.0"]`, an array as `["[", number…]`, an object as `["{", key number,
+    value number…]`. This keeps the order of keys, and numbers of any size, which a JavaScript parser would change.
     """
 
     def __init__(self) -> None:
@@ -32,7 +32,7 @@ class SharedJson:
         self._numbers: dict[_Node, int] = {}
 
     def number_of(self, value: Json) -> int:
-        """Return the number of a value, which is added if it is a new one; values may nest to any depth."""
+        """Return the number of a value, adding it if new; values may nest to any depth."""
         numbers: dict[int, int] = {}  # by identity: what stands in several places is looked at once
         waiting: list[tuple[Json, bool]] = [(value, False)]
         while waiting:
@@ -48,7 +48,7 @@ class SharedJson:
         return numbers[id(value)]
 
     def table(self) -> Json:
-        """Return the values in the order of their numbers."""
+        """Return the values in numerical order."""
         return [node if isinstance(node, str) else list(node) for node in self._numbers]
 
     def _node(self, value: Json, inside: list[int]) -> _Node:
@@ -66,7 +66,7 @@ class SharedJson:
 
 
 def facts_of(pictures: Sequence[Picture]) -> Json:
-    """Return the facts, the table of the schemas in them, and as `of` the number of each element's fact, by its id."""
+    """Return the facts, the table of their schemas, and as `of` the fact number of each element, by id."""
     facts = _Facts()
     of: dict[str, Json] = {}
     for index, picture in enumerate(pictures):
@@ -79,7 +79,7 @@ def facts_of(pictures: Sequence[Picture]) -> Json:
 
 
 class _Facts:
-    """Facts by their text, in the order in which they are first met."""
+    """Facts by their text, in order of first occurrence."""
 
     def __init__(self) -> None:
         self.all: dict[str, Json] = {}
@@ -174,14 +174,14 @@ def _page(pictures: Sequence[Picture]) -> Iterator[str]:
 
 
 def _title(pictures: Sequence[Picture]) -> str:
-    """Return the names of the exports; of many, the first ones and how many more there are."""
+    """Return the names of the exports; if there are many, the first ones and the number of others."""
     names = [picture.title or picture.name for picture in pictures]
     more = len(names) - HEADING_NAMES
     return ", ".join(names[:HEADING_NAMES]) + (f" and {more:,} more" if more > 0 else "") or "nothing"
 
 
 def _list(picture: Picture, prefix: str) -> Iterator[str]:
-    """Yield the steps as a list, for those who do not see the picture."""
+    """Yield the steps as a list, for readers who cannot see the picture."""
     count = sum(1 for _ in picture.nodes())
     steps = f"{count:,} step{'s' * (count != 1)} as a list"
     yield f"<details><summary>{escape(picture.title or picture.name)}: {steps}</summary>\n<ol>\n"
@@ -190,7 +190,7 @@ def _list(picture: Picture, prefix: str) -> Iterator[str]:
 
 
 def _entries(items: Iterable[PictureStep | Box], prefix: str) -> Iterator[str]:
-    """Yield steps as entries of a list; a block is an entry with a list of its own, and so is each of its branches."""
+    """Yield steps as list entries; blocks and their branches are entries with nested lists."""
     for item in items:
         if isinstance(item, PictureStep):
             yield _entry(item, prefix)
@@ -213,6 +213,6 @@ def _entry(node: PictureStep, prefix: str) -> str:
 
 
 def _embedded(value: Json) -> str:
-    """Return JSON that cannot end the script element around it; lone surrogates are escaped as well."""
+    """Return JSON that cannot end the enclosing script element; lone surrogates are escaped as well."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return _SIGNIFICANT.sub(lambda found: f"\\u{ord(found[0]):04x}", text)

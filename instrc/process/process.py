@@ -1,4 +1,4 @@
-"""A process, read from its JSON and written as it."""
+"""Processes, and their JSON format."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ _CERTAIN = rf"(llm|server|{_BLOCKS})Context[0-9]+"
 
 
 class Process(Struct, frozen=True):
-    """A process, read once: any engine can run it from this alone.
+    """A parsed process: any engine can run it from this alone.
 
-    Invariant: contexts are in an order in which they can run, every reference in it resolves,
-    every block has its engine property.
+    Invariant: contexts are in a possible execution order, every reference resolves,
+    and every block has its engine property.
     """
 
     body: flow.Body
@@ -56,7 +56,7 @@ class Process(Struct, frozen=True):
 
     @classmethod
     def from_json(cls, document: Json) -> Process:
-        """Read a process, compiled or by hand; `CompileError` with an `unreadable-process` for each fault if it is not one."""
+        """Parse a process, compiled or handwritten; raise `CompileError` with an `unreadable-process` for each fault."""
         _refuse_newer(document)
         try:
             body = body_of(document)
@@ -65,9 +65,9 @@ class Process(Struct, frozen=True):
         return cls.of(as_object(document), body)
 
     def to_json(self) -> JsonObject:
-        """Return the JSON of the process; read again it is the same process.
+        """Return the JSON of the process; parsing it returns an equal process.
 
-        It is the document it was read from in the spelling of the compiler: order of keywords, lists for single references.
+        It is the source document in the compiler's spelling: order of keywords, lists for single references.
         """
         written = write_contexts(self.body)
         return self.with_contexts(written.properties, written.definitions)
@@ -75,7 +75,7 @@ class Process(Struct, frozen=True):
     def with_contexts(self, properties: JsonObject, definitions: JsonObject, *, ordered: bool = False) -> JsonObject:
         """Return the JSON of the process around its contexts: the `properties` of its root, and their definitions.
 
-        With `ordered`, a step in them comes after another although it reads nothing of it.
+        With `ordered`, some step in them follows another one that it does not read.
         """
         document = _usual(properties) if self.about is None else self.about
         whole: JsonObject = {"$schema": document["$schema"]} if "$schema" in document else {}
@@ -112,15 +112,15 @@ class Process(Struct, frozen=True):
 
     @property
     def entry(self) -> JsonObject:
-        """The schema that the model fills in to start the process, or an empty object if the model does not start it."""
+        """The schema that the model completes to start the process, or an empty object if the model does not start it."""
         first = self.body.contexts[0]
         return first.schema if isinstance(first, flow.Chunk) and first.executor == "model" else NOTHING
 
     @classmethod
     def find(cls, schema: Json) -> Process | None:
-        """Return a schema that may be anything as a process, or `None` if it is not one.
+        """Return any schema as a process, or `None` if it is not one.
 
-        Raise `CompileError` as `from_json` does if the names of its contexts show that it is meant as one, and it is invalid:
+        Raise `CompileError` as `from_json` does if the names of its contexts show that it is intended as one but is invalid:
         beside `llmContext1`, a `robotContext1` is a context of an unknown kind.
         """
         if not isinstance(schema, dict):
@@ -148,7 +148,7 @@ class Process(Struct, frozen=True):
 
     @classmethod
     def of(cls, document: JsonObject, body: flow.Body) -> Process:
-        """Return a document with its contexts."""
+        """Return a process from a document and its contexts."""
         title, inputs, definitions = document.get("title"), document.get("inputs"), document.get("$defs")
         taken: set[str] = {"properties", "value"}
         if "instrc" in document and document["instrc"] == flow.version_needed(flow.all_contexts(body)):
@@ -167,13 +167,13 @@ class Process(Struct, frozen=True):
 
     @staticmethod
     def describes(document: Json) -> bool:
-        """Return whether a document is a process by the names of its properties."""
+        """Return whether the property names of a document are those of a process."""
         properties = document.get("properties") if isinstance(document, dict) else None
         return isinstance(properties, dict) and bool(properties) and all(map(is_context, properties))
 
 
 def _refuse_newer(document: Json) -> None:
-    """Refuse a process of a newer version, which could be misread."""
+    """Raise for a process of a newer version, which could be misread."""
     version = document.get("instrc") if isinstance(document, dict) else None
     if isinstance(version, int) and version > PROCESS_VERSION:
         from instrc.problems.errors import CompileError
@@ -207,12 +207,12 @@ _NO_CONTEXT = "a context is called `llmContext1`, `serverContext1`, `eachContext
 
 
 def is_context(name: str) -> bool:
-    """Return whether a property of a process is called as a context is."""
+    """Return whether a property name of a process is that of a context."""
     return "context" in name.casefold() and re.fullmatch(_NAME, name) is not None
 
 
 def body_of(document: Json) -> flow.Body:
-    """Return the contexts of a process; raise `UnreadableProcessError` if a document is not one."""
+    """Return the contexts of a process; raise `UnreadableProcessError` if the document is not one."""
     properties = document.get("properties") if isinstance(document, dict) else None
     if not isinstance(properties, dict) or not properties:
         chunk_json.refuse_process("", "a process has a property for each context")
@@ -235,7 +235,7 @@ class _WrittenBody(Struct, frozen=True):
 
 
 class _ProcessReader(Struct):
-    """The reading of one document; blocks are found from outside in and built from inside out, so that depth needs no stack."""
+    """Parses one document; blocks are found from outside in and built from inside out, so that depth needs no stack."""
 
     document: Json
     parts: dict[str, list[_WrittenBody]] = field(default_factory=dict)
@@ -325,7 +325,7 @@ class _ProcessReader(Struct):
                 return flow.branched(kind, name, chunk_json.branches_of(kind, bodies, place), common)
 
     def definition(self, written: Json) -> str | None:
-        """Return the name of a context among the definitions, if it is only a reference to one."""
+        """Return the name of a context among the definitions, if it is just a reference to one."""
         match written:
             case {"$ref": str(reference), **others} if not others and reference.startswith(_DEFINITIONS):
                 name = reference[len(_DEFINITIONS) :]
@@ -337,7 +337,7 @@ class _ProcessReader(Struct):
                 return None
 
     def resolved(self, schema: Json, place: str) -> JsonObject:
-        """Follow references within the document from the top of a schema; keywords beside one apply as well."""
+        """Resolve references within the document at the top of a schema; keywords beside one apply as well."""
         try:
             return chunk_json.resolved(schema, self.document)
         except ValueError as error:
@@ -346,7 +346,7 @@ class _ProcessReader(Struct):
     # --- blocks -------------------------------------------------------------------------------------------------------------
 
     def bodies(self, kind: str, schema: JsonObject, place: str) -> Iterator[_WrittenBody]:
-        """Yield the bodies of a block as they are in the document."""
+        """Yield the bodies of a block as written in the document."""
         way = flow.FORMS[kind].bodies
         if way == "anyOf":
             listed = schema.get("anyOf")
@@ -366,7 +366,7 @@ class _ProcessReader(Struct):
             yield structs.replace(self.part(items, kind, f"{place}/{way}"), engine=engine)
 
     def branch(self, written: Json, kind: str, place: str, number: int) -> _WrittenBody:
-        """Return one of several bodies, of which a run records by `branch` which one it was."""
+        """Return one of several bodies; a run records the number of the chosen one as `branch`."""
         part = self.part(written, kind, place, None if kind == "else" else number)
         chunk_json.engine_property(kind, "branch", {kind: part.engine}, place)
         said = part.properties.get("branch")
@@ -441,7 +441,7 @@ class _ProcessReader(Struct):
 
 
 def _refuse_later(contexts: tuple[flow.Context, ...], place: str) -> None:
-    """Refuse a body in which something follows a context that does not precede it."""
+    """Raise if a context must come after one that does not precede it."""
     known: set[str] = set()
     for context in contexts:
         steps = context.steps if isinstance(context, flow.Chunk) else ()
@@ -470,9 +470,9 @@ _SOUND: JsonObject = {"type": "object", "properties": {}}
 
 
 def faults_of(document: Json, first: chunk_json.UnreadableProcessError) -> list[chunk_json.UnreadableProcessError]:
-    """Return the fault at which reading stopped and those behind it: each wrong deadline or delay, and one for each context.
+    """Return the fault at which parsing stopped and later ones: each wrong deadline or delay, and one per context.
 
-    A context with a fault is exchanged for an empty one, a deadline or a delay of a step is left out, and the rest is read again.
+    A faulty context is replaced by an empty one, a faulty deadline or delay is removed, and parsing is repeated.
     """
     faults = [first]
     exchanged: set[str] = set()
@@ -495,7 +495,7 @@ def faults_of(document: Json, first: chunk_json.UnreadableProcessError) -> list[
 
 
 def _without(document: Json, place: str, exchanged: set[str]) -> Json | None:
-    """Return a copy with the innermost context around a place replaced, or an invalid one removed, or `None` for neither."""
+    """Return a copy with the innermost context around a place replaced, or an invalid deadline removed, or `None` for neither."""
     steps = tokens(place)
     inner = [index for index in range(1, len(steps)) if steps[index - 1] == "properties" and is_context(steps[index])]
     if len(steps) > 3 and steps[-1] in {"within", "delay", "fail"} and is_context(steps[-4]):  # of a step
@@ -525,14 +525,14 @@ def _without(document: Json, place: str, exchanged: set[str]) -> Json | None:
 
 
 class ContextsJson(Struct, frozen=True):
-    """The contexts of a process: the properties of its root, and its definitions in order."""
+    """The contexts of a process as JSON: the properties of its root, and its definitions in order."""
 
     properties: JsonObject
     definitions: JsonObject
 
 
 def write_contexts(body: flow.Body) -> ContextsJson:
-    """Return the contexts of the outermost body and all that are inside them."""
+    """Return the contexts of the outermost body and all nested ones."""
     order: list[flow.Context] = []
     waiting = list(reversed(body.contexts))
     while waiting:
@@ -585,7 +585,7 @@ def _value(body: flow.Body) -> JsonObject:
 
 
 def _common(block: flow.KeyedBlock) -> JsonObject:
-    """Return the properties that every block may have: its deadline, its delay, its key."""
+    """Return the properties common to all blocks: deadline, delay, key."""
     written: JsonObject = {"after": [*block.after]} if block.after else {}
     if block.within is not None:
         written["within"] = block.within
@@ -634,7 +634,7 @@ def _source(source: flow.Value) -> Json:
 
 
 def _selection(chosen: flow.Selection | None) -> JsonObject:
-    """Return the properties that say which elements a block runs for."""
+    """Return the properties that select the elements that a block runs for."""
     written: JsonObject = {}
     if chosen is not None and chosen.condition is not None:
         written["when"] = _condition(chosen.condition)
@@ -667,7 +667,7 @@ def _repeat(block: flow.Repeat, made: dict[int, JsonObject]) -> JsonObject:
 
 
 def _branches(block: flow.KeyedBlock, made: dict[int, JsonObject]) -> JsonObject:
-    """Return a block whose bodies are in `anyOf`, with `null` where possibly none runs."""
+    """Return a block whose bodies are in `anyOf`, with `null` if possibly none runs."""
     word = flow.word_of(block)
     listed: JsonArray = []
     for number, part in enumerate(flow.parts_of(block)):
@@ -679,7 +679,7 @@ def _branches(block: flow.KeyedBlock, made: dict[int, JsonObject]) -> JsonObject
 
 
 def references_to(contexts: tuple[flow.Context, ...]) -> JsonObject:
-    """Return contexts among the definitions as the properties of the body around them."""
+    """Return contexts among the definitions as properties of the enclosing body."""
     return {each.name: {"$ref": f"#/$defs/{each.definition}"} for each in contexts}
 
 

@@ -1,4 +1,4 @@
-"""The settings of requests to models, and the kinds of values that settings have."""
+"""Settings of requests to models, and the types of settings."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ def whole(least: int, most: int | None = None) -> Callable[[object], object]:
 
 
 def one_of(choices: tuple[str, ...]) -> Kind:
-    """Return the kind of settings that are one of several words."""
+    """Return the type of settings that accept one of several words."""
     words = [f"`{choice}`" for choice in choices]
     reason = f"it must be {', '.join(words[:-1])} or {words[-1]}"
     return Kind(lambda value: value if isinstance(value, str) and value in choices else None, reason, choices)
 
 
 def _span(value: object) -> float | None:
-    """Return the seconds of a span: a number, ISO 8601, or a text such as `30s`."""
+    """Return a duration in seconds: from a number, ISO 8601, or a text such as `30s`."""
     if isinstance(value, str):
         from instrc.text.durations import from_words, is_duration, seconds
 
@@ -57,7 +57,7 @@ def _span(value: object) -> float | None:
 
 
 def _words_level(value: object) -> object:
-    """Return a level of words; `true` and `false` of earlier releases are `all` and `none`."""
+    """Return a level of words; `true` and `false` from earlier releases mean `all` and `none`."""
     level = {True: "all", False: "none"}[value] if isinstance(value, bool) else value
     return level if isinstance(level, str) and level in WORDS_LEVELS else None
 
@@ -79,7 +79,7 @@ WORDS: Final = Kind(_words_level, one_of(WORDS_LEVELS).reason, WORDS_LEVELS)
 
 
 class RequestSettings(TypedDict, total=False):
-    """The settings of a request to a model, under one set of names for every provider."""
+    """Settings of a request to a model, under the same names for every provider."""
 
     max_tokens: Annotated[int, WHOLE]
     context: Annotated[int, WHOLE]
@@ -128,7 +128,7 @@ def request_settings(table: Mapping[str, object]) -> tuple[RequestSettings, list
 
 
 def read_values(declaration: type, table: Mapping[str, object], unknown: str) -> tuple[dict[str, object], list[Fault]]:
-    """Return the values of a table by the types that a `TypedDict` declares, and its problems."""
+    """Return the values of a table by the types declared in a `TypedDict`, and its problems."""
     kinds = kinds_of(declaration)
     values: dict[str, object] = {}
     faults: list[Fault] = []
@@ -143,12 +143,12 @@ def read_values(declaration: type, table: Mapping[str, object], unknown: str) ->
 
 
 def kinds_of(declaration: type) -> dict[str, Kind]:
-    """Return the kind of each setting that a `TypedDict` declares."""
+    """Return the type of each setting declared in a `TypedDict`."""
     return {key: hint.__metadata__[0] for key, hint in get_type_hints(declaration, include_extras=True).items()}
 
 
 def is_model_pattern(pattern: str) -> bool:
-    """Return whether a pattern of `[tool.instrc.models]` matches models, as `openai:*`, and not vibes."""
+    """Return whether a pattern of `[tool.instrc.models]` matches models, such as `openai:*`, rather than vibes."""
     return ":" in pattern and not pattern.startswith("aug:")
 
 

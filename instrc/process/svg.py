@@ -1,4 +1,4 @@
-"""Write a picture as SVG, with styles for light and dark inside; no other program is needed to see it."""
+"""Write a picture as self-contained SVG, with light and dark styles."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from instrc.process.picture import LANES, Picture, printable, shorten_to_width, 
 
 
 def svg(picture: Picture) -> str:
-    """Return a picture as a document of its own."""
+    """Return a picture as a standalone document."""
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + figure(layout(picture))
 
 
@@ -38,9 +38,9 @@ def style() -> str:
 
 
 def figure(value: Layout, *, styled: bool = True, prefix: str = "") -> str:
-    """Return the `svg` element of a layout; a page that has our style sheet needs no second one.
+    """Return the `svg` element of a layout; a page with the shared style sheet needs no second one.
 
-    `prefix` is put before every id, so that several can be in one page.
+    `prefix` precedes every id, so that one page can hold several pictures.
     """
     return "".join(_figure(value, styled=styled, prefix=prefix))
 
@@ -97,7 +97,7 @@ def _rectangle(kind: str, x: float, y: float, width: float, height: float, round
 
 
 def _frames(placed: PlacedBox) -> Iterator[str]:
-    """Draw the frames of blocks and chunks, which lie under the arrows."""
+    """Draw the frames of blocks and chunks, which are below the arrows."""
     kind = f"under {placed.box.lane}{' entry' if placed.box.entry else ''}" if placed.box.lane else "block"
     yield f'<g class="{kind}">{_frame(placed.area, 8)}</g>'
     for inner in placed.inside:
@@ -118,7 +118,7 @@ def _arrow(arrow: Edge, prefix: str) -> str:
 
 
 def _route(points: tuple[tuple[float, float], ...]) -> str:
-    """Return a line through corners, which are rounded where there is room."""
+    """Return a polyline, with rounded corners where there is room."""
     (x, y), *rest = points
     parts = [f"M{_number(x)} {_number(y)}"]
     for (cx, cy), following in zip(rest, [*rest[1:], None], strict=True):
@@ -133,7 +133,7 @@ def _route(points: tuple[tuple[float, float], ...]) -> str:
 
 
 def _towards(corner: tuple[float, float], other: tuple[float, float]) -> str:
-    """Return the point a little way from a corner to another point on a level or upright line."""
+    """Return the point a short distance from a corner towards another point on a horizontal or vertical line."""
     (x, y), (ox, oy) = corner, other
     dx = max(-_ROUND, min(_ROUND, (ox - x) / 2))
     dy = max(-_ROUND, min(_ROUND, (oy - y) / 2))
@@ -177,7 +177,7 @@ def _contents(placed: PlacedBox, prefix: str) -> Iterator[str]:
 
 
 def _label(kind: str, x: float, y: float, said: str, width: float, letter: float) -> Iterator[str]:
-    """Draw words on a ground of their own, because lines may run below them; it reaches down to the ground of the next line."""
+    """Draw text on an opaque background, since lines may run below it; it extends down to the next line's background."""
     shown = shorten_to_width(said, width, letter)
     yield _rectangle("back", x - 3, y - 12, wide(shown) * letter + 6, 20, 3)
     yield _text(kind, x, y, shown, said)
@@ -215,5 +215,5 @@ def _step(placed: PlacedNode, prefix: str) -> str:
 
 
 def escape(text: str) -> str:
-    """Return a text as XML takes it."""
+    """Return a text escaped for XML."""
     return _escape(printable(text))

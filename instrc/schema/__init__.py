@@ -1,1 +1,1 @@
-"""JSON Schema algebra: references, `allOf`, slots, views. It knows nothing of `.aug`."""
+"""JSON Schema algebra: references, `allOf`, slots, views, independent of `.aug`."""

@@ -1,4 +1,4 @@
-"""Add keywords to a schema as if they were in one object with it, and let it admit null."""
+"""Merge keywords into a schema as if both were one object, and make a schema nullable."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _OF_THE_SAME_OBJECT = IN_PLACE | {"$ref", "$dynamicRef"}
 
 
 def write_beside(schema: Json, annotation: Json, intersect: Callable[[Json, Json], Json]) -> Json:
-    """Return a schema with the keywords of an annotation added; `intersect` joins the rest as `allOf` does.
+    """Return a schema with the keywords of an annotation added; `intersect` combines the rest as `allOf` does.
 
     `additionalProperties` and `unevaluatedProperties` then cover the properties of both.
     """

@@ -1,6 +1,6 @@
-"""List the differences of two flat schemas, place by place, in terms of their users.
+"""List the differences of two flat schemas, place by place, and whom they affect.
 
-A change breaks writers if an accepted instance is refused now; it breaks readers if an instance may come that could not before.
+A change breaks writers if an accepted instance is now refused; it breaks readers if new instances become possible.
 `yes` is proven, `no` is shown by an instance, everything else is `unknown`.
 """
 
@@ -117,7 +117,7 @@ class _Differences:
             yield Change(pointer(path), "reordered", ", ".join(name for name in after if name in before))
 
     def below(self, old: Json, new: Json, path: tuple[str, ...], depth: int) -> Iterator[Change]:
-        """Yield the differences of properties, items and branches, then those of two schemas themselves."""
+        """Yield the differences of properties, items and branches, then those of the two schemas themselves."""
         before, after = _properties(old), _properties(new)
         for name, schema in before.items():
             if name in after:
@@ -179,7 +179,7 @@ class _Differences:
 
 
 def _target(schema: Json, root: Json) -> Json:
-    """Return the target of a reference without asserting siblings, else the schema itself."""
+    """Return the target of a reference without asserting siblings, or else the schema itself."""
     if not isinstance(schema, dict) or "$ref" not in schema or not schema.keys() <= {*WORDS, "$ref", "$defs"}:
         return schema
     result = local_target(root, schema["$ref"])
@@ -199,7 +199,7 @@ def _properties(schema: Json) -> JsonObject:
 def _renamed(before: dict[str, Json], after: dict[str, Json]) -> dict[str, str]:
     """Map new names to old ones of renamed properties: their schemas are equal, and unique on both sides.
 
-    Schemas that are hardly more than a type are not matched.
+    Schemas with hardly more than a type are not matched.
     """
     gone, fresh = (
         {name: item for name, item in one.items() if name not in other} for one, other in ((before, after), (after, before))
@@ -225,7 +225,7 @@ _PARTS = frozenset({"items", "additionalProperties", "prefixItems", "patternProp
 
 
 def _parts(schema: Json) -> dict[Location, Json]:
-    """Return the subschemas that are compared as properties are, by their paths."""
+    """Return the subschemas that are compared like properties, by their paths."""
     return {place: part for place, part in subschemas(schema, _PARTS) if isinstance(part, dict)}
 
 
@@ -237,7 +237,7 @@ def _label(place: Location) -> str:
 
 
 def _without(schema: Json, places: list[Location]) -> Json:
-    """Return a schema with `true` at some paths below it."""
+    """Return a schema with `true` in place of some subschemas."""
     result = dict(mapping(schema))
     for place in places:
         put_part(result, place, True, mapping(schema))  # noqa: FBT003  -- a schema
@@ -245,7 +245,7 @@ def _without(schema: Json, places: list[Location]) -> Json:
 
 
 def _change_of_keywords(here: str, schemas: tuple[Json, Json], roots: tuple[Json, Json], names: list[str]) -> Change:
-    """Return the change of some keywords of a schema, its properties aside."""
+    """Return the change of some keywords of a schema, except its properties."""
     narrow, wide = (
         {**schema, "$defs": mapping(root).get("$defs", {})} if isinstance(schema, dict) and refers(schema) else schema
         for schema, root in zip(schemas, roots, strict=True)
@@ -262,7 +262,7 @@ def _change_of_keywords(here: str, schemas: tuple[Json, Json], roots: tuple[Json
 
 
 def _has_same_members(old: Json, new: Json) -> bool:
-    """Return whether two lists differ in their order only."""
+    """Return whether two lists differ only in their order."""
     key = EqualityKeys()
     return isinstance(old, list) and isinstance(new, list) and {key(item) for item in old} == {key(item) for item in new}
 
@@ -336,7 +336,7 @@ _CLOSING_INTO = _UNIONS | {"properties", "additionalProperties", "items", "prefi
 
 
 def closed(schema: Json) -> Json:
-    """Close the objects of a schema: only properties that are named in their place remain allowed.
+    """Close the objects of a schema, so that only properties named at the same place are allowed.
 
     Objects stay open where closing is uncertain, and everywhere if patterns or references obscure the names.
     """
@@ -369,7 +369,7 @@ def _in_place(node: dict[str, Json]) -> list[Json]:
 
 
 class Comparison(Struct, frozen=True):
-    """All differences, and whether one schema accepts all that the other does."""
+    """All differences, and whether each schema accepts everything that the other does."""
 
     changes: tuple[Change, ...]
     writers: Inclusion

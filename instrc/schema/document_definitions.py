@@ -1,4 +1,4 @@
-"""Bring the definitions of recursive schemas to the root of the document they become part of."""
+"""Move the definitions of recursive schemas to the root of the document that they become part of."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LOCAL = r"(?s)#(?:/\$defs/([^/]+)(.*))?"  # compiled when it is needed
 
 
 class DocumentDefinitions:
-    """The `$defs` of one document; equal definitions are kept once, unequal ones of one name get `_2`, `_3`."""
+    """The `$defs` of one document; equal definitions are stored once, unequal ones of the same name get `_2`, `_3`."""
 
     def __init__(self, taken: Iterable[str] = ()) -> None:
         self.schemas: dict[str, Json] = {}
@@ -30,7 +30,7 @@ class DocumentDefinitions:
 
     @cached_property
     def _taken(self) -> frozenset[str]:
-        """Names used otherwise in the document; most documents need none."""
+        """Names that the document uses for other definitions; most have none."""
         return frozenset(self._names_taken)
 
     def hoist(self, schema: Json, name: str) -> Json:
@@ -83,7 +83,7 @@ class DocumentDefinitions:
         return schema
 
     def _names(self, found: dict[str, Json]) -> dict[str, str]:
-        """Return the names that definitions get: their own, by which they refer to each other, if each is new or kept already."""
+        """Return the final names of definitions: the original ones, by which they refer to each other, if new or equal."""
         if self._taken.isdisjoint(found) and all(equal(self.schemas.get(name, result), result) for name, result in found.items()):
             return dict(zip(found, found, strict=True))
         return {old: self._free(old, result, found) for old, result in found.items()}

@@ -21,7 +21,7 @@ RECURSIVE = "$recursiveAnchor"
 
 
 class Draft(Struct, frozen=True):
-    """A dialect: its names of things, and the keywords of 2020-12 that it lacks."""
+    """A dialect: its names, and the keywords of 2020-12 that it lacks."""
 
     name: str
     year: int
@@ -84,7 +84,7 @@ _PREFIX = r"https://json-schema\.org/draft/20(?:19-09|20-12)/vocab/([a-z-]+)"
 
 
 def left_out_by(vocabularies: dict[str, Json], uri: Json) -> frozenset[str]:
-    """Return the keywords that a `$vocabulary` leaves out; raise `CompileError` if it requires one that is not known."""
+    """Return the keywords that a `$vocabulary` leaves out; raise `CompileError` if it requires an unknown one."""
     present = set()
     for name, needed in vocabularies.items():
         match = re.fullmatch(_PREFIX, name)
@@ -98,7 +98,7 @@ def left_out_by(vocabularies: dict[str, Json], uri: Json) -> frozenset[str]:
 
 
 def without_keywords(dialect: Draft, words: frozenset[str]) -> Draft:
-    """Return a dialect that does not know some keywords."""
+    """Return a dialect without some keywords."""
     return structs.replace(dialect, unknown=dialect.unknown | words)
 
 
@@ -110,7 +110,7 @@ _GONE_AFTER = {year: vocabulary.removed_keywords(year) for year in (4, 6, 7, 201
 
 
 def ignored_words(node: dict[str, Json], dialect: Draft) -> frozenset[str]:
-    """Return the asserting keywords that the dialect of a schema ignores, though another dialect applies them."""
+    """Return the assertion keywords that the dialect of a schema ignores, though another dialect applies them."""
     other = dialect.unknown | _GONE_AFTER[dialect.year]
     alone = silences_neighbours(node, dialect)
     if not alone and other.isdisjoint(node):
@@ -120,7 +120,7 @@ def ignored_words(node: dict[str, Json], dialect: Draft) -> frozenset[str]:
 
 
 def silences_neighbours(node: dict[str, Json], dialect: Draft) -> bool:
-    """Return whether a schema has a `$ref` of the old kind, beside which no other keyword applies."""
+    """Return whether a schema has an old-style `$ref`, beside which no other keyword applies."""
     return dialect.year < 2019 and node.get("$ref").__class__ is str
 
 
@@ -183,7 +183,7 @@ def modern(node: dict[str, Json], dialect: Draft) -> dict[str, Json]:
 
 
 def _own_word(key: str, value: Json, year: int) -> bool:
-    """Return whether a keyword is the author's own, which 2020-12 would misread as one of its keywords."""
+    """Return whether a keyword is an extension that 2020-12 would misread as one of its keywords."""
     since, kind = _WORDS.get(key, (0, object))
     return year < since and not isinstance(value, kind)
 
@@ -204,7 +204,7 @@ _LETS_NULL_IN = vocabulary.NO_ASSERTIONS | {"nullable", "type", "enum", "const",
 
 
 def _nullable(node: dict[str, Json]) -> dict[str, Json]:
-    """Read `nullable: true` as: this schema, or null.
+    """Interpret `nullable: true` as this schema or null.
 
     A `type`, an `enum` and a `const` beside it allow null.  Where other keywords may refuse null (`anyOf`, `$ref`, …) and there
     is no `type`, the schema becomes an alternative beside `null`, as OpenAPI 3.0.0 defines it; 3.0.3 gives it no meaning there.
@@ -237,7 +237,7 @@ _MIXIN = r"aug:[^#?]*_Mixin(?::[^/#?]*)?(?:\?[^#/]*)?#?"
 
 
 def is_mixin(reference: Json) -> bool:
-    """Return whether a reference applies a mixin: its document's name ends in `_Mixin`, and it means the whole of it."""
+    """Return whether a reference applies a mixin: the document's name ends in `_Mixin`, and there is no fragment."""
     if reference.__class__ is not str or not reference.startswith("aug:"):
         return False
     return "_Mixin" in reference and re.fullmatch(_MIXIN, reference) is not None
@@ -256,7 +256,7 @@ def join(base: str, reference: str) -> str:
 
 
 def metaschema(uri: str) -> Json:
-    """Return a meta-schema of JSON Schema itself, or `None`."""
+    """Return a meta-schema of JSON Schema itself, or `None` for another URI."""
     if "json-schema.org/" not in uri:
         return None
     from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]  # it has no types; read when referred to

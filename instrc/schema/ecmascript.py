@@ -1,9 +1,9 @@
 r"""Translate ECMA 262 regular expressions to RE2 and to the `regex` library.
 
-Constructs that engines read differently are written out: `\s` and `.` know the spaces and line ends of Unicode, `$` is the
+Constructs that engines treat differently are expanded: `\s` and `.` know the spaces and line ends of Unicode, `$` is the
 end of the text only, `[` in a class and `{` that repeats nothing are characters, and so are `\u0041`, `\cA` and surrogate
-pairs; `\p{Letter}` and `\p{Script=Greek}` are written the short way.
-The anchors `\A` and `\Z` and flags such as `(?i)`, which other languages have, are understood too.
+pairs; `\p{Letter}` and `\p{Script=Greek}` are abbreviated.
+The anchors `\A` and `\Z` and flags such as `(?i)` from other languages are supported too.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ CATEGORIES: dict[str, str] = dict(
 
 
 class Unreadable(Exception):  # noqa: N818  -- a fact about a pattern, not a failure
-    """A pattern is not a regular expression; the text says why."""
+    """A pattern that is not a regular expression; the text says why."""
 
 
 class Translated(Struct, frozen=True):
@@ -72,7 +72,7 @@ class Translated(Struct, frozen=True):
 
 @lru_cache(maxsize=512)
 def translate(pattern: str) -> Translated:
-    """Translate a pattern to RE2 and to the `regex` library; `Unreadable` if it is not a regular expression."""
+    """Translate a pattern to RE2 and to the `regex` library; raise `Unreadable` if it is not a regular expression."""
     return _Reader(pattern).read()
 
 
@@ -83,7 +83,7 @@ _EDGE = "(?:(?<=[0-9A-Z_a-z])(?![0-9A-Z_a-z])|(?<![0-9A-Z_a-z])(?=[0-9A-Z_a-z]))
 
 
 class _Reader(Struct):
-    """Parse a pattern and write it in the syntax that both engines share."""
+    """Parses a pattern and writes it in the common syntax of both engines."""
 
     pattern: str
     at: int = 0
@@ -171,7 +171,7 @@ class _Reader(Struct):
             self._flags(found)
 
     def _flags(self, found: re.Match[str]) -> None:
-        """Read `(?:`, and flags for the rest or for a group: `(?i)`, `(?s-i:`."""
+        """Parse `(?:`, and flags for the rest or for a group: `(?i)`, `(?s-i:`."""
         flags = found["flags"].replace("a", "").replace("u", "")  # Python's words for whether Unicode counts
         self.foreign = self.foreign or found["open"] == ")" or flags != found["flags"]
         on = flags.partition("-")[0]
@@ -230,7 +230,7 @@ class _Reader(Struct):
         return f"\\{sign}{{{name}}}"
 
     def _class(self) -> None:
-        """Read a character class."""
+        """Parse a character class."""
         self.at += 1
         negated = self.pattern.startswith("^", self.at)
         self.at += negated
@@ -288,7 +288,7 @@ def _for_re2(text: str) -> str:
 
 
 def _character(code: int) -> str:
-    """Return a character as both engines read it, in a class and outside of one."""
+    """Return a character in the syntax of both engines, inside and outside of a class."""
     if code > 0x10FFFF:
         raise Unreadable("it names a character beyond Unicode")
     if 0xD800 <= code <= 0xDFFF:
@@ -303,7 +303,7 @@ def _code(text: str) -> int:
 
 
 def is_ecmascript(pattern: str) -> bool:
-    """Return whether a pattern keeps to ECMA 262 with its `u` flag: no escapes, flags and anchors of other languages."""
+    """Return whether a pattern uses only ECMA 262 with the `u` flag: no escapes, flags and anchors of other languages."""
     reader = _Reader(pattern)
     try:
         reader.read()

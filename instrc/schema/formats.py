@@ -1,7 +1,7 @@
 """Check the formats of JSON Schema 2020-12, each by its grammar.
 
-The library's own checks need ten packages more, and differ from the grammars in places: digits of other scripts, offsets that
-do not exist, leap seconds.  An unregistered format is an annotation and asserts nothing.
+The library's own checks need ten more packages, and differ from the grammars in places: digits of other scripts, invalid
+offsets, leap seconds.  An unregistered format is an annotation and asserts nothing.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def has_format(name: str, value: object) -> bool:
-    """Return whether a value has a format; values that are not texts, and unknown formats, pass."""
+    """Return whether a value matches a format; values other than texts, and unknown formats, pass."""
     check = CHECKS.get(name)
     return check is None or not isinstance(value, str) or check(value)
 
@@ -115,7 +115,7 @@ _ESCAPE = "%[0-9A-Fa-f]{2}"
 
 
 def _uri(other_letters: str, *, relative: bool) -> Callable[[str], bool]:
-    """Return the check of RFC 3986, or of RFC 3987 with letters of other scripts."""
+    """Return the check for RFC 3986, or for RFC 3987 with letters of other scripts."""
     plain = rf"A-Za-z0-9\-._~{other_letters}!$&'()*+,;="
     private = r"\ue000-\uf8ff\U000f0000-\U0010fffd" if other_letters else ""
     whole = (
@@ -184,7 +184,7 @@ def _is_literal(domain: str) -> bool:
 
 
 def _is_encoded(label: str) -> bool:
-    """Return whether a label that begins with `xn--` holds a name of another script."""
+    """Return whether a label that begins with `xn--` encodes a name in another script."""
     import idna
 
     try:
@@ -195,7 +195,7 @@ def _is_encoded(label: str) -> bool:
 
 @lru_cache(maxsize=1)
 def checker() -> FormatChecker:
-    """Return all checks in the shape that `jsonschema` takes."""
+    """Return all checks as the class that `jsonschema` expects."""
     from jsonschema import FormatChecker  # loaded where something is validated only
 
     result = FormatChecker(formats=())

@@ -3,8 +3,8 @@
     schema = {"type": "integer", "exclusiveMinimum": 1, "exclusiveMaximum": 2}
     list(impossible_parts(schema, list(walk(schema))))      # [Impossible((), ("exclusiveMinimum", "exclusiveMaximum"), ())]
 
-A schema that is unsatisfiable only because of one inside it is not named.
-Neither is one that is written as `false` or `{"not": {}}`: its author wants it so.
+A schema that is unsatisfiable only because of one inside it is not reported.
+Neither is one written as `false` or `{"not": {}}`, which is intended.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from instrc.text.jsonvalue import Json, Location, listing, mapping
 
 
 class Impossible(Struct, frozen=True):
-    """A schema that nothing satisfies."""
+    """An unsatisfiable schema."""
 
     path: Location
     words: tuple[str, ...]
@@ -42,7 +42,7 @@ WEIGHED_NAMES: Final = 40
 
 
 def may_hold_impossible(nodes: Iterable[Json]) -> bool:
-    """Return whether one of the schemas of a document may be impossible, by its own keywords or by its references."""
+    """Return whether a schema of a document may be impossible, by its own keywords or by its references."""
     return any(isinstance(node, dict) and ("$ref" in node or may_be_impossible(node)) for node in nodes)
 
 
@@ -63,7 +63,7 @@ _LISTS = frozenset({"const", "enum"})
 
 
 def may_be_impossible(node: Mapping[str, Json]) -> bool:
-    """Return quickly whether the keywords of a schema may exclude every value; most schemas have too few."""
+    """Return whether the keywords of a schema may exclude every value: a fast check that most schemas do not pass."""
     if _WEIGHED.isdisjoint(node):
         return False
     words = node.keys() & _WEIGHED
@@ -85,7 +85,7 @@ def may_be_impossible(node: Mapping[str, Json]) -> bool:
 
 
 def is_written_false(schema: Json) -> bool:
-    """Return whether a schema is just `false`, or a `not` of everything."""
+    """Return whether a schema is just `false`, or a `not` of an always true schema."""
     if not isinstance(schema, dict):
         return schema is False
     return forbids_everything(schema) and schema.keys() - {"not", "type"} <= NO_ASSERTIONS
@@ -105,9 +105,9 @@ SchemaObject: TypeAlias = dict[str, Json]
 def impossible_parts(
     root: Json, nodes: Sequence[tuple[Location, Json]], told: frozenset[Location] = frozenset()
 ) -> Iterator[Impossible]:
-    """Yield the innermost schemas of a document of 2020-12 that nothing satisfies, in order.
+    """Yield the innermost unsatisfiable schemas of a 2020-12 document, in order.
 
-    `nodes` are its schemas, each before those below it, with the paths that they are named by.
+    `nodes` are its schemas with their paths, each before its subschemas.
     Those at the paths `told` are known to be impossible.
     """
     objects = [(path, node) for path, node in nodes if isinstance(node, dict)]
@@ -128,7 +128,7 @@ def impossible_parts(
 
 
 def _resolver(root: Json, nodes: Sequence[tuple[Location, SchemaObject]]) -> Resolve:
-    """Return a resolver of references inside of a document, as long as no part is a document of its own."""
+    """Return a resolver of references within a document, as long as no part is a document of its own."""
     divided = any("$id" in node and path for path, node in nodes)
 
     def resolve(reference: str) -> Json:
@@ -147,7 +147,7 @@ def _extends(node: SchemaObject) -> bool:
 
 
 def _is_elsewhere(schema: Json) -> bool:
-    """Return whether a schema only refers to another document, of which nothing is known here."""
+    """Return whether a schema only refers to another document, whose contents are unknown here."""
     if not isinstance(schema, dict) or not schema.keys() - {"$ref"} <= NO_ASSERTIONS:
         return False
     reference = schema.get("$ref")
@@ -159,7 +159,7 @@ _OF_VALUES = NO_ASSERTIONS | {"type", "enum", "const", "minLength", "maxLength",
 
 
 def _is_plain(schema: Json) -> bool:
-    """Return whether a schema, if impossible, is so by its own keywords, and not only as a part of another."""
+    """Return whether a schema, if impossible, is so by its own keywords rather than as a part of another."""
     if not isinstance(schema, dict):
         return False
     return schema.keys() <= _PLAIN or schema.keys() <= _OF_VALUES
@@ -182,7 +182,7 @@ _OPAQUE: Json = {"$ref": "impossible:"}
 def _innermost(
     nodes: Sequence[tuple[Location, SchemaObject]], hits: Mapping[int, Location], told: frozenset[Location], target: Resolve
 ) -> Iterator[Impossible]:
-    """Yield those of some impossible schemas that stay so whatever the others are."""
+    """Yield those of some impossible schemas that stay impossible independently of the others."""
     done: dict[int, Json] = {}
     own: dict[int, SchemaObject] = {}
     for _, node in reversed(nodes):
@@ -205,7 +205,7 @@ def _innermost(
 
 
 def _reason(node: SchemaObject, refused: Callable[[SchemaObject], bool]) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
-    """Return the fewest keywords, and required names among them, that leave nothing, or `None` if the cause is further inside."""
+    """Return a minimal set of contradictory keywords, with required names, or `None` if the cause is further inside."""
     kept = {word: value for word, value in node.items() if word not in NO_ASSERTIONS}
     if not refused(kept):
         return None
@@ -224,7 +224,7 @@ def _reason(node: SchemaObject, refused: Callable[[SchemaObject], bool]) -> tupl
 
 
 def _endless(nodes: Sequence[tuple[Location, SchemaObject]], target: Resolve) -> Iterator[Impossible]:
-    """Yield the first schema that a value satisfies only if it holds another such value, and so on without end."""
+    """Yield the first schema whose values must contain another such value, without end."""
     waiting = [node for _, node in nodes]
     open_ids = {id(node) for node in waiting}
     for _ in range(ENDLESS_ROUNDS):
@@ -267,5 +267,5 @@ def _may_end(node: SchemaObject, open_ids: set[int], target: Resolve) -> bool:
 
 
 def _never_ends(node: SchemaObject, open_ids: set[int], target: Resolve) -> bool:
-    """Return whether the nested requirements of a schema make it endless."""
+    """Return whether the nested requirements of a schema never end."""
     return "$ref" not in node and not _may_end({word: node[word] for word in node if word not in _IN_PLACE}, open_ids, target)

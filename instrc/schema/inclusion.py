@@ -1,4 +1,4 @@
-"""Decide whether a schema accepts all that another does: proven, refuted by an instance, or unknown.
+"""Decide whether a schema accepts everything that another does: proven, refuted by an instance, or unknown.
 
 Instances that refute it are generated from the roots, and from parts and branches that differ.
 """
@@ -36,12 +36,12 @@ UNIONS = ("anyOf", "oneOf")
 
 
 def union_of(schema: Json) -> str:
-    """Return the keyword of the union that a schema is; empty if it is not one."""
+    """Return the keyword of the union that a schema consists of, or the empty string."""
     return next((word for word in UNIONS if listing(mapping(schema).get(word))), "")
 
 
 def paired(old: list[Json], new: list[Json]) -> list[tuple[int, int]]:
-    """Return the places of corresponding old and new branches: equal ones, then those with equal signs."""
+    """Return the indexes of corresponding old and new branches: equal ones, then those with equal identifying constants."""
     result: dict[int, int] = {}
     taken: set[int] = set()
     for sign in _SIGNS:
@@ -83,7 +83,7 @@ def _by_sign(branches: list[Json], sign: Callable[[Json], str], taken: Collectio
 
 
 def constants_of(branch: Json) -> dict[str, Json]:
-    """Return the constant properties of an object: they identify its branch."""
+    """Return the constant properties of an object, which identify its branch."""
     properties = mapping(mapping(branch).get("properties"))
     return {name: item["const"] for name, item in properties.items() if isinstance(item, dict) and "const" in item}
 
@@ -93,7 +93,7 @@ _Place: TypeAlias = tuple[str | int, Json]
 
 
 def differing_in_a_part(narrow: Json, wide: Json) -> Iterator[Json]:
-    """Yield instances that `narrow` may accept and `wide` may refuse, for the sake of a part below the root or of a branch."""
+    """Yield instances that `narrow` may accept and `wide` may refuse because of a part or a branch."""
     search = _PartSearch(narrow, wide)
     waiting = deque([_Pair(narrow, wide)])
     for number in range(COMPARED_PARTS):
@@ -109,7 +109,7 @@ def differing_in_a_part(narrow: Json, wide: Json) -> Iterator[Json]:
 
 
 class _Pair(NamedTuple):
-    """Two schemas about one place, and the way to it."""
+    """Two schemas for the same place, and the path to it."""
 
     narrow: Json
     wide: Json
@@ -117,7 +117,7 @@ class _Pair(NamedTuple):
 
 
 class _PartSearch:
-    """The way from the roots of two documents to parts that differ, each pair of them once."""
+    """The search from the roots of two documents for differing parts, visiting each pair once."""
 
     def __init__(self, narrow: Json, wide: Json) -> None:
         self.roots = mapping(narrow), mapping(wide)
@@ -129,7 +129,7 @@ class _PartSearch:
         """By the `id`s of the schemas, which are kept alive."""
 
     def below(self, pair: _Pair) -> Iterator[_Pair]:
-        """Yield the pairs of parts, and of branches, of two schemas in which they may differ."""
+        """Yield the pairs of parts and branches in which two schemas may differ."""
         for part in self._parts(self._followed(pair)):
             found = self._followed(part)
             key = id(found.narrow), id(found.wide)
@@ -146,13 +146,13 @@ class _PartSearch:
         return _Pair(narrow, wide)
 
     def _differs(self, pair: _Pair) -> bool:
-        """Return whether it is not certain that one schema accepts all that the other does."""
+        """Return whether it is uncertain that one schema accepts everything that the other does."""
         self.answering.steps = 0
         certain = self.answering.implies(pair.narrow, pair.wide, SHALLOW)
         return not certain or not (self.same_definitions or not refers(pair.narrow))
 
     def _followed(self, pair: _Pair) -> _Pair:
-        """Return the targets of two schemas that are references without assertions beside them."""
+        """Return the targets of two schemas that are references without sibling assertions."""
         narrow, wide = map(dereferenced, pair[:2], self.roots)
         return _Pair(narrow, wide, pair.way)
 
@@ -176,12 +176,12 @@ class _PartSearch:
 
 
 def _branches(schema: Json) -> list[Json]:
-    """Return the schemas of which an instance satisfies one."""
+    """Return the schemas one of which every instance satisfies."""
     return [branch for word in UNIONS for branch in listing(mapping(schema).get(word))]
 
 
 def _pairs_of_branches(branches: list[Json], others: list[Json]) -> Iterator[tuple[Json, Json]]:
-    """Yield pairs of corresponding branches; the first of the rest with all that overlap with them."""
+    """Yield pairs of corresponding branches; the first remaining one with all that overlap with it."""
     pairs = paired(others, branches)
     yield from ((branches[now], others[was]) for was, now in pairs)
     known, taken = {now for _, now in pairs}, {was for was, _ in pairs}
@@ -193,7 +193,7 @@ def _pairs_of_branches(branches: list[Json], others: list[Json]) -> Iterator[tup
 
 
 def _names(schema: JsonObject) -> Iterator[str]:
-    """Yield names of properties that a schema speaks of, one for each pattern."""
+    """Yield property names mentioned in a schema, and one for each pattern."""
     yield from mapping(schema.get("properties"))
     for pattern in mapping(schema.get("patternProperties")):
         name = text_of({"pattern": pattern})
@@ -208,7 +208,7 @@ def _member(schema: JsonObject, name: str) -> Json:
 
 
 def _in_place(value: Json, way: tuple[_Place, ...]) -> Json:
-    """Return the sample around the first part of a way, with a value at its end."""
+    """Return the enclosing sample of a path's first part, with a value at its end."""
     for name, around in reversed(way):
         if isinstance(around, dict):
             value = {**around, str(name): value}
@@ -225,11 +225,11 @@ _AGAINST = frozenset({"not", "oneOf", "if", "contains", "dependentSchemas", "une
 
 
 def comparable(narrow: Json, wide: Json) -> bool:
-    """Return whether each reference in two schemas leads to an equal definition, to a narrower one in `narrow`, or to the root.
+    """Return whether each reference in two schemas leads to equal definitions, to a narrower one in `narrow`, or to the root.
 
-    That the part below a root or a definition is narrower in the one may be assumed while just that is being proven
-    of each of them: values are finite, and a property of all smaller ones holds for the next.  Only where nothing turns a schema
-    around.
+    That a root or definition is narrower may be assumed inductively while it is being proven,
+    since values are finite: if it holds for all smaller values, it holds for the next.  This requires that nothing negates a
+    schema.
     """
     of_narrow, of_wide = _References(narrow), _References(wide)
     references = of_narrow.references | of_wide.references
@@ -246,7 +246,7 @@ def comparable(narrow: Json, wide: Json) -> bool:
 
 
 class _References:
-    """Where the references of a schema lead, and whether it has a keyword that turns a narrower part into a wider whole."""
+    """The targets of a schema's references, and whether it has a keyword that makes a narrower part into a wider whole."""
 
     def __init__(self, schema: Json) -> None:
         self.references: set[str] = set()
@@ -268,7 +268,7 @@ WORDS = frozenset({"title", "description", "examples", "default", "$comment", "d
 
 
 def includes(wide: Json, narrow: Json) -> tuple[Inclusion, Json]:
-    """Return whether a schema accepts all that another does, with an instance if it does not."""
+    """Return whether a schema accepts everything that another does, with a counterexample if it does not."""
     if certainly_includes(wide, narrow):
         return "yes", None
     narrow_validator, wide_validator = SchemaValidator(narrow, formats=False), SchemaValidator(wide, formats=False)
@@ -280,12 +280,12 @@ def includes(wide: Json, narrow: Json) -> tuple[Inclusion, Json]:
 
 
 def _tried(*schemas: Json) -> int:
-    """Return how many instances are tried: fewer where each is checked against very many branches."""
+    """Return how many instances are tried: fewer if each is checked against very many branches."""
     return min(INSTANCES_COMPARED, 1 + SCHEMAS_ASKED // max(map(_most_about_a_place, schemas)))
 
 
 def _most_about_a_place(schema: Json) -> int:
-    """Return how many schemas are about one value, where there are most of them."""
+    """Return the maximum number of schemas that apply to one value."""
     about: dict[int, int] = {}
     for node in reversed(list(nodes(schema))):
         about[id(node)] = 1 + sum(about.get(id(branch), 1) for _, branch in subschemas(node, IN_PLACE))
@@ -293,17 +293,17 @@ def _most_about_a_place(schema: Json) -> int:
 
 
 def certainly_includes(wide: Json, narrow: Json) -> bool:
-    """Return whether it is proven that a schema accepts all that another does."""
+    """Return whether it is proven that a schema accepts everything that another does."""
     return equal(without_words(wide), without_words(narrow)) or (comparable(narrow, wide) and implies(narrow, wide))
 
 
 def without_words(schema: Json) -> Json:
-    """Return a schema without the annotations at its top."""
+    """Return a schema without its top-level annotations."""
     return {key: value for key, value in schema.items() if key not in WORDS} if isinstance(schema, dict) else schema
 
 
 class Subsumption(Struct, frozen=True):
-    """Whether one schema accepts all that another does, and an instance that shows it if not."""
+    """Whether one schema accepts everything that another does, with a counterexample if not."""
 
     verdict: Literal["yes", "no", "unknown"]
     witness: Json = None
@@ -316,5 +316,5 @@ def subsumes(a: Json, b: Json, documents: Mapping[str, Json] | None = None) -> S
 
 
 def _flat(schema: Json, documents: Mapping[str, Json] | None) -> Json:
-    """Return a flat schema in the keywords of 2020-12; `flatten` returns one with nothing to fold in its own draft."""
+    """Return a flat schema in the keywords of 2020-12; `flatten` keeps the draft of one with nothing to fold."""
     return upgrade(flatten(schema, documents), documents)

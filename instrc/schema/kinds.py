@@ -14,7 +14,7 @@ _OF_TYPE: dict[str, frozenset[str]] = {name: frozenset({name}) for name in ALL -
 
 
 def is_number(value: Json) -> TypeGuard[int | float]:
-    """Return whether a value is a JSON number, which a boolean is not."""
+    """Return whether a value is a JSON number, excluding booleans."""
     return value.__class__ is int or value.__class__ is float
 
 
@@ -47,20 +47,20 @@ _KINDS: dict[type, str] = {bool: "boolean", int: "integer", str: "string", list:
 
 
 def kind_of_value(value: Json) -> str:
-    """Return the kind of a value; `1.0` is an integer."""
+    """Return the type of a value; `1.0` is an integer."""
     if value.__class__ is float:
         return "integer" if value.is_integer() else "fraction"
     return "null" if value is None else _KINDS.get(value.__class__, "object")
 
 
 def kinds_of_types(value: Json) -> frozenset[str]:
-    """Return the kinds that the value of a `type` allows; all of them if it is malformed."""
+    """Return the types that the value of a `type` allows; all of them if it is malformed."""
     names = types_of(value)
     return ALL if names is None else frozenset().union(*(_OF_TYPE[name] for name in names))
 
 
 def kinds_spoken_of(types: frozenset[str]) -> frozenset[str]:
-    """Return the kinds of values that a keyword applies to, by the types in the vocabulary; none given means all."""
+    """Return the types of values that a keyword applies to, by the vocabulary; none given means all."""
     return frozenset().union(*(_OF_TYPE[name] for name in types)) if types else ALL
 
 
@@ -72,7 +72,7 @@ def own_kinds(schema: dict[str, Json]) -> frozenset[str]:
 
 
 def listed_values(schema: dict[str, Json]) -> list[Json] | None:
-    """Return the values that a schema allows at most, or `None` if it does not list them."""
+    """Return a list that contains all values that a schema allows, or `None` if there is none."""
     if "const" in schema:
         return [schema["const"]]
     values = schema.get("enum")

@@ -1,7 +1,7 @@
-"""Normalise foreign schemas to valid JSON Schema 2020-12, with a note for each change.
+"""Normalize foreign schemas to valid JSON Schema 2020-12, with a note for each change.
 
-This reads older drafts, OpenAPI and the type names of Python, JavaScript and SQL, and repairs slips.
-`READERS` has one function for each keyword: it returns the keywords that replace it, and notes on the changes.
+This reads older drafts, OpenAPI and the type names of Python, JavaScript and SQL, and repairs mistakes.
+`READERS` has a function for each keyword, which returns the replacing keywords and notes on the changes.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Refer: TypeAlias = Callable[[str, Location], str | None]
 
 
 class Rules(Struct, frozen=True, kw_only=True):
-    """How the schemas of one kind of source are read."""
+    """How to read the schemas of one kind of source."""
 
     dialect: Draft = LATEST
     plain_words: bool = False
@@ -48,7 +48,7 @@ NoteKind: TypeAlias = Literal[
 
 
 class Note(Struct, frozen=True):
-    """A part of a schema that is not kept as written."""
+    """A part of a schema that was not kept as written."""
 
     path: Location
     what: Json
@@ -110,7 +110,7 @@ Noted: TypeAlias = tuple[Json, tuple[Note, ...]]
 
 
 def _node(raw: Json, path: Location, rules: Rules) -> Noted:
-    """Return one schema with sound keywords; the schemas below it are as they were."""
+    """Return one schema with valid keywords; its subschemas are unchanged."""
     if raw.__class__ is bool:
         return raw, ()
     if raw.__class__ is dict:
@@ -149,7 +149,7 @@ def _keywords(raw: Schema, path: Location, rules: Rules) -> Noted:
 
 
 def _keyword(keyword: str, node: Schema, path: Location, rules: Rules, notes: list[Note]) -> Schema:
-    """Return the keywords that one keyword is read as, and record the repairs."""
+    """Return the keywords that replace one keyword, and record the repairs."""
     value = node[keyword]
     if keyword in rules.unwanted:
         notes.append(Note(path, keyword, "left-out", rules.unwanted[keyword]))
@@ -170,7 +170,7 @@ def _keyword(keyword: str, node: Schema, path: Location, rules: Rules, notes: li
 
 
 def _normalize_text(text: str, path: Location) -> Noted:
-    """Return the schema meant by a text in its place: a word for a type, else a description."""
+    """Return the schema for a text in its place: the name of a type, or else a description."""
     if text.strip().lower() in {"true", "false"}:
         return text.strip().lower() == "true", (Note(path, text, "repair", f"`{text.strip().lower()}`"),)
     result = schema_of(text)
@@ -201,14 +201,14 @@ NOTED_VALUE: Final = 60
 
 
 class KeywordReading(Struct, frozen=True):
-    """The keywords that one keyword is read as, and the repairs."""
+    """The keywords that replace one keyword, and the repairs."""
 
     keywords: Schema
     notes: tuple[Note, ...] = ()
 
 
 def kept_as_written(keyword: str, schema: Schema) -> KeywordReading:
-    """Keep a keyword of a schema with its value; containers of schemas are copied, the schemas in them are not."""
+    """Keep a keyword and its value; containers of schemas are copied, the schemas in them are not."""
     value = schema[keyword]
     copied = value.copy() if value.__class__ is dict or value.__class__ is list else value
     return KeywordReading({keyword: copied})
@@ -225,7 +225,7 @@ def left_out(path: Location, what: Json, reason: str) -> KeywordReading:
 
 
 def describe_value(value: object) -> str:
-    """Describe a value in a few words."""
+    """Return a short description of a value."""
     if isinstance(value, dict | list | tuple):
         return ("{…}" if isinstance(value, dict) else "[…]") if value else "{}" if isinstance(value, dict) else "[]"
     if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() > 200:
@@ -239,7 +239,7 @@ def describe_value(value: object) -> str:
 
 
 def fit_listed_values(out: Schema, path: Location) -> tuple[Note, ...]:
-    """Give the values of an array to its items, and drop a type that none of the listed values has: the values are the intent."""
+    """Move an array's values to its items, and drop a type that none of the listed values has: the values show the intent."""
     names = types_of(out["type"]) if "type" in out else None
     if not names:
         return ()
@@ -259,7 +259,7 @@ def fit_listed_values(out: Schema, path: Location) -> tuple[Note, ...]:
 
 
 def _lists_items(values: list[Json], names: tuple[str, ...]) -> bool:
-    """Return whether values beside `array` are meant for its items: none of them has a type that is allowed, but for `null`."""
+    """Return whether values beside `array` belong to its items: none of them, except `null`, has an allowed type."""
     given = [value for value in values if value is not None]
     return bool(given) and (len(given) == len(values) or "null" in names) and not any(has_type(value, names) for value in given)
 
@@ -272,7 +272,7 @@ _COMPOSING = frozenset({"allOf", "anyOf", "oneOf", "$ref", "$dynamicRef", "if", 
 
 
 def parameters(schema: Schema) -> bool:
-    """Return whether the value in place of a schema is parameters by name, as in `{ "city": { "type": "string" } }`."""
+    """Return whether the value in place of a schema is a map of parameters, as in `{ "city": { "type": "string" } }`."""
     return bool(schema) and all(
         value.__class__ is dict
         and not value.keys().isdisjoint(_OF_A_SCHEMA)
@@ -283,7 +283,7 @@ def parameters(schema: Schema) -> bool:
 
 
 def required_of(schema: Schema) -> dict[str, Json]:
-    """Return the required ones of such parameters: those that are neither declared optional nor have a default."""
+    """Return the required parameters: those neither declared optional nor with a default."""
     objects = [(name, as_object(value)) for name, value in schema.items()]
     names: list[Json] = [name for name, value in objects if "default" not in value and not _optional(value)]
     return {"required": names} if names else {}
@@ -296,7 +296,7 @@ def _optional(value: Schema) -> bool:
 
 
 def properties_of(schema: Schema, path: Location) -> KeywordReading:
-    """Read `properties` as an object: a list of parameters, each with its `name`, is one too."""
+    """Read `properties` as an object, or a list of parameters that each have a `name`."""
     value = schema["properties"]
     if value.__class__ is dict:
         return kept_as_written("properties", schema)
@@ -311,7 +311,7 @@ def properties_of(schema: Schema, path: Location) -> KeywordReading:
 
 
 def write_required(out: Schema, schema: Schema, path: Location) -> tuple[Note, ...]:
-    """Write the required names into `out`, as a list without duplicates, if there are any."""
+    """Write the required names into `out`, as a list without duplicates, if any."""
     properties = out.get("properties")
     of_properties: dict[str, Json] = properties if properties.__class__ is dict else {}
     names, notes = _names(schema, (*path, "required"))
@@ -358,7 +358,7 @@ def _texts(value: list[Json]) -> Iterable[str]:
 
 
 def _within_composition(path: Location) -> bool:
-    """Return whether a schema is one of several that speak about the same object, so that another may describe a name."""
+    """Return whether a schema is one of several about the same object, so that another may describe a name."""
     return len(path) >= 2 and (
         path[-2] in {"allOf", "anyOf", "oneOf", "dependentSchemas"} or path[-1] in {"if", "then", "else", "not"}
     )
@@ -558,7 +558,7 @@ def _enum(keyword: str, path: Location, schema: Schema) -> KeywordReading:
 
 
 def _place(keyword: str, _path: Location, _schema: Schema) -> KeywordReading:
-    """Keep the place of a keyword that `parameters.described` reads, because it needs the properties."""
+    """Keep the place of a keyword that `parameters.described` reads later, because it needs the properties."""
     return KeywordReading({keyword: []})
 
 
@@ -593,7 +593,7 @@ def read_keyword(keyword: str, path: Location, schema: Schema) -> KeywordReading
 
 
 def drop_invalid_keywords(schema: Json, path: Location = ()) -> Normalized:
-    """Return a schema without the keywords that are refused; it is fresh from `normalize`, and is changed in place."""
+    """Remove refused keywords from a fresh result of `normalize`, in place."""
     notes: list[Note] = []
     for _ in range(REPAIR_ROUNDS):
         wrong = problems_of(schema, most=META_ERRORS)
@@ -609,7 +609,7 @@ def drop_invalid_keywords(schema: Json, path: Location = ()) -> Normalized:
 
 
 def _remove(schema: Json, steps: list[str]) -> str | None:
-    """Delete the innermost member of an object on a path; return its key, `None` if it is gone already."""
+    """Delete the innermost object member on a path; return its key, or `None` if it is already gone."""
     holder, key, node = None, "", schema
     for step in steps:
         if node.__class__ is dict and step in node:

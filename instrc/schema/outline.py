@@ -13,11 +13,11 @@ from instrc.text.sentences import EN, Sentences, filled
 
 
 def outline(schema: Json, whole: Sentences | None = None, *, values: bool = True) -> list[str]:
-    """Return a line for each property of a schema: its name (`?` if it may be left out), its type, bounds and description.
+    """Return a line for each property of a schema: its name (with `?` if optional), its type, bounds and description.
 
-    With the sentences of a project it is a `whole` one, for a model that does not see the schema: every value of an enum,
-    descriptions of several lines unchanged, the definitions in use, and words in place of `?`.
-    Without `values` it lists no values of enums, except those that the schema explains one by one.
+    With a project's sentences it is complete (`whole`), for a model that does not see the schema: every value of an enum,
+    multi-line descriptions unchanged, the definitions in use, and a sentence in place of `?`.
+    Without `values` it omits enum values, except those that the schema explains individually.
     """
     schema = schema if values else map_schemas(schema, _without_values)
     lines = [*_members(schema, 0, whole)]
@@ -30,7 +30,7 @@ def outline(schema: Json, whole: Sentences | None = None, *, values: bool = True
 
 
 def _without_values(node: Json) -> Json:
-    """Return a schema without its enum, with the types of the values in its place."""
+    """Return a schema with the types of its enum values in place of the enum."""
     if not isinstance(node, dict) or not isinstance(listed := node.get("enum"), list) or len(listed) == 1:
         return node  # a single value tells alternatives apart
     types: list[Json] = ["number" if kind == "fraction" else kind for kind in dict.fromkeys(map(kind_of_value, listed))]
@@ -42,7 +42,7 @@ OUTLINE_LEVELS: Final = 12
 
 
 def _members(schema: Json, depth: int, whole: Sentences | None, told: dict[str, Json] | None = None) -> Iterator[str]:
-    """Yield the lines of the keys of an object; what was `told` of a key in an earlier alternative is not repeated."""
+    """Yield the lines of an object's keys; descriptions in `told`, from an earlier alternative, are not repeated."""
     if not isinstance(schema, dict) or depth > OUTLINE_LEVELS:
         return
     properties, required = schema.get("properties"), schema.get("required")
@@ -76,16 +76,16 @@ def _members(schema: Json, depth: int, whole: Sentences | None, told: dict[str, 
 
 
 def _is_short(part: Json) -> bool:
-    """Return whether a value is described briefly, so that it may be repeated."""
+    """Return whether the description of a value is short enough to be repeated."""
     return not isinstance(part, dict) or part.keys() <= {"type", "const"}
 
 
 def _entry(head: str, part: Json, depth: int, whole: Sentences | None, free: str = "") -> Iterator[str]:
-    """Yield the line of one schema; the lines of its description below it, where a whole one has several.
+    """Yield the line of one schema, followed by its further lines of description in a complete outline.
 
-    For a listed value the meaning comes before the values: a small model that reads the meaning after them takes the
-    first of them for nearly everything.  For any other value the form comes first: directly behind a key the meaning
-    reads as its value, and a small model copied it in 57 of 64 texts (in 9 of 64 with the form first).
+    For a listed value the description precedes the values: a small model that reads it after them chooses the
+    first value nearly every time.  For any other value the type comes first: directly after a key, a small model reads the
+    description as the value, and copied it in 57 of 64 texts (in 9 of 64 with the type first).
     """
     text = part.get("description") if isinstance(part, dict) else None
     lines = text.strip().splitlines() if isinstance(text, str) else []
@@ -120,7 +120,7 @@ _SHORT_ENUM: Final = 8
 
 
 def _kind(part: JsonObject, whole: Sentences | None) -> str:
-    """Return the type of a value in a few words."""
+    """Return a short description of a value's type."""
     said = whole or EN
     if "const" in part:
         return filled(said.always, value=_value(part["const"], whole))

@@ -1,10 +1,10 @@
 """Resolve references: documents, `$id` bases, anchors, pointers and dynamic scopes.
 
-A `SchemaStore` reads each document once and records its resources (parts with a base URI of their own), their anchors,
-and which schemas have something to resolve or fold at or below them.  Nothing is ever fetched.
+A `SchemaStore` reads each document once and records its resources (parts with their own base URI), their anchors,
+and which schemas need resolving or folding at or below them.  Nothing is ever fetched.
 
 URIs under `aug:` are opaque: they are split at `#`, never joined.  In their documents a fragment that is neither a
-pointer nor an anchor names the one property of that name.
+pointer nor an anchor refers to the only property of that name.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class Index:
         self.indexed: set[int] = set()
 
     def dialect(self, uri: Json) -> Draft:
-        """Return the dialect of a `$schema`; a meta-schema among the documents may leave vocabularies out."""
+        """Return the dialect of a `$schema`; a meta-schema among the documents may exclude vocabularies."""
         seen: set[str] = set()
         name = uri
         left_out: frozenset[str] = frozenset()
@@ -102,7 +102,7 @@ class Index:
             name = meta.get("$schema")
 
     def given_document(self, uri: str) -> Json:
-        """Return a document of the caller's, or `None`."""
+        """Return a document passed by the caller, or `None`."""
         try:
             return as_plain(self.given[uri])
         except KeyError:
@@ -158,7 +158,7 @@ class Index:
         mark(self.needs_flattening, needing, order, further)
 
     def _note(self, node: dict[str, Json]) -> bool:
-        """Record the keywords of a schema that reach beyond it; return whether it has something to resolve or to fold."""
+        """Record the keywords of a schema with references; return whether it has something to resolve or fold."""
         if not _UNEVALUATED.isdisjoint(node):
             self.unevaluated = True
         if node.get("allOf").__class__ is not list and _REFERENCES.isdisjoint(node):
@@ -213,7 +213,7 @@ class Index:
 
 
 def mark(needs_flattening: set[int], needing: list[int], order: list[tuple[int, int]], further: dict[int, list[int]]) -> None:
-    """Mark the schemas at some places, and all that contain them."""
+    """Mark the schemas at some places, and all enclosing ones."""
     while needing:
         place = needing.pop()
         while place >= 0:
@@ -231,7 +231,7 @@ Locate = Callable[[str, str], Span | None]
 
 
 class Located(Index):
-    """The documents read so far, and the places of their parts in their sources."""
+    """The documents read so far, and the spans of their parts in their sources."""
 
     def __init__(self, documents: Mapping[str, Json] | None, default: Draft, locate: Locate | None) -> None:
         super().__init__(documents, default)
@@ -240,7 +240,7 @@ class Located(Index):
         """By the `id` of a document, which is kept: what holds each of its parts."""
 
     def place(self, uri: str, at: str) -> Span | None:
-        """Return the place of a pointer in a text, if the caller knows it."""
+        """Return the span of a pointer in a text, if the caller knows it."""
         return self.locate(uri, at) if self.locate is not None else None
 
     def at(self, holder: Json) -> Span | None:
@@ -255,7 +255,7 @@ class Located(Index):
         return self.locate(uri, path if keyword is None else f"{path}/{keyword}")
 
     def where(self, node: Json) -> tuple[str, str] | None:
-        """Return the document and the pointer of a schema, by looking for it; for problems only."""
+        """Search for the document and the pointer of a schema; for problems only."""
         for document in self.documents:
             above = self._above(document.root)
             if id(node) in above:
@@ -268,7 +268,7 @@ class Located(Index):
         return None
 
     def _above(self, root: Json) -> dict[int, tuple[int, str | int] | None]:
-        """Return the holder of each object and list of a document, and the name in it; computed once for all problems."""
+        """Return the container of each object and list of a document, with its key; computed once for all problems."""
         known = self.holders.get(id(root))
         if known is not None:
             return known
@@ -294,7 +294,7 @@ class Located(Index):
         word: str = "",
         spelled: Mapping[str, str] = MappingProxyType({}),
     ) -> CompileError:
-        """Return the error for an unresolvable reference; `spelled` has the spelling of some names in references."""
+        """Return the error for an unresolvable reference; `spelled` has the reference spelling of some names."""
         near: tuple[str, ...] = ()
         if names:
             from instrc.problems.suggest import nearest  # for problems only
@@ -305,7 +305,7 @@ class Located(Index):
         return CompileError([problems.vibes.UnresolvedReference(at=self.at(holder), reference=reference, nearest=near)])
 
     def missing(self, uri: str, reference: str, holder: Json) -> CompileError:
-        """Return the error for a document that is not there."""
+        """Return the error for a missing document."""
         scheme = uri.partition(":")[0].lower() if ":" in uri else ""
         if scheme and scheme not in {"aug", "urn", "tag"}:
             reason = "nothing is fetched and no file is read; only documents that are given count"
@@ -313,14 +313,14 @@ class Located(Index):
         return self.unresolved(reference, holder)
 
     def not_a_schema(self, node: Json, reference: str, holder: Json) -> CompileError:
-        """Return the error for a reference to something that is no schema."""
+        """Return the error for a reference to a value that is not a schema."""
         path = reference.partition("#")[2] or ""
         reason = f"the reference `{reference}` leads to {kind_in_words(node)}, not to a schema"
         return CompileError([problems.schemas.InvalidSchema(at=self.at(holder), pointer=path, reason=reason)])
 
 
 class NamedProperties(Struct, frozen=True):
-    """The properties of one name in a document, and the other definitions of it."""
+    """The properties of one name in a document, and its definitions of other names."""
 
     found: list[tuple[str, Json, Resource]]
     """Place of each definition, its schema, and the resource that contains it."""
@@ -333,7 +333,7 @@ class NamedProperties(Struct, frozen=True):
 def properties_named(name: str, root: Json, start: Resource, nested: Mapping[int, Resource]) -> NamedProperties:
     """Return the properties of a name.
 
-    `start` is the resource of the root, `nested` are those below it by the `id` of their own roots.
+    `start` is the resource of the root, `nested` has those below it by the `id` of their roots.
     """
     all_named = NamedProperties([], {}, {})
     stack: list[tuple[Json, Location, Resource]] = [(root, (), start)]
@@ -381,7 +381,7 @@ class SchemaStore(Located):
         self.scanned_all: bool = False
 
     def add(self, uri: str, root: Json, dialect: Draft | None = None) -> DynamicScope:
-        """Take a document in and return the scope of its root."""
+        """Add a document and return the scope of its root."""
         document = SchemaDocument(uri, root)
         self.documents.append(document)
         named = root.get("$schema") if root.__class__ is dict else None
@@ -407,7 +407,7 @@ class SchemaStore(Located):
         return result
 
     def _note_alternative(self, view: dict[str, Json]) -> None:
-        """Record the schema that `nullable` has moved to an alternative beside null: it is new, and has not been read."""
+        """Record the schema that `nullable` moved to an alternative beside null, which is new and not yet indexed."""
         branches = view.get("anyOf")
         made = branches[0] if branches.__class__ is list and len(branches) == 2 else None
         if made.__class__ is dict and id(made) not in self.indexed:
@@ -428,7 +428,7 @@ class SchemaStore(Located):
         return self.resolve_recursive(scope)
 
     def enter(self, resource: Resource, anchors: Anchors) -> DynamicScope:
-        """Return the scope of a resource that is reached with dynamic anchors of outer ones."""
+        """Return the scope of a resource that is reached with dynamic anchors from outer ones."""
         if not resource.dynamic.keys() <= anchors.keys():
             merged = dict(anchors)
             for name, node in resource.dynamic.items():
@@ -446,7 +446,7 @@ class SchemaStore(Located):
         return scope if resource is None or resource is scope.resource else self.enter(resource, scope.anchors)
 
     def walk(self, schema: Json, scope: DynamicScope) -> Iterator[tuple[Location, JsonObject, DynamicScope]]:
-        """Yield the schemas below one that are objects, with the scope that each is read in, in written order."""
+        """Yield the object schemas below one, with their scopes, in written order."""
         stack: list[tuple[Location, Json, DynamicScope]] = [((), schema, scope)]
         while stack:
             path, node, within = stack.pop()
@@ -481,7 +481,7 @@ class SchemaStore(Located):
         return node, scope
 
     def resolve_dynamic(self, reference: str, scope: DynamicScope, holder: Json = None) -> Target:
-        """Return the target of a `$dynamicRef`: the outermost anchor of that name on the way here, if it begins at one."""
+        """Return the target of a `$dynamicRef`: the outermost anchor of that name on the path, if it starts at one."""
         result = self.resolve(reference, scope, holder)
         anchor = reference.partition("#")[2]
         if anchor and result.scope.resource.dynamic.get(anchor) is result.node:
@@ -491,14 +491,14 @@ class SchemaStore(Located):
         return result
 
     def resolve_recursive(self, scope: DynamicScope) -> Target:
-        """Return the target of a `$recursiveRef` of 2019-09: its resource, or the outermost that also has `$recursiveAnchor`."""
+        """Return the target of a `$recursiveRef` of 2019-09: its resource, or the outermost with `$recursiveAnchor`."""
         resource = scope.resource
         if RECURSIVE in resource.dynamic and (outer := scope.anchors.get(RECURSIVE)) is not None:
             return Target(outer[0], self.enter(outer[1], scope.anchors))
         return Target(resource.root, scope)
 
     def find(self, reference: str, resource: Resource, holder: Json) -> tuple[Json, Resource]:
-        """Return the value a reference in a resource leads to, with the resource that it lies in."""
+        """Return the value that a reference in a resource leads to, with the resource that contains it."""
         base, _, fragment = reference.partition("#")
         if base:
             uri = base if reference.startswith("aug:") else join(resource.uri, base)
@@ -518,7 +518,7 @@ class SchemaStore(Located):
         raise self.unresolved(reference, holder, tuple(resource.anchors))
 
     def follow(self, fragment: str, resource: Resource, reference: str, holder: Json) -> tuple[Json, Resource]:
-        """Walk a JSON Pointer from the root of a resource, noting where it crosses into another."""
+        """Follow a JSON Pointer from the root of a resource, tracking when it enters another one."""
         value = resource.root
         outermost = value
         for token in tokens(fragment):
@@ -554,7 +554,7 @@ class SchemaStore(Located):
         raise self.unresolved(reference, holder, (*resource.anchors, *named.properties, *definitions), name, definitions)
 
     def load(self, uri: str, reference: str, referrer: Resource, holder: Json) -> Resource:
-        """Return the resource of a URI, from the caller's documents or the meta-schemas that everybody knows."""
+        """Return the resource of a URI, from the caller's documents or the standard meta-schemas."""
         try:
             document = self.given_document(uri)
         except CompileError as error:  # a mapping may know what is wrong with it, but not where it is referred to

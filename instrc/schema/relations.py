@@ -1,7 +1,7 @@
 """Decide whether one schema implies another, whether two are disjoint, and whether a value satisfies a schema.
 
-These are the only answers to such questions in the package.  A yes is certain for every validator; a no means only that
-nothing was proven, and `None` of a value that validators may differ.  Both schemas are flat schemas of 2020-12.
+All such questions in the package are answered here.  Yes is certain for every validator; no means only that
+nothing was proven, and `None` that validators may differ.  Both schemas are flat schemas of 2020-12.
 
     implies({"const": 3}, {"type": "number", "minimum": 1})                             # True
     disjoint({"type": "integer"}, {"anyOf": [{"type": "string"}, {"type": "null"}]})    # True
@@ -41,7 +41,7 @@ def satisfies(value: Json, schema: Json, resolve: Resolve | None = None) -> Answ
 
 
 class InstanceCheck:
-    """The asking of one question; the number of steps is bounded."""
+    """Answers one question about a value within a limited number of steps."""
 
     def __init__(self, resolve: Resolve | None) -> None:
         self.resolve = resolve
@@ -58,7 +58,7 @@ class InstanceCheck:
         return all_satisfied(self._of_keyword(value, kind, keyword, schema, depth) for keyword in schema)
 
     def target(self, reference: Json) -> Json:
-        """Return the schema that a reference leads to, or `None` if it is not known."""
+        """Return the target of a reference, or `None` if unknown."""
         return self.resolve(reference) if self.resolve is not None and reference.__class__ is str else None
 
     def _of_keyword(self, value: Json, kind: str, keyword: str, schema: dict[str, Json], depth: int) -> Answer:
@@ -87,7 +87,7 @@ def disjoint(left: Json, right: Json, *, resolve: Resolve | None = None) -> bool
 
 
 class Answering:
-    """Answers questions about schemas and remembers the answers: schemas may share parts many times over."""
+    """Answers questions about schemas and caches the answers, since schemas may share parts many times over."""
 
     def __init__(self, resolve: Resolve | None, most: int = PAIRS) -> None:
         self.resolve = resolve
@@ -104,7 +104,7 @@ class Answering:
         return self.disjoint(schema, schema, 0)
 
     def target(self, reference: Json) -> Json:
-        """Return the schema that a reference leads to, or `None` if it is not known."""
+        """Return the target of a reference, or `None` if unknown."""
         return self.resolve(reference) if self.resolve is not None and reference.__class__ is str else None
 
     def implies(self, left: Json, right: Json, depth: int, kinds: frozenset[str] = ALL) -> bool:
@@ -127,7 +127,7 @@ class Answering:
         return self._decide_once("disjoint", left, right, depth, kinds)
 
     def _decide_once(self, what: str, left: dict[str, Json], right: Json, depth: int, kinds: frozenset[str]) -> bool:
-        """Answer a question once; cyclic or too expensive questions are answered with no."""
+        """Answer a question once; cyclic or too expensive questions get the answer no."""
         key = (what, id(left), id(right), kinds)
         result = self.known.get(key)
         if result is None:
@@ -144,7 +144,7 @@ class Answering:
         return result
 
     def kinds(self, schema: Json, depth: int) -> frozenset[str]:
-        """Return the kinds of values that a schema allows at most."""
+        """Return the types of values that a schema may allow."""
         if schema.__class__ is not dict:
             return frozenset() if schema is False else ALL
         kinds = own_kinds(schema)
@@ -173,18 +173,18 @@ class Answering:
         return _CONTEXT.isdisjoint(asked) and all(self._says(left, keyword, asked, depth, kinds) for keyword in asked)
 
     def _implied_of(self, value: Json, left: dict[str, Json], right: Json) -> bool:
-        """Return whether a value that a schema lists is not allowed by it, or satisfies another one."""
+        """Return whether a listed value is excluded by its own schema, or satisfies another one."""
         return self._satisfies(value, right) is True or self._satisfies(value, left) is False
 
     def _satisfies(self, value: Json, schema: Json) -> bool | None:
         return InstanceCheck(self.resolve).of(value, schema, 0)
 
     def _refuses_all(self, left: dict[str, Json], depth: int, kinds: frozenset[str]) -> bool:
-        """Return whether nothing satisfies a schema."""
+        """Return whether a schema is unsatisfiable."""
         return self.disjoint(left, _ANYTHING, depth + 1, kinds)
 
     def _says(self, left: dict[str, Json], keyword: str, right: dict[str, Json], depth: int, kinds: frozenset[str]) -> bool:
-        """Return whether a schema, its combinators included, has a keyword of another one with the same value."""
+        """Return whether a schema, combinators included, has a keyword of another one with the same value."""
         if keyword in NO_ASSERTIONS:
             return True
         if keyword in SPEAKS_OF and kinds.isdisjoint(kinds_spoken_of(SPEAKS_OF[keyword])):
@@ -201,7 +201,7 @@ class Answering:
     def _says_itself(
         self, left: dict[str, Json], keyword: str, right: dict[str, Json], depth: int, kinds: frozenset[str]
     ) -> bool:
-        """Return whether the own keywords of a schema, its combinators aside, imply a keyword of another one."""
+        """Return whether the own keywords of a schema, without combinators, imply a keyword of another one."""
         laws = LAWS[keyword]
         if (
             keyword in left
@@ -242,7 +242,7 @@ class Answering:
 
 
 def _apart_from_neighbours(keyword: str) -> bool:
-    """Return whether a keyword means the same without its neighbours."""
+    """Return whether a keyword has the same meaning without its siblings."""
     return not LAWS[keyword].beside or keyword in FOLLOWERS
 
 

@@ -76,7 +76,7 @@ def text_of(schema: JsonObject, nth: int = 0) -> MadeText:
 
 
 def _plain(schema: JsonObject, nth: int) -> str:
-    """Return a text of one letter, as long as it must be; the empty one where that is too long."""
+    """Return a text of one repeated letter with the required length, or the empty text if that is too long."""
     least, most = bound(schema, "minLength"), bound(schema, "maxLength")
     length = max(1 if least is None else int(min(least, SAMPLE_CHARACTERS)), 1)
     length += nth // len(_LETTERS) * (most is None)
@@ -89,7 +89,7 @@ def _fits(schema: JsonObject, text: str) -> bool:
 
 
 def _texts(schema: JsonObject, named: str, pattern: Json) -> Iterator[str]:
-    """Yield texts that satisfy a schema with a pattern or a format that is known."""
+    """Yield texts that satisfy a schema with a pattern or a known format."""
     for text in _OF_FORMATS.get(named) or (*(_plain(schema, number) for number in range(len(_LETTERS))), ""):
         if _fits(schema, text) and (not isinstance(pattern, str) or search(pattern, text) is not False):
             yield text
@@ -121,7 +121,7 @@ _UNEVALUATED = ("unevaluatedProperties", "unevaluatedItems")
 def sample(schema: Json) -> Json:
     """Return an instance, with optional properties near the root and without them further down.
 
-    If no sample satisfies the schema, the result is the first one that was tried.
+    If no sample satisfies the schema, the result is the first attempt.
     """
     with time_limit():
         return _Making(schema).made(schema, 0).value
@@ -135,7 +135,7 @@ class _Made(NamedTuple):
 
 
 class _Making:
-    """The making of a sample: one document, of whose parts a limited number is looked at."""
+    """Generates a sample within a limited number of schemas of one document."""
 
     def __init__(self, root: Json) -> None:
         self.root = root
@@ -143,7 +143,7 @@ class _Making:
         self.judge = DefinitionsValidator(mapping(root).get("$defs"))
 
     def made(self, schema: Json, level: int, nth: int = 0) -> _Made:
-        """Return an instance of a schema somewhere in the document; null where it has become too large.
+        """Return an instance of a schema somewhere in the document, or null once it has become too large.
 
         Instances for different numbers `nth` differ where the schema allows it.
         """
@@ -160,7 +160,7 @@ class _Making:
         return first._replace(sure=False) if first else _Made(None, sure=False)
 
     def _tries(self, schema: JsonObject, level: int, nth: int) -> Iterator[_Made]:
-        """Yield values for a schema, the likeliest first."""
+        """Yield values for a schema, likeliest first."""
         if "$ref" in schema:
             beside: JsonObject = {key: item for key, item in schema.items() if key != "$ref"}
             yield self.made(_joined(beside, local_target(self.root, schema["$ref"])), level + 1, nth)
@@ -243,7 +243,7 @@ class _Making:
         return _joined(*named) if named else schema.get("additionalProperties", True)
 
     def _name(self, schema: JsonObject, number: int) -> str:
-        """Return a key that an object may have more."""
+        """Return an additional key for an object."""
         if isinstance(rule := schema.get("propertyNames"), dict):
             return str(self.made({"type": "string", **rule}, 0, number).value)
         pattern = next(iter(mapping(schema.get("patternProperties"))), None)
@@ -276,7 +276,7 @@ class _Making:
 
 
 def _joined(*schemas: Json) -> Json:
-    """Return one schema for the conjunction of some; the first one where others are not schemas."""
+    """Return one schema for a conjunction, or the first schema if others are malformed."""
     asking = [each for each in schemas if each is not True and each is not None and each != {}]
     try:
         return intersect(asking) if len(asking) > 1 else asking[0] if asking else True
@@ -289,12 +289,12 @@ def _without(schema: JsonObject, *words: str) -> JsonObject:
 
 
 def _holds_others(branch: Json) -> bool:
-    """Return whether values of a schema may hold further values."""
+    """Return whether values of a schema may contain other values."""
     return isinstance(branch, dict) and ("$ref" in branch or branch.get("type") in ("object", "array"))
 
 
 def _numbers(schema: JsonObject, nth: int) -> Iterator[_Made]:
-    """Yield whole numbers or multiples near the lower bound, then one between the bounds."""
+    """Yield integers or multiples near the lower bound, then one between the bounds."""
     for number in range(nth, nth + 3):
         yield _number_of(schema, _multiple(schema, number))
     if schema.get("type") != "integer" and "multipleOf" not in schema:
@@ -360,7 +360,7 @@ _OF_TYPE: dict[str, list[Json]] = {
 
 
 def instances(*schemas: Json) -> Iterator[Json]:
-    """Yield instances suggested by schemas, likelier ones first; the first schema leads, the others add values to try."""
+    """Yield instances suggested by schemas, likelier ones first; the first schema is primary, the others add values to try."""
     extra = unique(value for schema in schemas for node in islice(nodes(schema), INSTANCE_NODES) for value in _values(node))
     seen: set[object] = set()
     for value in islice(_of(schemas[0], schemas, _Search(schemas[0], extra), 0), INSTANCES):
@@ -375,7 +375,7 @@ _WHOLE_FROM = 2**53
 
 
 def _values(node: JsonObject) -> list[Json]:
-    """Return values near those that one schema names."""
+    """Return values near those named in a schema."""
     found: list[Json] = []
     if "const" in node:
         found.append(node["const"])
@@ -410,7 +410,7 @@ def _texts_of_pattern(pattern: str) -> list[str]:
 
 
 class _Search(Struct, frozen=True, eq=False):
-    """The common state of all places of one search."""
+    """The state shared by all places of one search."""
 
     root: Json
     extra: list[Json]
@@ -419,7 +419,7 @@ class _Search(Struct, frozen=True, eq=False):
     """Candidates by level and the `id`s of the schemas at a place, reused in recursion."""
 
     def values_of(self, schema: Json, others: list[Json], depth: int) -> list[Json]:
-        """Return the first instances for a schema inside another one."""
+        """Return the first instances of a schema nested in another one."""
         key = (depth, id(schema), *map(id, others))
         found = self.known.get(key)
         if found is None:
@@ -428,7 +428,7 @@ class _Search(Struct, frozen=True, eq=False):
 
 
 def _of(schema: Json, holders: Iterable[Json], search: _Search, depth: int) -> Iterator[Json]:
-    """Yield instances for one schema; `holders` are all schemas known to be about the same place."""
+    """Yield instances of one schema; `holders` are all schemas known to apply to the same place."""
     if schema is False:
         return
     node = mapping(schema)
@@ -454,7 +454,7 @@ def _of(schema: Json, holders: Iterable[Json], search: _Search, depth: int) -> I
 
 
 def _in_place(node: JsonObject, *holders: Json) -> list[JsonObject]:
-    """Return schemas about one place, and those in them that are about the same."""
+    """Return schemas for one place, including their in-place subschemas."""
     found = [node, *(holder for holder in holders if isinstance(holder, dict))]
     for holder in found[:BRANCHES_OF_A_PLACE]:
         below = [child for _, child in subschemas(holder, IN_PLACE) if isinstance(child, dict)]
@@ -463,7 +463,7 @@ def _in_place(node: JsonObject, *holders: Json) -> list[JsonObject]:
 
 
 def _objects(node: JsonObject, around: list[JsonObject], search: _Search, depth: int) -> Iterator[Json]:
-    """Yield objects: the smallest that is required, then one property more or other at a time, then all of them."""
+    """Yield objects: the smallest valid one, then variations of one property at a time, then all properties."""
     properties: dict[str, list[Json]] = {}
     names = _names(*around) if depth < NAMED_DEPTH else []
     further: list[Json] = []
@@ -493,7 +493,7 @@ def _objects(node: JsonObject, around: list[JsonObject], search: _Search, depth:
 
 
 def _names(*schemas: Json) -> list[str]:
-    """Return names of properties that schemas speak of, anywhere in them, and names that their patterns may look for."""
+    """Return property names mentioned anywhere in schemas, and names that match their patterns."""
     found: dict[str, None] = {}
     for node in islice(nodes(*schemas), INSTANCE_NODES):
         for keyword in ("properties", "dependentSchemas", "dependentRequired"):
@@ -504,7 +504,7 @@ def _names(*schemas: Json) -> list[str]:
 
 
 def _sizes(around: list[JsonObject], *keywords: str) -> Iterator[int]:
-    """Yield sizes just within and beyond those that schemas ask for."""
+    """Yield sizes just within and just beyond the bounds of schemas."""
     sizes = {size for holder in around for keyword in keywords if is_number(size := holder.get(keyword))}
     for size in sorted(sizes)[:4]:
         yield from (each for each in (int(size) + 1, int(size)) if 0 < size <= LARGEST_INSTANCE)
@@ -532,7 +532,7 @@ def _arrays(node: JsonObject, around: list[JsonObject], search: _Search, depth: 
 
 
 def _in_turn(one: Iterator[Json], other: Iterator[Json]) -> Iterator[Json]:
-    """Yield from two iterators in turn, then the rest of the longer one."""
+    """Yield from two iterators alternately, then the rest of the longer one."""
     while True:
         try:
             yield next(one)

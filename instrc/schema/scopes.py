@@ -1,4 +1,4 @@
-"""The documents that hold schemas, the resources in them, and the scopes that schemas are read in."""
+"""Documents that hold schemas, the resources in them, and the scopes of schemas."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from instrc.text.jsonvalue import Json
 
 
 class SchemaDocument:
-    """A JSON document that holds schemas, under the URI it is known by."""
+    """A JSON document with schemas, and its URI."""
 
     __slots__ = ("root", "uri")
 
@@ -21,7 +21,7 @@ class SchemaDocument:
 
 
 class Resource:
-    """A part of a document that has a base URI: its root, or a schema with `$id`."""
+    """A part of a document with a base URI: its root, or a schema with `$id`."""
 
     __slots__ = ("anchors", "dialect", "document", "dynamic", "holder", "root", "scopes", "uri")
 
@@ -38,7 +38,7 @@ class Resource:
         """The resource whose base and anchors this part shares, if it differs from that in its dialect only."""
 
     def in_dialect(self, dialect: Draft) -> Resource:
-        """Return a part of this resource that is written in another dialect, and has no base of its own."""
+        """Return a part of this resource in another dialect, without a base of its own."""
         part = Resource(self.uri, self.root, self.document, dialect)
         part.anchors, part.dynamic, part.holder = self.anchors, self.dynamic, self.holder or self
         return part
@@ -49,7 +49,7 @@ Anchors = dict[str, tuple[Json, Resource]]
 
 
 class DynamicScope:
-    """Where a schema is read: its resource, and the dynamic anchors of the way to it.  Equal scopes are one object."""
+    """The context of a schema: its resource, and the dynamic anchors on the path to it.  Equal scopes are one object."""
 
     __slots__ = ("anchors", "resource")
 
@@ -63,7 +63,7 @@ Term: TypeAlias = tuple[Json, DynamicScope]
 
 
 class Target(Struct, frozen=True):
-    """The target of a reference: a schema and the scope to read it in."""
+    """The target of a reference: a schema and its scope."""
 
     node: Json
     scope: DynamicScope

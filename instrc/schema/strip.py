@@ -25,7 +25,7 @@ Engine keywords are removed together, whichever is named: one without the others
 
 
 def strip(schema: Json, which: Collection[str]) -> Json:
-    """Return a schema without the kinds named, as `instrc.strip` in `public.py` describes."""
+    """Return a schema without the named kinds, as `instrc.strip` in `public.py` describes."""
     wanted = {which} if isinstance(which, str) else set(texts("which", which))
     unknown = sorted(wanted - KINDS)
     if unknown:
@@ -78,7 +78,7 @@ def _without(keywords: frozenset[str], node: Json) -> Json:
 
 
 def _stays(schema: Json, change: Callable[[Json], Json]) -> bool:
-    """Return whether a change leaves every schema in one unchanged: most have nothing to remove, and this is a quick check."""
+    """Return whether a change leaves every schema in one unchanged: a quick check, as most have nothing to remove."""
     return all(change(node) is node for node in nodes(schema))
 
 
@@ -88,7 +88,7 @@ def is_meta(name: str) -> bool:
 
 
 class Split(TypedDict):
-    """An answer divided: the output proper, and thoughts and metrics by path."""
+    """An answer divided into the output proper, and thoughts and metrics by path."""
 
     output: Json
     thoughts: dict[str, Json]
@@ -153,7 +153,7 @@ _Steps: TypeAlias = "tuple[_Steps, str] | None"
 
 
 class _Waiting(NamedTuple):
-    """A value still to be divided: its destination, and the schemas that may apply to it (`None` if there are none)."""
+    """A value still to be divided: its destination, and the schemas that may apply to it (`None` if none)."""
 
     value: Json
     path: _Steps
@@ -163,7 +163,7 @@ class _Waiting(NamedTuple):
 
 
 class _Seen(Struct):
-    """The keywords of the schemas at one place for keys and items, alternatives included."""
+    """The keywords of the schemas at one place that apply to keys and items, including alternatives."""
 
     properties: list[dict[str, Json]] = field(default_factory=list)
     patterns: list[dict[str, Json]] = field(default_factory=list)
@@ -184,7 +184,7 @@ class _Seen(Struct):
 
 
 def _applicable(schemas: list[Json], root: Json) -> _Seen:
-    """Collect the keywords of schemas, through references and every in-place alternative."""
+    """Collect the keywords of schemas, following references and every in-place alternative."""
     seen = _Seen()
     for node in in_place(schemas, root, IN_PLACE - {"not", "dependencies"}):
         for keyword, value in node.items():
@@ -212,7 +212,7 @@ def _path_as_text(steps: _Steps) -> str:
 
 
 def escaped(key: str) -> str:
-    """Return a key in the form for a path."""
+    """Return a key escaped for a path."""
     if not key:
         return "\\"
     return key.replace("\\", "\\\\").replace(".", "\\.") if "." in key or "\\" in key else key

@@ -1,6 +1,6 @@
-"""Convert a document of an older dialect to 2020-12, and spell out discriminators of OpenAPI.
+"""Convert a document of an older dialect to 2020-12, and expand OpenAPI discriminators.
 
-With a discriminator spelled out, each alternative requires its own value of the property.
+With an expanded discriminator, each alternative requires its own value of the property.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from instrc.text.jsonvalue import LATEST_DRAFT, Json, Location, as_text, equal, 
 
 
 def upgrade(schema: Json, documents: Mapping[str, Json] | None = None, *, nullable: bool = False) -> Json:
-    """Return a document in 2020-12: `$schema` decides how it is read, and its references are updated.
+    """Return a document in 2020-12: `$schema` determines its dialect, and its references are updated.
 
-    `documents` may hold the meta-schema that `$schema` names.  `nullable` reads that keyword of OpenAPI in
-    documents without a `$schema` too.  A document that is 2020-12 already is returned unchanged.
+    `documents` may contain the meta-schema that `$schema` names.  `nullable` enables that OpenAPI keyword in
+    documents without a `$schema` too.  A 2020-12 document is returned unchanged.
     An unknown `$schema` raises a `CompileError`.
     """
     if schema.__class__ is not dict:
@@ -35,7 +35,7 @@ _RECURSIVE = "recursive"
 
 
 class _Upgrade:
-    """The rewriting of one document."""
+    """Rewrites one document."""
 
     def __init__(self, store: SchemaStore, schema: Json, scope: DynamicScope) -> None:
         self.store = store
@@ -66,7 +66,7 @@ class _Upgrade:
         return done[id(self.root)]
 
     def named_anew(self, view: dict[str, Json], node: dict[str, Json], scope: DynamicScope) -> dict[str, Json]:
-        """Return a schema with the names that 2020-12 has for identifiers and definitions."""
+        """Return a schema with the 2020-12 names of identifiers and definitions."""
         dialect = scope.resource.dialect
         out: dict[str, Json] = {}
         for keyword, value in node.items() if dialect.year == 4 else ():
@@ -93,7 +93,7 @@ class _Upgrade:
         return out
 
     def built(self, view: dict[str, Json], scope: DynamicScope, done: dict[int, Json]) -> dict[str, Json]:
-        """Return a schema with its parts and its reference rewritten."""
+        """Return a schema with its parts and reference rewritten."""
         out = dict(view)
         for path, child in subschemas(view):
             new = done.get(id(child), child) if child.__class__ is dict else child
@@ -104,7 +104,7 @@ class _Upgrade:
         return out
 
     def moved(self, reference: str, scope: DynamicScope) -> str:
-        """Return a reference with the pointer that its target has now."""
+        """Return a reference with the new pointer of its target."""
         base, _, fragment = reference.partition("#")
         if not fragment.startswith("/"):
             return reference
@@ -129,7 +129,7 @@ def expand_discriminators(
     """Return a schema without discriminators.
 
     `definitions` are the targets of `#/$defs/…`, `written` their names in the document.
-    `tell` is called with the path of each discriminator whose meaning no keyword can express: that of a parent, for one.
+    `tell` is called with the path of each discriminator that no keyword can express, such as that of a parent.
     """
     result = spelt_out(schema, definitions, written)
     for path, node in walk(result):
@@ -145,7 +145,7 @@ def _without(node: Json) -> Json:
 
 
 def spelt_out(schema: Json, definitions: Mapping[str, Json], written: Mapping[str, str]) -> Json:
-    """Return a schema with only those discriminators whose meaning no keyword can express."""
+    """Return a schema that keeps only the discriminators that no keyword can express."""
     return map_schemas(schema, _Discriminators(definitions, written).spell)
 
 
@@ -157,7 +157,7 @@ class _Discriminators:
         self.written = written
 
     def spell(self, node: Json) -> Json:
-        """Return one schema with its discriminator spelt out; the same where that is not possible."""
+        """Return one schema with its discriminator expanded, or unchanged if that is impossible."""
         if not isinstance(node, dict):
             return node
         said = node.get(KEYWORD)
@@ -173,7 +173,7 @@ class _Discriminators:
         return node
 
     def _branch(self, branch: Json, name: str, mapping: Mapping[str, Json]) -> Json:
-        """Return an alternative with its distinguishing value, or `None` if it has no name for it, or has other values."""
+        """Return an alternative with its discriminator value, or `None` if it has none or conflicting ones."""
         parts = list(conjuncts(branch, self.definitions))
         said = next((found for part in parts if (found := _values(part, name))), [])
         target = definition_named_by(branch)
@@ -193,7 +193,7 @@ class _Discriminators:
 
 
 def _values(part: dict[str, Json], name: str) -> list[Json]:
-    """Return the values that a schema lets a property have, if it lists them."""
+    """Return the values that a schema lists for a property, if it does."""
     match part.get("properties"):
         case {**properties}:
             match properties.get(name):

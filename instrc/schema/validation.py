@@ -1,6 +1,6 @@
 """Validate untrusted values by untrusted schemas, and describe each violation.
 
-* Nothing is retrieved: a reference that leads out of the schema is reported, never opened or fetched.
+* Nothing is retrieved: a reference that leads out of the schema is reported.
 * Regular expressions are matched in linear time (see `patterns`), and formats are checked on demand.
 * `uniqueItems` is linear in the items; endless recursion, depth and malformed schemas end in a violation.
 """
@@ -38,12 +38,12 @@ _OF_LABEL = frozenset({"const", "enum"})
 
 
 def value_in_words(value: Json) -> str:
-    """Return a value in the form for a sentence."""
+    """Return a value formatted for a sentence."""
     return dumps(value, indent=False)
 
 
 def names_as_json(names: Iterable[Json]) -> str:
-    """Return several values as a list in a sentence: `"a", 1, null`."""
+    """Return several values as a list for a sentence: `"a", 1, null`."""
     return ", ".join(map(value_in_words, names))
 
 
@@ -73,13 +73,13 @@ def in_words(error: ValidationError) -> str:
 
 
 def _zone_missing(wanted: str, value: Json) -> str:
-    """Return the part that a time without a zone lacks, as clocks and Python write it."""
+    """Return the text that a time without a zone lacks, in the usual form."""
     lacks_zone = isinstance(value, str) and wanted in {"time", "date-time"} and has_format(wanted, f"{value}Z")
     return ': it has no zone, such as "Z" or "+02:00"' if lacks_zone else ""
 
 
 def of_intended_branch(error: ValidationError) -> ValidationError:
-    """Return the error of the one branch of a union that the type and the constants of a value allow; else the error itself."""
+    """Return the error of the only branch of a union that the type and constants of a value match, or else the error itself."""
     while error.validator in _UNIONS and error.context:
         branches: dict[object, list[ValidationError]] = {}
         for inner in error.context:
@@ -92,13 +92,13 @@ def of_intended_branch(error: ValidationError) -> ValidationError:
 
 
 def _is_of_another(error: ValidationError) -> bool:
-    """Return whether an error shows that another branch is intended: a wrong type, or a wrong constant in a member."""
+    """Return whether an error shows that another branch was intended: a wrong type, or a wrong constant in a member."""
     path = error.relative_path
     return (not path and error.validator in _OF_KIND) or (len(path) == 1 and error.validator in _OF_LABEL)
 
 
 class _Resolved(Protocol):
-    """The schema that a reference leads to."""
+    """The target of a reference."""
 
     contents: Json
     resolver: object
@@ -112,7 +112,7 @@ class _Resolver(Protocol):
 
 
 class Validator(Protocol):
-    """A validator of the library: the methods that we use, and those that our keywords use."""
+    """The library's validator: the methods used here and in the custom keywords."""
 
     _resolver: _Resolver  # no public word leads from a reference to its schema
 
@@ -128,18 +128,18 @@ class Validator(Protocol):
         """Yield the errors of a part."""
 
     def evolve(self, *, schema: Json, _resolver: object = ...) -> Validator:
-        """Return the same for another schema."""
+        """Return a copy of the validator for another schema."""
 
 
 class _MakeValidator(Protocol):
-    """The class of our validators, as a callable."""
+    """The class of the validators, as a callable."""
 
     def __call__(self, schema: Json, *, registry: object, format_checker: object) -> Validator: ...
 
 
 @lru_cache(maxsize=1)
 def validator_class() -> _MakeValidator:
-    """Return the class of our validators."""
+    """Return the class of the validators."""
     result = extend(  # type: ignore[no-untyped-call]  # the library's own function has no types
         Draft202012Validator,
         {
@@ -247,7 +247,7 @@ def _unevaluated_properties(validator: Validator, rest: Json, instance: Json, sc
 
 
 def _evaluated(validator: Validator, instance: dict[str, Json], schema: Json) -> set[str]:
-    """Return the keys that a schema looks at, by JSON Schema 2020-12, 11.3."""
+    """Return the keys that a schema evaluates, as in JSON Schema 2020-12, 11.3."""
     if not isinstance(schema, dict):
         return set()
     if "additionalProperties" in schema or "unevaluatedProperties" in schema:
@@ -266,7 +266,7 @@ def _evaluated(validator: Validator, instance: dict[str, Json], schema: Json) ->
 
 
 def _branches(validator: Validator, instance: dict[str, Json], schema: dict[str, Json]) -> Iterator[Json]:
-    """Yield the schemas in place that count if they hold."""
+    """Yield the in-place subschemas that apply if they hold."""
     for keyword in ("allOf", "anyOf", "oneOf"):
         yield from as_array(schema.get(keyword, []))
     yield from (branch for name, branch in as_object(schema.get("dependentSchemas", {})).items() if name in instance)
@@ -289,7 +289,7 @@ RAISED_ON_PURPOSE = (KeyboardInterrupt, SystemExit, GeneratorExit)
 
 
 class Violation(NamedTuple):
-    """One way in which a value does not satisfy a schema."""
+    """A way in which a value violates a schema."""
 
     instance: str
     """JSON Pointer into the value."""
@@ -308,8 +308,8 @@ def validate(
 ) -> tuple[Violation, ...]:
     """Return the first `most` violations of a value.
 
-    Formats are asserted unless `formats` is false.  `faults` are other sentences, by keyword, or by keyword and its value.
-    A value that is not JSON (an infinite float, an object of Python) is a violation, and so is a schema that cannot be applied.
+    Formats are asserted unless `formats` is false.  `faults` has alternative sentences by keyword, or by keyword and value.
+    A value that is not JSON (an infinite float, a Python object) is a violation, and so is an unusable schema.
     """
     return _validated(value, lambda: validator(schema, formats=formats), most, faults=faults)
 
@@ -342,7 +342,7 @@ def _violation(error: ValidationError, faults: Mapping[str, str]) -> Violation:
 
 
 def _in_language(error: ValidationError, sentence: str) -> str:
-    """Return the text of an error, by the sentence of its keyword."""
+    """Return the text of an error in the given sentence for its keyword."""
     value, wanted = cast("Json", error.instance), cast("Json", error.validator_value)
     keys, schema = as_object(value) if isinstance(value, dict) else {}, cast("Json", error.schema)
     known = schema.get("properties") if isinstance(schema, dict) else None
@@ -352,7 +352,7 @@ def _in_language(error: ValidationError, sentence: str) -> str:
 
 
 def _shorten_message(message: str) -> str:
-    """Return a message without the middle of a long value: the error is named at the end."""
+    """Return a message without the middle of a long value, since the error is named at the end."""
     return message if len(message) <= TOLD_WORDS else f"{message[:TOLD_HEAD]} … {message[TOLD_HEAD + 3 - TOLD_WORDS :]}"
 
 
@@ -385,7 +385,7 @@ class SchemaValidator:
         return _validated(value, self._validator, most, is_json=is_json)
 
     def is_valid(self, value: Json, *, unsure: bool = True) -> bool:
-        """Return whether a value satisfies the schema; `unsure` is the answer for a schema that cannot be applied."""
+        """Return whether a value satisfies the schema; `unsure` is the result for an unusable schema."""
         return _is_valid(value, self.schema, self._validator, unsure=unsure)
 
     def _validator(self) -> Validator:
@@ -410,20 +410,20 @@ def _is_valid(value: Json, schema: Json, made: Callable[[], Validator], *, unsur
 
 
 def is_valid(value: Json, schema: Json, *, formats: bool = False, unsure: bool = True) -> bool:
-    """Return whether a value satisfies a schema; `unsure` is the answer for a schema that cannot be applied."""
+    """Return whether a value satisfies a schema; `unsure` is the result for an unusable schema."""
     return _is_valid(value, schema, lambda: validator(schema, formats=formats), unsure=unsure)
 
 
 class PartValidator:
-    """Validates values by single schemas of one document, which must not change meanwhile; formats are asserted."""
+    """Validates values by parts of one document, which must not change meanwhile; formats are asserted."""
 
     def __init__(self, document: Json) -> None:
-        """Make the validator of the document only when the first value comes."""
+        """Defer building the validator of the document to the first value."""
         self.document = document
         self._made: Validator | None = None
 
     def validate(self, value: Json, place: str, *, most: int = 1) -> tuple[Violation, ...]:
-        """Return the errors of a value by the schema at a JSON Pointer, as `validate` does."""
+        """Return the violations of a value under the schema at a JSON Pointer, as `validate` does."""
         from urllib.parse import quote
 
         part: Json = {"$ref": "#" + quote(place, safe="/~")}  # the library follows it, and knows the addresses on the way
@@ -436,9 +436,9 @@ class PartValidator:
 
 
 def validator(schema: Json, *, formats: bool) -> Validator:
-    """Return a validator of a schema by JSON Schema 2020-12, for those who need the library's own errors.
+    """Return a JSON Schema 2020-12 validator of a schema, for callers that need the library's own errors.
 
-    It may raise any error that the schema provokes: callers catch it.
+    It may raise any error that the schema provokes; callers must catch it.
     """
     return _cached(dumps(schema, indent=False), formats)
 
@@ -506,20 +506,20 @@ def _is_plain(value: Json) -> bool:
 
 
 def accepts(schema: Json, value: Json, definitions: Json = None) -> bool:
-    """Return whether a value satisfies a schema; a schema that cannot be judged accepts."""
+    """Return whether a value satisfies a schema; an unusable schema accepts everything."""
     return is_valid(value, {**schema, "$defs": definitions} if definitions and isinstance(schema, dict) else schema)
 
 
 class DefinitionsValidator:
-    """The verdict on values of schemas that refer to common definitions, which are read once for all of them."""
+    """Validates values by schemas with common definitions, which are prepared once."""
 
     def __init__(self, definitions: Json) -> None:
-        """`definitions` are schemas by name, and references to them begin with `#/$defs/`; `None` if there are none."""
+        """`definitions` are schemas by name for references that begin with `#/$defs/`; `None` if there are none."""
         self._definitions: dict[str, Json] = definitions if isinstance(definitions, dict) else {}
         self._validator: Validator | None = None
 
     def accepts(self, schema: Json, value: Json) -> bool:
-        """Return whether a value satisfies a schema; a schema that cannot be judged accepts."""
+        """Return whether a value satisfies a schema; an unusable schema accepts everything."""
         if isinstance(schema, bool):
             return schema
         try:

@@ -1,8 +1,8 @@
-"""Define the keywords of JSON Schema, one row each, and list the keywords and formats of others.
+"""The keywords of JSON Schema, one row each, and the keywords and formats of other systems.
 
 Every module that reads schemas uses this table.  Sources: the meta-schemas of drafts 3 to 2020-12; the OpenAPI 3.0
 and 3.1 specifications and the OpenAPI format registry (spec.openapis.org/registry/format); the schema reference of VS Code;
-the documentation of the packages named below.
+and the documentation of the packages named below.
 """
 
 from __future__ import annotations
@@ -212,12 +212,12 @@ TEMPERATURE = "x-temperature"
 
 
 def unknown_before(draft: int) -> frozenset[str]:
-    """Return the keywords of today that a draft does not know, so that they must not begin to mean something."""
+    """Return current keywords that a draft does not know, so that they must not gain a meaning."""
     return _names(lambda row: row.since > draft and (row.role != "annotation" or row.name in HOLDERS))
 
 
 def removed_keywords(draft: int) -> frozenset[str]:
-    """Return the keywords of earlier drafts that a draft has no more."""
+    """Return the keywords of earlier drafts that a draft no longer has."""
     return _names(lambda row: row.until < draft)
 
 

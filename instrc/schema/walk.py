@@ -1,6 +1,6 @@
 """Visit the subschemas of a schema, and the constraints of one property or item.
 
-All walks go by the table of keywords in `vocabulary`, so data that looks like a schema (in `const`, `enum`, `default`,
+All walks use the table of keywords in `vocabulary`, so data that looks like a schema (in `const`, `enum`, `default`,
 `examples`, unknown keywords) is never visited.  They keep their own stack: depth costs memory, never a crash.
 """
 
@@ -14,7 +14,7 @@ from instrc.text.jsonvalue import Json, JsonObject, Location, as_object, at, lis
 
 
 def walk(schema: Json) -> Iterator[tuple[Location, Json]]:
-    """Yield a schema and every schema below it with their paths, each before those below it, in written order."""
+    """Yield a schema and every schema below it with their paths, parents first, in written order."""
     stack: list[tuple[Location, Json]] = [((), schema)]
     while stack:
         path, node = stack.pop()
@@ -39,7 +39,7 @@ def schemas_under(keyword: str, value: Json) -> Collection[Json]:
 
 
 def every_schema(schema: Json) -> list[Json]:
-    """Return a schema and all subschemas below it, whatever their form: for questions about the whole."""
+    """Return a schema and all subschemas below it, whatever their form, for questions about the whole."""
     result: list[Json] = []
     stack = [schema]
     while stack:
@@ -55,7 +55,7 @@ def every_schema(schema: Json) -> list[Json]:
 def subschemas(node: Json, into: frozenset[str] = HOLDERS) -> Iterator[tuple[Location, Json]]:
     """Yield the schemas directly below a schema with their paths: `("properties", "a")`, `("anyOf", 0)`, `("not",)`.
 
-    `into` narrows down the keywords that are looked into.
+    `into` restricts the keywords that are followed.
     """
     if node.__class__ is not dict:
         return
@@ -79,7 +79,7 @@ def subschemas(node: Json, into: frozenset[str] = HOLDERS) -> Iterator[tuple[Loc
 
 
 def objects_below(node: Json) -> list[JsonObject]:
-    """Return the schemas directly below a schema that are objects: as a list, for the walks that have to be quick."""
+    """Return the object schemas directly below a schema as a list, for the walks that must be fast."""
     result: list[JsonObject] = []
     if node.__class__ is not dict or HOLDERS.isdisjoint(node):  # most schemas are at the end of their path
         return result
@@ -97,12 +97,12 @@ def objects_below(node: Json) -> list[JsonObject]:
 
 
 def nodes(*schemas: Json) -> Iterator[JsonObject]:
-    """Yield the schemas in some schemas that are objects, themselves included, each once and before those below it."""
+    """Yield the object schemas in some schemas, themselves included, without duplicates, parents first."""
     return reached(schemas, objects_below)
 
 
 def reached(schemas: Iterable[Json], below: Callable[[JsonObject], Iterable[Json]]) -> Iterator[JsonObject]:
-    """Yield the schemas that are objects, and those that `below` gives for each of them, and so on; each once."""
+    """Yield object schemas and, transitively, those that `below` returns for each; without duplicates."""
     stack, seen = list(schemas), set[int]()
     while stack:
         node = stack.pop()
@@ -113,15 +113,15 @@ def reached(schemas: Iterable[Json], below: Callable[[JsonObject], Iterable[Json
 
 
 def is_schema(value: Json) -> bool:
-    """Return whether a value has the form of a schema: an object or a boolean."""
+    """Return whether a value is an object or a boolean, the forms of a schema."""
     return value.__class__ is dict or value.__class__ is bool
 
 
 def map_schemas(schema: Json, change: Callable[[Json], Json], into: frozenset[str] = HOLDERS) -> Json:
-    """Return a schema with `change` applied to every schema in it, the inner ones first; equal results keep the same object.
+    """Return a schema with `change` applied to all its schemas, inner ones first; equal results keep the same object.
 
-    `change` gets a schema whose parts are changed already, and returns it or a new one; it must not mutate it.
-    Parts shared in the input are changed once and shared in the result.  `into` narrows down the keywords that are followed.
+    `change` receives a schema with changed parts, and returns it or a new one; it must not mutate it.
+    Parts shared in the input are changed once and stay shared.  `into` restricts the keywords that are followed.
     """
     done: dict[int, Json] = {}
     stack: list[tuple[Json, list[tuple[Location, Json]] | None]] = [(schema, None)]
@@ -144,7 +144,7 @@ def map_schemas(schema: Json, change: Callable[[Json], Json], into: frozenset[st
 
 
 def _with_parts(node: Json, below: Iterable[tuple[Location, Json]], done: Mapping[int, Json]) -> Json:
-    """Do the same for a schema whose subschemas `below` are known."""
+    """Apply `map_schemas` to a schema whose subschemas `below` are known."""
     out: JsonObject | None = None
     for path, child in below:
         new = done.get(id(child), child) if child.__class__ is dict else child
@@ -161,7 +161,7 @@ def with_parts(node: Json, done: Mapping[int, Json], into: frozenset[str] = HOLD
 
 
 def put_part(out: JsonObject, path: Location, part: Json, original: JsonObject) -> None:
-    """Put a direct subschema into a copy of a schema; parts shared with the original stay unchanged."""
+    """Put a direct subschema into a copy of a schema; containers shared with the original are copied first."""
     keyword = str(path[0])
     if len(path) == 1:
         out[keyword] = part
@@ -184,7 +184,7 @@ def required_names(schema: dict[str, Json]) -> list[str]:
 
 
 def of_property(schema: dict[str, Json], name: str) -> list[Json]:
-    """Return the schemas that a property of a name must satisfy for sure: all of them hold together."""
+    """Return all schemas that a property of a name certainly must satisfy."""
     properties, patterns = mapping(schema.get("properties")), mapping(schema.get("patternProperties"))
     result = [properties[name]] if name in properties else []
     if len(patterns) > PATTERNS_OF_A_NAME:
@@ -214,17 +214,17 @@ def of_item(schema: dict[str, Json], position: int) -> Json:
 
 
 def all_items(schema: dict[str, Json]) -> list[Json]:
-    """Return the schemas of which each item must satisfy one: those listed, and that of all further items."""
+    """Return the schemas one of which each item must satisfy: those listed, and that of additional items."""
     return [*listing(schema.get("prefixItems")), schema.get("items", True)]
 
 
 def conjuncts(schema: Json, definitions: Mapping[str, Json]) -> Iterator[dict[str, Json]]:
-    """Yield a schema and those that apply beside it: its reference among `definitions`, and its `allOf`; each once."""
+    """Yield a schema and those that apply beside it: its reference among `definitions`, and its `allOf`; without duplicates."""
     return reached([schema], lambda part: [definitions.get(definition_named_by(part)), *reversed(listing(part.get("allOf")))])
 
 
 def in_place(schemas: Sequence[Json], root: Json, keywords: frozenset[str] = IN_PLACE) -> Iterator[JsonObject]:
-    """Yield schemas and those that apply to the same value, through references within a document and every alternative."""
+    """Yield schemas and those that apply to the same value, following references within a document and every alternative."""
     return reached(
         reversed(schemas),
         lambda node: [local_target(root, node.get("$ref")), *(schema for _, schema in subschemas(node, keywords))],
@@ -232,7 +232,7 @@ def in_place(schemas: Sequence[Json], root: Json, keywords: frozenset[str] = IN_
 
 
 def local_target(root: Json, reference: Json) -> Json:
-    """Return the target of a reference within a document by its JSON Pointer, or `None` if it leads nowhere, or out of it.
+    """Return the target of a reference within a document by its JSON Pointer, or `None` if it is unresolvable or external.
 
     This is for flat schemas and payloads; `references` follows all others: between documents, by `$id` and anchors.
     """
@@ -245,7 +245,7 @@ def local_target(root: Json, reference: Json) -> Json:
 
 
 def dereferenced(schema: Json, root: Json) -> Json:
-    """Return the target of a schema that is a reference within a document; an unresolvable one allows everything."""
+    """Return the target of a schema that is a reference within a document; an unresolvable one becomes an always true schema."""
     for _ in range(REFERENCES_IN_A_ROW):
         if not isinstance(schema, dict) or not isinstance(reference := schema.get("$ref"), str):
             break
@@ -255,7 +255,7 @@ def dereferenced(schema: Json, root: Json) -> Json:
 
 
 def redirected(schema: Json, moved: Mapping[str, str]) -> Json:
-    """Return a schema whose references are updated: `moved` has the new target of each."""
+    """Return a schema with updated references: `moved` has the new target of each."""
 
     def change(node: Json) -> Json:
         reference = node.get("$ref") if isinstance(node, dict) else None
@@ -276,13 +276,13 @@ def unescaped(fragment: str) -> str:
 
 
 def definition_named_by(schema: Json) -> str:
-    """Return the name of the definition under `$defs` that a schema refers to; empty if it refers to none, or into one."""
+    """Return the name of the definition under `$defs` that a schema refers to as a whole, or the empty string."""
     way = definition_path(schema)
     return way[0] if len(way) == 1 else ""
 
 
 def definition_path(schema: Json) -> list[str]:
-    """Return the name of the definition that a schema refers to, and the rest of the path, or empty ones if it refers to none."""
+    """Return the name of the definition that a schema refers to, and the rest of the path, or empty ones."""
     reference = schema.get("$ref") if isinstance(schema, dict) else None
     return tokens(reference.removeprefix("#/$defs")) if isinstance(reference, str) and reference.startswith("#/$defs/") else []
 

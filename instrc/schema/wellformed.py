@@ -1,8 +1,8 @@
-"""Decide whether a schema is well-formed: by quick checks first, by the meta-schema where these are in doubt.
+"""Decide whether a schema is well-formed: by quick checks first, and by the meta-schema in cases of doubt.
 
 Doubtful places are passed to `jsonschema` one by one, so depth and number cost little.
-A schema that names an older draft in `$schema` is judged by that draft, at any depth.
-Patterns are checked beyond the meta-schemas: a regular expression that no dialect reads is an error.
+A schema that names an older draft in `$schema` is validated by that draft, at any depth.
+Patterns are checked beyond the meta-schemas: a regular expression that no dialect accepts is an error.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _NOUNS = {
 
 
 def reason_of(error: ValidationError) -> str:
-    """Describe an error of a meta-schema in a clause."""
+    """Return a clause that describes an error of a meta-schema."""
     value: Json = error.instance  # type: ignore[assignment]  # it is set: the error was found in one
     wanted: Json = error.validator_value  # type: ignore[assignment]  # as above
     match error.validator:
@@ -67,7 +67,7 @@ def reason_of(error: ValidationError) -> str:
 
 
 def shown_value(value: Json) -> str:
-    """Return a value as a sentence shows it: containers only by their kind."""
+    """Return a value formatted for a sentence: containers only by their type."""
     if value.__class__ is dict:
         return "an object"
     if value.__class__ is list:
@@ -81,7 +81,7 @@ def shown_value(value: Json) -> str:
 
 
 def nearest_type(path: Location, value: Json) -> tuple[str, ...]:
-    """Return the types nearest to a misspelt one; `path` leads to the value."""
+    """Return the types most similar to a misspelt one; `path` leads to the value."""
     if "type" not in path[-2:] or value.__class__ is not str:
         return ()
     from instrc.problems.suggest import nearest  # only where something is wrong
@@ -92,9 +92,9 @@ def nearest_type(path: Location, value: Json) -> tuple[str, ...]:
 def problems_of(
     schema: Json, locate: Callable[[str], Span | None] | None = None, *, most: int = TOLD_PROBLEMS
 ) -> tuple[InvalidSchema, ...]:
-    """Return the problems of a schema, its references aside, in written order.
+    """Return the problems of a schema, except its references, in written order.
 
-    `locate` returns the place of a JSON Pointer; `most` limits the problems.
+    `locate` returns the span of a JSON Pointer; `most` limits the problems.
     """
     if not is_schema(schema):
         result: dict[Location, str] = {(): f"{shown_value(schema)} is not an object or a boolean"}
@@ -118,7 +118,7 @@ def problems_of(
 
 
 def _refusals(schema: Json) -> Iterator[tuple[Location, str]]:
-    """Yield where the meta-schema refuses a schema, each place once, and why."""
+    """Yield the places that the meta-schema refuses, without duplicates, with the reasons."""
     seen: set[Location] = set()
     for path, reason in _judged(schema):
         if path not in seen:
@@ -141,7 +141,7 @@ def _judged(schema: Json) -> Iterator[tuple[Location, str]]:
 
 
 def _parts(schema: Json) -> Iterator[tuple[Location, Json]]:
-    """Yield a schema and the schemas in it that name a draft of their own, outer ones first."""
+    """Yield a schema and the nested schemas that name their own draft, outer ones first."""
     from instrc.schema.drafts import dialect_of_uri  # only where the gate has a doubt
 
     for path, node in walk(schema):
@@ -153,7 +153,7 @@ _OF_PATTERNS = frozenset({"pattern", "patternProperties"})
 
 
 def _judged_part(schema: Json) -> Iterator[tuple[Location, str]]:
-    """Yield the errors of a schema by the draft that it names."""
+    """Yield the errors of a schema under the draft that it names."""
     import jsonschema.validators as drafts  # as above
 
     older = _older_draft(schema, drafts)
@@ -188,7 +188,7 @@ def _older_draft(schema: Json, drafts: ModuleType) -> type[Draft202012Validator]
 
 
 def _errors(draft: type[Draft202012Validator], schema: Json) -> Iterator[tuple[Location, str]]:
-    """Yield the errors of a schema by the meta-schema of a draft, in an order that hashes do not change."""
+    """Yield the errors of a schema under the meta-schema of a draft, in a deterministic order."""
     found: dict[Location, str] = {}
     for error in islice(draft(draft.META_SCHEMA).iter_errors(schema), META_ERRORS):
         deeper = [inner for inner in error.context or () if inner.path]  # an item of a list of types

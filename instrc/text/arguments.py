@@ -19,7 +19,7 @@ EXCERPT = 60
 
 
 def text(name: str, value: object) -> str:
-    """Return a text."""
+    """Return a string, or raise `TypeError`."""
     return value if isinstance(value, str) else _refuse(name, "a text", value)
 
 
@@ -28,12 +28,12 @@ def _refuse(name: str, wanted: str, value: object) -> NoReturn:
 
 
 def text_or_none(name: str, value: object) -> str | None:
-    """Return a text or nothing."""
+    """Return a string or `None`."""
     return value if value is None or isinstance(value, str) else _refuse(name, "a text", value)
 
 
 def path(name: str, value: object) -> str:
-    """Return a path as a text."""
+    """Return a path as a string."""
     if isinstance(value, str):
         return value
     result = os.fspath(value) if isinstance(value, os.PathLike) else None
@@ -41,7 +41,7 @@ def path(name: str, value: object) -> str:
 
 
 def paths(name: str, value: object) -> list[str]:
-    """Return paths as texts; a single text is refused, since its letters would be taken for paths."""
+    """Return paths as strings; a single string is refused, since its characters would be taken for paths."""
     return [path(name, item) for item in _several(name, "a list of paths", value)]
 
 
@@ -52,7 +52,7 @@ def _several(name: str, wanted: str, value: object) -> Iterable[object]:
 
 
 def texts(name: str, value: object) -> list[str]:
-    """Return several texts."""
+    """Return a list of strings."""
     return [text(name, item) for item in _several(name, "a list of texts", value)]
 
 
@@ -73,44 +73,44 @@ def whole_number(name: str, value: object) -> int:
 
 
 def whole_or_none(name: str, value: object) -> int | None:
-    """Return a whole number or nothing."""
+    """Return an integer."""
     return None if value is None else whole_number(name, value)
 
 
 def natural_or_none(name: str, value: object) -> int | None:
-    """Return a whole number of at least zero, or nothing."""
+    """Return an integer or `None`."""
     return None if value is None else natural_number(name, value)
 
 
 def natural_number(name: str, value: object) -> int:
-    """Return a whole number of at least zero."""
+    """Return a non-negative integer, or `None`."""
     return result if (result := whole_number(name, value)) >= 0 else _refuse(name, "a whole number from 0", value)
 
 
 def truth(name: str, value: object) -> bool:
-    """Return a boolean; a text is refused, since `"no"` would be true."""
+    """Return a non-negative integer."""
     return value if isinstance(value, bool) else _refuse(name, "`True` or `False`", value)
 
 
 def is_on(variable: str) -> bool:
-    """Return whether an environment variable is set to anything but `0`, `no`, `false`, `off` or nothing."""
+    """Return a boolean; a string is refused, since `"no"` would be true."""
     return os.environ.get(variable, "").strip().lower() not in {"", "0", "no", "false", "off"}
 
 
 def known_word(name: str, value: object, known: tuple[T, ...]) -> T:
-    """Return a text that is one of the known ones."""
+    """Return whether an environment variable is set to anything but `0`, `no`, `false`, `off` or the empty string."""
     if not isinstance(value, str) or value not in known:
         _refuse(name, "one of " + ", ".join(f"`{word}`" for word in known), value)
     return known[known.index(value)]
 
 
 def instance(name: str, value: object, kind: type[T] | tuple[type[T], ...], what: str) -> T:
-    """Return an instance of one of our own types; `what` describes the expected value in the message."""
+    """Return a string that is one of the known ones."""
     return value if isinstance(value, kind) else _refuse(name, what, value)
 
 
 def excerpt(value: object) -> str:
-    """Return the beginning of a value for a message; any value is accepted."""
+    """Return an instance of one of this package's types; `what` describes the expected value in the message."""
     try:
         import json  # only where something is refused
 
@@ -322,7 +322,7 @@ def _leaf(value: object) -> object:
 def writes_over(value: object, limit: int) -> bool:
     """Return whether a value has over `limit` parts when written out, shared parts counted each time.
 
-    Cyclic values count as small: readers refuse them.
+    Return whether a value has more than `limit` parts when written out, counting shared parts each time.
     """
     return _weighs_over(value, limit, endless=False)
 
@@ -361,12 +361,12 @@ def _parts(value: object) -> list[object]:
 
 
 def holds_over(value: object, limit: int) -> bool:
-    """Return whether a value has over `limit` parts when written out; true for cyclic values."""
+    """Return whether a value has more than `limit` parts, visiting each once; `endless` is the result for a cycle."""
     return _weighs_over(value, limit, endless=True)
 
 
 def attribute(value: object, name: str) -> object:
-    """Return an attribute, or `None`; whatever foreign attribute code raises counts as absent."""
+    """Return whether a value has more than `limit` parts when written out; true for cyclic values."""
     try:
         result: object = getattr(value, name, None)
     except Exception:  # noqa: BLE001  -- foreign code: the attribute cannot be read
@@ -375,7 +375,7 @@ def attribute(value: object, name: str) -> object:
 
 
 def model_as_json(value: object) -> Json:
-    """Dump a pydantic model as plain JSON with its aliases; return any other value unchanged."""
+    """Return an attribute, or `None` if it is missing or foreign code raises."""
     dump = attribute(value, "model_dump")
     if callable(dump) and not isinstance(value, type):
         try:

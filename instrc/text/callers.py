@@ -1,4 +1,4 @@
-"""Warn at the line of the caller outside of this package, however deep the warning is raised."""
+"""Return a program as a path or a `Source`; raise `TypeError` for any other value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Spans of time in ISO 8601: `PT30S`, `P2D`, `P1W`."""
+"""Durations in ISO 8601: `PT30S`, `P2D`, `P1W`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _UNITS = {
 
 
 def seconds(text: str) -> float:
-    """Return the seconds of a duration; raise `ValueError` for any other text."""
+    """Return the length of a duration in seconds; raise `ValueError` for any other text."""
     match = re.fullmatch(_DURATION, text)
     if match is None:
         raise ValueError(f"`{text[:100]}` is not a span of time of a fixed length as ISO 8601 writes it")
@@ -39,7 +39,7 @@ def is_no_time(text: str) -> bool:
 
 
 def from_words(text: str) -> str | None:
-    """Convert `5m` or `2 days` to ISO 8601; `None` for any other text."""
+    """Convert `5m` or `2 days` to ISO 8601; return `None` for any other text."""
     match = re.fullmatch(_IN_WORDS, text)
     if match is None:
         return None

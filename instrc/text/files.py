@@ -24,7 +24,7 @@ def is_inherited_stream(path: str) -> bool:
 def read_regular(path: str, most: int, start: int = 0) -> bytes:
     """Read at most `most` bytes of a regular file from `start`; any other file is an `OSError` with a readable `strerror`.
 
-    They are the first ones, or those from `start` on.
+    The first bytes are read, or those from `start` on.
 
     A stream passed with the command is read too.
     """
@@ -57,7 +57,7 @@ def _read(opened: int, most: int, size: int) -> bytes:
 
 
 def read_whole(path: str, most: int = MOST_BYTES) -> bytes:
-    """Return the contents of a regular file; `OSError` as in `read_regular`, also for more than `most` bytes."""
+    """Return the contents of a regular file; raise `OSError` as in `read_regular`, also for more than `most` bytes."""
     data = read_regular(path, most + 1)
     if len(data) > most:
         raise OSError(0, f"it has over {most:,} bytes", path)
@@ -146,7 +146,7 @@ def _placed(text: str, message: str) -> TomlError:
 
 
 def make_unversioned(folder: Path) -> None:
-    """Create a folder for files of one machine, such as runs, with a `.gitignore` that excludes it; only its owner may enter.
+    """Create a folder for machine-specific files, such as runs, with a `.gitignore` that excludes it; only its owner may enter.
 
     An existing folder that is not hidden may have other contents and gets no `.gitignore`.
     """
@@ -157,7 +157,7 @@ def make_unversioned(folder: Path) -> None:
 
 
 def store(path: Path, data: bytes) -> None:
-    """Replace a file of a cache, two levels below a folder for this machine, in one step, if that can be done at all."""
+    """Replace a file of a cache, two levels below a folder for this machine, atomically; errors are ignored."""
     temporary = path.with_name(f".{path.name}-{os.urandom(6).hex()}.tmp")
     with suppress(OSError):
         make_unversioned(path.parent.parent)
@@ -176,12 +176,12 @@ def make_private(folder: Path) -> None:
 
 
 def private_opener(path: str, flags: int) -> int:
-    """Open a file for `open(…, opener=…)`; one that is created is for its owner alone."""
+    """Open a file for `open(…, opener=…)`; a new file is accessible to its owner only."""
     return os.open(path, flags, 0o600)
 
 
 def is_open_to_others(path: Path) -> bool:
-    """Return whether other users of this machine may do something with a file or folder; false where that means nothing."""
+    """Return whether other users of this machine can access a file or folder; false where permissions do not apply."""
     try:
         return os.name == "posix" and bool(path.stat().st_mode & 0o077)
     except OSError:

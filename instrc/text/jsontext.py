@@ -41,12 +41,12 @@ class RepeatedMember(NamedTuple):
 
     @property
     def reason(self) -> str:
-        """Return the fault of the text."""
+        """Return what is wrong with the text."""
         return f"the key `{self.key}` is written twice in one object"
 
 
 class JsonText(Struct):
-    """A JSON value with the places of its parts, and the keys that were written twice with their places."""
+    """A JSON value with the places of its parts, and its duplicate keys with their places."""
 
     value: Json
     whole: ValueOffsets
@@ -157,7 +157,7 @@ class _TextReader:
         return key, start, end
 
     def _more(self) -> bool:
-        """Step over a comma (more follows) or the closing bracket (no more)."""
+        """Skip a comma (more follows) or the closing bracket (no more)."""
         character = self._peek(self._skip())
         closing = "}" if isinstance(self.stack[-1][0], dict) else "]"
         if character not in {",", closing}:
@@ -166,7 +166,7 @@ class _TextReader:
         return character == ","
 
     def _opened(self) -> JsonArray | JsonObject | None:
-        """Step over the opening bracket of a container, and return that container."""
+        """Skip the opening bracket of a container, and return that container."""
         character = self._peek(self.position)
         if character not in {"{", "["}:
             return None
@@ -246,7 +246,7 @@ def _finite(digits: str) -> float:
 
 
 def _reason(message: str, *, ended: bool) -> str:
-    """Translate the message of the standard library's reader."""
+    """Translate a message of the standard library's parser."""
     if message.startswith("Extra data"):
         return "text goes on after the value"
     if "string" in message or "control character" in message or "escape" in message:
@@ -269,7 +269,7 @@ _MAY_EXCEED_64_BITS = re.compile(rb"[0-9](?<![\d.eE].)\d{18}")  # a class first 
 
 
 def loads(text: str | bytes) -> Json:
-    """Parse a JSON text; `JsonSyntaxError` with the place of the first error.
+    """Parse a JSON text; raise `JsonSyntaxError` with the place of the first error.
 
     Integers of any size and nesting of any depth are read exactly.
     """
@@ -286,7 +286,7 @@ def loads(text: str | bytes) -> Json:
 
 
 def exact_copy(value: object) -> Json:
-    """Return a copy of plain JSON; `TypeError` or `ValueError` for values that `orjson` cannot copy exactly.
+    """Return a copy of plain JSON; raise `TypeError` or `ValueError` for values that `orjson` cannot copy exactly.
 
     Callers that accept heavily shared parts check `holds_over` first.
     """
@@ -306,7 +306,7 @@ def dumps(value: JsonLike, *, indent: bool = True) -> str:
 
 
 def _write(value: JsonLike, *, indent: bool) -> Iterator[str]:
-    """Yield the text as orjson writes it, for integers over 64 bits and nesting over 254 levels."""
+    """Yield the text in the format of `orjson`, for integers over 64 bits and nesting over 254 levels."""
     require_tree(value)
     stack: list[tuple[bool, Iterator[tuple[str, object]]]] = []  # elements of an array have the empty key
     pending: object = value
@@ -359,7 +359,7 @@ def _line_break(level: int) -> str:
 
 
 def is_writable(text: str) -> bool:
-    """Return whether JSON can hold a text: one with a lone surrogate cannot be encoded."""
+    """Return whether a text can be stored as JSON: one with a lone surrogate cannot be encoded."""
     return text.isascii() or text.encode("utf-8", "ignore").decode() == text
 
 
@@ -393,7 +393,7 @@ class JsonPlaces:
     def place(self, pointer: str) -> ValueOffsets:
         """Return the place of a JSON Pointer, or of the innermost existing part on its way.
 
-        `JsonSyntaxError` if the text is not JSON.
+        Raise `JsonSyntaxError` if the text is not JSON.
         """
         if self._read is None:
             try:
@@ -462,7 +462,7 @@ def repeated_keys(text: str, value: Json) -> tuple[str, ...]:
 
 
 def repeated_members(text: str, value: Json) -> tuple[RepeatedMember, ...]:
-    """Return the repeated members of a JSON text, parsed as `value`, with their places; most texts have none."""
+    """Return the repeated members of a JSON text, parsed as `value`, with their places."""
     return () if _keeps_all_keys(text, value) else tuple(parse_json(text).repeated)
 
 

@@ -4,7 +4,7 @@ JSON is held as plain Python values.  Objects are dicts in the order of their te
 JSON has one kind of number, distinct from booleans: `1` equals `1.0`, but `true` is not `1`.
 
 The type of a value is tested by `isinstance`, which every type checker follows, or by `as_object`, `mapping` and the like below.
-`x.__class__ is dict` is equivalent for plain JSON, and half as slow for a no: it is for the walks of the schema kernel and the
+`x.__class__ is dict` is equivalent for plain JSON and twice as fast when false: it is for the walks of the schema kernel and the
 checks that every schema of a large document goes through, and for telling integers from booleans.
 """
 
@@ -243,7 +243,7 @@ def kind_of(value: Json) -> str:
 
 
 def kind_in_words(value: Json) -> str:
-    """Describe the kind of a JSON value."""
+    """Describe the type of a JSON value."""
     if value is None:
         return "null"
     names: dict[type, str] = {

@@ -1,4 +1,4 @@
-"""Convert names between styles, and to names of files."""
+"""Convert names between styles, and to file names."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MOST_IN_FILES = 160
 
 
 def is_plain(name: str) -> bool:
-    """Return whether a name is written without quotes in a path: an identifier, also behind the sign of a metric."""
+    """Return whether a name needs no quotes in a path: an identifier, optionally after the sign of a metric."""
     return (name.isascii() and name.isidentifier()) or re.fullmatch(_PLAIN, name) is not None
 
 
@@ -62,7 +62,7 @@ def pascal(name: str) -> str:
 def file_name(name: str) -> str:
     """Return a file name, without an extension, that every file system accepts; a long one is cut and ends in a digest.
 
-    Characters that Windows refuses become `_`, and its reserved names get one at their end: `con` is `con_`.
+    Characters that Windows refuses become `_`, and one is appended to its reserved names: `con` becomes `con_`.
     """
     plain = name.replace("-", "").replace("_", "").isalnum()  # spares the usual name a pattern
     text = name if plain else re.sub(_NOT_IN_FILES, "_", name).rstrip(". ") or "_"
@@ -77,7 +77,7 @@ def file_name(name: str) -> str:
 
 
 def is_reserved(name: str) -> bool:
-    """Return whether Windows reserves a name for a device, whatever extension follows."""
+    """Return whether Windows reserves a name for a device, with any extension."""
     stem = name.partition(".")[0]
     return len(stem) <= _MOST_RESERVED and re.fullmatch(_RESERVED, stem) is not None
 

@@ -22,7 +22,7 @@ def block(heading: str, *parts: str) -> str:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[Json]]) -> str:
-    """Return a table; a text stays as it is, any other value is written as JSON."""
+    """Return a table; texts stay as they are, any other value is written as JSON."""
     listed = list(rows)
     lines = ["".join(f"<td style='text-align:left'>{_cell(value)}</td>" for value in row) for row in listed[:ROWS]]
     if len(listed) > ROWS:

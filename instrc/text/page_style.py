@@ -1,4 +1,4 @@
-"""The styles of pages: one sheet of tokens, and behind it the sheet of a page."""
+"""The styles of pages: a shared sheet of tokens, followed by the sheet of a page."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ from pathlib import Path
 
 
 def page_style(sheet: str | Path) -> str:
-    """Return a style sheet with the tokens that all our pages share before it."""
+    """Return a style sheet, preceded by the tokens that all pages share."""
     tokens = (files("instrc.text") / "tokens.css").read_text(encoding="utf-8")
     return f"{tokens}{Path(sheet).read_text(encoding='utf-8')}"

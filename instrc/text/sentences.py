@@ -1,4 +1,4 @@
-"""The sentences that models read, in each language; a project may replace any of them."""
+"""Sentences that models read, in each language; a project may replace any of them."""
 
 from __future__ import annotations
 
@@ -63,15 +63,15 @@ class Sentences:
     """The sentences that a model reads beside data and schemas; `{…}` in a sentence is a placeholder."""
 
     hint: str = "Use {paths}."
-    """In the description of a step: what it reads."""
+    """Sentence in a step's description that lists what the step reads."""
     may_be_null: str = "may be null"
-    """In a hint, of a value that may be missing."""
+    """Note in a hint on a value that may be missing."""
     labelled: str = "as {labels}"
-    """In a hint, behind a value that the step is given under another name."""
+    """Suffix in a hint for a value that is passed to the step under another name."""
     left_null: str = "Leave it null: it is given later by somebody else."
-    """In the description of what the model does not give."""
+    """Description of a property that the model must leave out."""
     taken: str = "The output of another task, or a part of it."
-    """In the schema of a plan: what an argument of a task may be instead of a value."""
+    """Description, in a plan's schema, of a reference that may replace an argument value."""
     taken_for_each: str = "A list in the output of another task: this task is copied for every element."
     known: str = "What is known so far, as data:"
     previous: str = "Your answer of the round before:"
@@ -83,17 +83,17 @@ class Sentences:
     write_again: str = "Write {what} again, as JSON that satisfies the schema."
     write_round: str = "Write the next round of {what}, as JSON that satisfies the schema."
     answer: str = "the answer"
-    """`{what}` where a program has one step."""
+    """`{what}` in a program with one step."""
     join: str = " and "
-    """Before the last of several steps."""
+    """Conjunction before the last of several steps."""
     shape: str = "The JSON has these keys, in this order:"
-    """Before the schema in words, where the model does not see the schema itself; then what these words are."""
+    """Heading of the textual schema, for models that do not see the schema itself."""
     alternative: str = "(alternative {number})"
-    """Before the keys of each object that may stand in a place."""
+    """Heading before the keys of each object that is allowed at a place."""
     as_above: str = "as above"
-    """Of a key that means the same in the alternative before."""
+    """Replaces the description of a key that was already described in the previous alternative."""
     examples: str = "Examples:"
-    """In the description of a step, where `instrc tune` has chosen some."""
+    """Heading in a step's description before the examples that `instrc tune` chose."""
     optional: str = "may be left out"
     other_keys: str = "any other key"
     defined: str = "{name} is"
@@ -104,7 +104,7 @@ class Sentences:
     anything: str = "anything"
     nothing: str = "nothing"
     any_json: str = "Any JSON value, written as JSON text."
-    """From here on in descriptions, where a provider has no keyword for what a schema says."""
+    """Description of any JSON value, where a provider has no keyword for it; the following fields likewise."""
     matching_value: str = "Any JSON value that matches {schema}."
     matching_text: str = "JSON text that matches {schema}."
     json_texts: str = "One of: {kinds}; what is not a string is written as JSON text."
@@ -116,7 +116,7 @@ class Sentences:
     key_list: str = "An object, written as a list of its keys and values."
     always_empty: str = "Always empty."
     plan_tools: str = "The tool of this task. The arguments that each takes:"
-    """Of a plan whose arguments are names and texts."""
+    """Description of the tool name in a plan whose arguments are names and texts."""
     plan_argument: str = "The name of the argument."
     plan_is: str = (
         "`value`: the text is the value. `from`: the value is the output of another task. "
@@ -134,14 +134,14 @@ class Sentences:
     empty: str = "nothing was filled in: answer by the tool"
     twice: str = "the tool was called more than once: call it once"
     faults: Mapping[str, str] = field(default_factory=dict, hash=False)
-    """What is wrong with a value, by keyword of JSON Schema (`false` for what may not be there); else it is said in English.
+    """Messages about invalid values, by JSON Schema keyword (`false`: forbidden value); English by default.
 
-    `{value}` is the value, `{wanted}` what the keyword says, `{names}` the keys that are missing or too many.
-    What is wrong with a plan stands under its English sentence, whose `{…}` it repeats.
+    `{value}` is the value, `{wanted}` the keyword's value, `{names}` the missing or extra keys.
+    Messages about invalid plans are keyed by their English sentence, whose `{…}` they repeat.
     """
 
     notes: Mapping[str, str] = field(default_factory=lambda: _NOTES, hash=False)
-    """What a keyword of JSON Schema asks for, where a provider has no such keyword; `no KEYWORD` where its value is `false`."""
+    """Text for each JSON Schema keyword that a provider lacks; `no KEYWORD` for the value `false`."""
 
     def changed(self, said: Mapping[str, str]) -> Sentences:
         """Return the table with other sentences in place of some."""
@@ -149,7 +149,7 @@ class Sentences:
         return replace(self, **texts) if said else self  # type: ignore[arg-type]  # `faults` and `notes` are no names of sentences
 
     def fault_of(self, name: str, sentence: str) -> str | None:
-        """Return why a sentence cannot be put in the place of another one, or `None` if it can."""
+        """Return why a sentence cannot replace another one, or `None` if it can."""
         needs = set(re.findall(_PLACEHOLDER, getattr(self, name)))
         has = set(re.findall(_PLACEHOLDER, sentence))
         if missing := sorted(needs - has):
@@ -163,7 +163,7 @@ def filled(sentence: str, **values: str) -> str:
 
 
 def translated(message: str, faults: Mapping[str, str]) -> str:
-    """Return a message in the language of its English sentence's translation, or unchanged. A hint follows `; `."""
+    """Return a message in the language of its sentence's translation, or unchanged. A hint follows `; `."""
     head, mark, hint = message.rpartition("; ")
     if mark and (said := _matched(hint, faults)) is not None:
         return f"{translated(head, faults)}; {said}"
@@ -171,7 +171,7 @@ def translated(message: str, faults: Mapping[str, str]) -> str:
 
 
 _WHY: Final = {"reason", "error"}
-"""Places of a sentence in which another one stands."""
+"""Placeholders that hold another sentence."""
 
 
 def _matched(message: str, faults: Mapping[str, str]) -> str | None:
@@ -188,12 +188,12 @@ def _matched(message: str, faults: Mapping[str, str]) -> str | None:
 EN: Final = Sentences()
 NAMES: Final = tuple(each.name for each in fields(Sentences) if each.name not in {"faults", "notes"})
 LANGUAGES: Final = ("en", "ru")
-"""As `prompts` of a project names them."""
+"""Languages that a project's `prompts` setting may name."""
 
 
 @cache
 def sentences_in(language: str) -> Sentences:
-    """Return the sentences in a language: English is written here, the file `LANGUAGE.toml` holds any other."""
+    """Return the sentences of a language: English is defined here, other languages in `LANGUAGE.toml`."""
     if language == "en":
         return EN
     from pathlib import Path  # English is in this file

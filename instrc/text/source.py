@@ -1,4 +1,4 @@
-"""Sources, spans in them, and how text of others is shown safely."""
+"""Sources, spans in them, and the safe display of foreign text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import msgspec
 class Span(msgspec.Struct, frozen=True, gc=False):
     """A half-open range of characters in one source.
 
-    There are several for every word, so they are cheap to create and untracked by the garbage collector.
+    Every token has several, so they are cheap to create and untracked by the garbage collector.
     """
 
     source: Source
@@ -40,7 +40,7 @@ class Span(msgspec.Struct, frozen=True, gc=False):
 
 
 class Source:
-    """A text with the name it is shown under (a path as the user wrote it, or `<stdin>`)."""
+    """A text with its display name (a path as the user wrote it, or `<stdin>`)."""
 
     __slots__ = ("_line_starts", "name", "text")
     name: str

@@ -1,7 +1,7 @@
-"""The standard streams of a program that runs code of others.
+"""The standard streams of a program that runs foreign code.
 
 Input is read as its bytes arrive, in the event loop: a thread that waits for input could not be interrupted.
-Claimed output is exclusive: output of other code does not come between its lines.
+Claimed output is exclusive: output of other code never comes between its lines.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ _MOST = 65536
 
 
 class LineTooLongError(ValueError):
-    """A line that does not end."""
+    """A line exceeds the maximum length."""
 
 
 async def read_lines(
     stream: IO[str] | IO[bytes] | None = None, *, errors: str = "strict", longest: int = 64 * 1024 * 1024
 ) -> AsyncIterator[str]:
-    """Yield each line of a stream (the standard input by default) without its line end.
+    """Yield each line of a stream (standard input by default) without its line end.
 
-    Raise `UnicodeDecodeError` if a line is not UTF-8, unless `errors` says otherwise (as of `bytes.decode`);
-    `LineTooLongError` once `longest` bytes have arrived without a line end.
+    Raise `UnicodeDecodeError` if a line is not UTF-8, unless `errors` (as in `bytes.decode`) allows it;
+    and `LineTooLongError` once `longest` bytes have arrived without a line end.
     """
     given = sys.stdin if stream is None else stream
     if given is None:  # closed by the shell (`<&-`)
@@ -60,7 +60,7 @@ async def read_lines(
 
 
 async def read_chunks(descriptor: int) -> AsyncIterator[bytes]:
-    """Yield the bytes of a descriptor as they arrive, to its end."""
+    """Yield the bytes of a descriptor as they arrive, until its end."""
     while data := await _arriving_read(descriptor):
         yield data
 
@@ -107,10 +107,10 @@ _claimed: list[IO[str]] = []
 
 @contextmanager
 def claimed_output() -> Iterator[IO[str] | None]:
-    """Reserve the standard output for the caller: other prints go to the standard error, after the name in `SPEAKER`.
+    """Reserve standard output for the caller: other output goes to standard error, after the name in `SPEAKER`.
 
-    Programs that they start are kept away from it too, except on Windows.
-    Yields `None` where the standard output is closed; nested claims yield the same stream.
+    Child processes of other code cannot write to it either, except on Windows.
+    Yield `None` if standard output is closed; nested claims yield the same stream.
     """
     usual = sys.stdout
     if _claimed or usual is None:
@@ -135,7 +135,7 @@ def claimed_output() -> Iterator[IO[str] | None]:
 
 
 def _moved_output(usual: IO[str]) -> int | None:
-    """Duplicate the standard output and redirect its descriptor to the standard error; `None` if that is impossible."""
+    """Duplicate standard output and redirect its descriptor to standard error; return `None` if that is impossible."""
     private = None
     try:
         if usual.fileno() != 1:
@@ -151,7 +151,7 @@ def _moved_output(usual: IO[str]) -> int | None:
 
 
 class _Aside(io.TextIOBase):
-    """A text stream that forwards whole lines to the standard error."""
+    """A text stream that forwards whole lines to standard error."""
 
     encoding = "utf-8"
 
@@ -161,11 +161,11 @@ class _Aside(io.TextIOBase):
 
     @property
     def buffer(self) -> IO[bytes]:
-        """The binary stream below."""
+        """The underlying binary stream."""
         return sys.stderr.buffer
 
     def fileno(self) -> int:
-        """Return the descriptor for programs that are started."""
+        """Return the descriptor for child processes."""
         return sys.stderr.fileno()
 
     def writable(self) -> bool:

@@ -1,4 +1,4 @@
-"""Make foreign texts safe to show: control characters steer terminals, and some reorder the text."""
+"""Make foreign text safe to display: control characters steer terminals, and some reorder the text."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from functools import cache
 
 
 def visible(text: str) -> str:
-    """Return a line of visible characters only: symbols for control characters, `\ufffd` for lone surrogates."""
+    """Return a line with visible characters only: symbols for control characters, `\ufffd` for lone surrogates."""
     return text.translate(_signs())
 
 
@@ -22,5 +22,5 @@ def _signs(kept: str = "") -> dict[int, str]:
 
 
 def visible_lines(text: str) -> str:
-    """Return a text of visible characters that keeps its line breaks and tabs."""
+    """Return a text with visible characters only, keeping its line breaks and tabs."""
     return text.translate(_signs("\t\n"))

@@ -1,4 +1,4 @@
-"""What a class of Python refuses in a value: its own validators, beside the schema that it has."""
+"""Validate values by Python classes: their own validators, in addition to their schemas."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PREFIXES: Final = ("Value error, ", "Assertion failed, ")
 
 
 class ClassFault(NamedTuple):
-    """Something in a value that a class refuses."""
+    """A part of a value that a class refuses."""
 
     pointer: str
     message: str
@@ -35,7 +35,7 @@ class ClassCheck:
 
     @cached_property
     def _adapter(self) -> Adapter[object] | None:
-        """The adapter of the class; `None` for one that has a schema but no validators of pydantic 2."""
+        """The type adapter of the class; `None` for one with a schema but without pydantic 2 validators."""
         from pydantic import TypeAdapter
         from pydantic.errors import PydanticUserError
 
@@ -46,7 +46,7 @@ class ClassCheck:
         return None
 
     def __call__(self, value: Json) -> list[ClassFault]:
-        """Return what the class refuses in a value."""
+        """Return the faults that the class finds in a value."""
         from pydantic import ValidationError
 
         if self._adapter is None:
@@ -68,7 +68,7 @@ def class_checks(vibes: Mapping[str, object]) -> dict[str, ClassCheck]:
 
 
 def _place(value: Json, location: tuple[int | str, ...]) -> str:
-    """Return the pointer of a location, without the names that pydantic gives to the parts of a union or a validator."""
+    """Return the pointer of a location, without the names that pydantic adds for union members and validators."""
     path: list[int | str] = []
     for name in location:
         if (isinstance(value, dict) and isinstance(name, str) and name in value) or (

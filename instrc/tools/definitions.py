@@ -1,7 +1,7 @@
 """Recognise tools as providers, protocols, libraries and data sets write them, and the parts of each.
 
-Only this module knows these names.  Values are read as written: a tool for a model has to be valid
-(`given`), an imported one is mended with a note (`function_lists`), a planned call asks for the schemas.
+Only this module knows these names.  Values are read as written: a tool for a model must be valid
+(`given`), an imported one is repaired with a note (`function_lists`), and plans read only the schemas.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _OF_QUESTIONS = frozenset({"message", "mode", "url", "elicitationId", "elicitati
 
 
 class ToolWords(NamedTuple):
-    """The names that the objects of a library have for the parts of a tool."""
+    """The attribute names of a tool's parts in the objects of a library."""
 
     schema: str
     name: str = "name"
@@ -90,7 +90,7 @@ class ToolDefinition(NamedTuple):
 
 
 def inside(value: JsonObject) -> dict[str, Json]:
-    """Return the members of a wrapping that hold tools or lead to them, lists first; a member may be the text of JSON."""
+    """Return the members of a wrapper that hold tools or lead to them, lists first; a member may be JSON text."""
     return {key: value[key] for key in (*LISTS, *ONE) if key in value and _leads_on(value[key])}
 
 
@@ -99,7 +99,7 @@ def _leads_on(item: Json) -> bool:
 
 
 def unpacked(text: Json) -> Json:
-    """Return the list or object that a text holds as JSON, as data sets write their tools; else `None`."""
+    """Return the list or object in a JSON text, as data sets write their tools, or `None`."""
     if not isinstance(text, str) or not text.lstrip().startswith(("[", "{")):
         return None
     try:
@@ -118,7 +118,7 @@ def message_of_a_server(value: JsonObject) -> JsonObject:
 
 
 def asked_schema(value: JsonObject) -> JsonObject | None:
-    """Return the schema of the answer to a question of MCP, or `None` if it is not one; raise `TypeError` without a value."""
+    """Return the schema of the answer to an MCP question, or `None` for other requests; raise `TypeError` if it is missing."""
     if isinstance(asked := value.get("requestedSchema", value.get("requested_schema")), dict):
         return asked
     if isinstance(value.get("message"), str) and value.keys() <= _OF_QUESTIONS:
@@ -127,7 +127,7 @@ def asked_schema(value: JsonObject) -> JsonObject | None:
 
 
 def is_definition(value: JsonObject) -> bool:
-    """Return whether an object is a tool itself, and neither a wrapping nor a tool that its provider carries out."""
+    """Return whether an object is a tool itself, and neither a wrapper nor a tool that its provider runs."""
     has_schema = not PARAMETER_WORDS.isdisjoint(value)
     named = any(value.get(key).__class__ is str for key in NAMES)
     wraps = any(value.get(key).__class__ in {dict, list} for key in ("function", "tools", "functions", "json_schema"))
@@ -137,7 +137,7 @@ def is_definition(value: JsonObject) -> bool:
 
 
 def of_provider(document: JsonObject) -> tuple[str, str] | None:
-    """Return the name of a tool or a list of tools, and the kind of import that reads it, or `None` for anything else."""
+    """Return the display name of a tool or list of tools and the kind of import for it, or `None` for anything else."""
     is_named, is_no_schema = isinstance(document.get("name"), str), document.keys().isdisjoint(_NOT_BESIDE_A_SCHEMA)
     holds = {word for word, value in document.items() if isinstance(value, dict)}
     version, tools = document.get("openapi", document.get("swagger")), document.get("tools")
@@ -167,7 +167,7 @@ def of_provider(document: JsonObject) -> tuple[str, str] | None:
 
 
 def definition(value: JsonObject, *, of_data_sets: bool = False) -> ToolDefinition:
-    """Read the parts of a tool; data sets may also call its schema `arguments`, and write it as the text of JSON."""
+    """Read the parts of a tool; data sets may also name its schema `arguments`, and write it as JSON text."""
     read: set[str] = set()
 
     def first(words: tuple[str, ...]) -> str | None:
@@ -195,7 +195,7 @@ def definition(value: JsonObject, *, of_data_sets: bool = False) -> ToolDefiniti
 
 
 def options(value: JsonObject) -> JsonObject:
-    """Return the options that a tool has for its provider, as a vibe has them in `x-tool`."""
+    """Return a tool's options for its provider, as a vibe has them in `x-tool`."""
     result: JsonObject = {}
     for family, (member, names) in _OPTIONS.items():
         if member in value and (own := {name: value[name] for name in names if value.get(name) is not None}):
@@ -204,7 +204,7 @@ def options(value: JsonObject) -> JsonObject:
 
 
 def _is_parameter(schema: Json) -> bool:
-    """Return whether a schema is that of one argument, not of all."""
+    """Return whether a schema belongs to one argument rather than all."""
     return isinstance(schema, dict) and "type" in schema and schema["type"] != "object" and "properties" not in schema
 
 
@@ -225,7 +225,7 @@ def _of_two_lists(lists: Mapping[str, Json]) -> JsonObject:
 
 
 def inputs_schema(inputs: JsonObject) -> JsonObject:
-    """Return the schema of the inputs of a smolagents tool: one that may be left out is `nullable`."""
+    """Return the schema of the inputs of a smolagents tool: optional ones are `nullable`."""
     required: list[Json] = [name for name, schema in inputs.items() if not isinstance(schema, dict) or _is_required(schema)]
     return {"type": "object", "properties": inputs, "required": required}
 
@@ -235,7 +235,7 @@ def _is_required(schema: JsonObject) -> bool:
 
 
 def free_text_schema(tool: Mapping[str, object]) -> Json:
-    """Return the schema for a custom tool of OpenAI, which takes a text: one property with it, and its grammar in words.
+    """Return the schema of an OpenAI custom tool, which takes a text: one property for it, with its grammar in the description.
 
     The format is `{"type": "grammar", "grammar": {"syntax", "definition"}}` in Chat Completions, and flat in Responses.
     """

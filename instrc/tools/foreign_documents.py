@@ -18,7 +18,7 @@ _MARKS = frozenset({*definitions.AS_SENT, "toolConfig", "openapi", "swagger", "t
 
 
 class Foreign(Struct, frozen=True):
-    """The name of a kind of document, as the object of a sentence, and the way out."""
+    """The name of a kind of document, as the object of a sentence, and the command to use."""
 
     kind: str
     way_out: str
@@ -27,7 +27,7 @@ class Foreign(Struct, frozen=True):
 
 
 def foreign(document: Json, file: str) -> Foreign | None:
-    """Return the kind of a document that is certainly not a JSON Schema; `file` is its name in the way out."""
+    """Return the kind of a document that is certainly not a JSON Schema; `file` is its name in the suggested command."""
     if not isinstance(document, dict):
         return None
     if _MARKS.isdisjoint(document) and not _OF_SCHEMAS.isdisjoint(document):

@@ -16,7 +16,7 @@ from instrc.tools.sources import Given, ImportedTool, description_text, normaliz
 
 
 class ListFormat(Struct, frozen=True, kw_only=True):
-    """How a kind of source writes functions."""
+    """The format of functions in one kind of source."""
 
     rules: Rules = field(default_factory=Rules)
     silent: frozenset[str] = frozenset({"type", "strict"})
@@ -136,7 +136,7 @@ MCP_FORMAT = ListFormat(
 
 
 def mcp_tools(given: Given) -> Iterator[ImportedTool]:
-    """Yield the tools of a server; one that was a vibe before is that vibe again."""
+    """Yield the tools of a server; one compiled from a vibe becomes that vibe again."""
     for tool in functions(given, MCP_FORMAT):
         if mapping(tool.extras.get("x-annotations")).get("readOnlyHint") is True:  # its call waits for no other that only reads
             tool = structs.replace(tool, extras={**tool.extras, READS_ONLY: True})  # noqa: PLW2901  # the same tool

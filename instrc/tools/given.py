@@ -26,7 +26,7 @@ _OF_OBJECTS = frozenset({*definitions.LISTS, *definitions.ONE, *definitions.SCHE
 def tool_of(value: object, name: str | None = None) -> Tool:
     """Return the single tool in a value, under the given name or its own.
 
-    `TypeError` for a value that is not a schema, tool, type, function or process, and for several tools.
+    Raise `TypeError` for a value that is not a schema, tool, type, function or process, and for several tools.
     """
     result = tools_of(value, name)
     if len(result) != 1:
@@ -62,7 +62,7 @@ def _of_mapping(given: Mapping[str, object], name: str | None) -> list[Tool]:
 
 
 def _in_object(value: JsonObject, name: str | None, level: int) -> list[Tool]:
-    """Return the schema or the tool that an object of JSON is, or the tools that it holds; `level` is that of its wrappings."""
+    """Return an object's schema or tool, or the tools that it contains; `level` is the nesting of wrappers."""
     if not _OF_SCHEMAS.isdisjoint(value):
         return [_of_json(value, name)]
     value = definitions.message_of_a_server(value)
@@ -92,7 +92,7 @@ def _in_object(value: JsonObject, name: str | None, level: int) -> list[Tool]:
 
 
 def _of_json(schema: Json, name: str | None) -> Tool:
-    """Take a schema; of a process the model is shown the entry."""
+    """Return a tool for a schema; for a process, its entry is the schema."""
     process = Process.find(schema)
     if process is None:
         return Tool(name or "tool", schema)
@@ -102,7 +102,7 @@ def _of_json(schema: Json, name: str | None) -> Tool:
 
 
 def _of_definition(value: JsonObject, name: str | None) -> Tool:
-    """Take a tool as providers write it; raise `TypeError` where its schema would be lost."""
+    """Return a tool from a provider's format; raise `TypeError` if its schema would be lost."""
     found = definitions.definition(value)
     schema = found.schema
     if not isinstance(schema, dict | bool):
@@ -123,7 +123,7 @@ def _of_definition(value: JsonObject, name: str | None) -> Tool:
 
 
 def _refuse_hidden_schema(value: Mapping[str, object]) -> None:
-    """Raise a `TypeError` for a tool without parameters if it is not one: it is the provider's own, or a member is misspelt."""
+    """Raise `TypeError` for a tool without parameters that is the provider's own, or has a misspelt member."""
     kind = value.get("type")
     if isinstance(kind, str) and kind not in definitions.CARRIED_OUT_BY_THE_CALLER:
         shown = dumps(kind, indent=False)
@@ -137,13 +137,13 @@ def _refuse_hidden_schema(value: Mapping[str, object]) -> None:
 
 
 def _shown(tool: Mapping[str, object]) -> str:
-    """Return how a message speaks of a tool."""
+    """Return the name of a tool for messages."""
     name = tool.get("name")
     return f"the tool {dumps(name, indent=False)}" if isinstance(name, str) else "a tool without a name"
 
 
 def _examples(value: JsonObject) -> list[Example]:
-    """Read the examples of a tool; raise `TypeError` for a value that is not a list of them, or a request that is not a text."""
+    """Return the examples of a tool; raise `TypeError` if they are not a list, or if a request is not a text."""
     result: list[Example] = []
     for word in definitions.EXAMPLES:
         listed = value.get(word) or []
@@ -164,7 +164,7 @@ def _refusal(value: object) -> str:
 
 
 def _of_object(value: object, name: str | None) -> list[Tool]:
-    """Read a type, a function, or the object in which a library keeps a tool."""
+    """Return the tools in a type, a function, or a library's tool object."""
     if (kind := schema_of_type(value)) is not None:
         return [Tool(name or kind.name or "tool", checked_json(kind.schema), kind.description)]
     if (tool := _of_library(attribute(value, "tool_def") or value, name)) is not None:  # a `Tool` of pydantic-ai holds its words
@@ -180,7 +180,7 @@ def _of_object(value: object, name: str | None) -> list[Tool]:
 
 
 def _of_library(value: object, name: str | None) -> Tool | None:
-    """Read the object of a library by its names for the parts of a tool, or return `None` if it has none of these."""
+    """Return the tool in a library object by its attribute names, or `None` if it has none of these."""
     for words in definitions.OBJECTS:
         own, given = attribute(value, words.name), attribute(value, words.schema)
         if isinstance(own, str) and given is not None:
@@ -198,7 +198,7 @@ def _of_library(value: object, name: str | None) -> Tool | None:
 def each_of(values: object) -> list[Tool]:
     """Return the tools of a list, a request, or a mapping from names to types and functions.
 
-    A tuple in a list is a name, a schema and perhaps a description.
+    A tuple in a list consists of a name, a schema and optionally a description.
     """
     if isinstance(values, Mapping):
         by_name = bool(values) and all(isinstance(item, type | Tool) or function_of(item) is not None for item in values.values())

@@ -40,7 +40,7 @@ class Imported(Struct, frozen=True):
 
 
 def known_kind(kind: str) -> str:
-    """Return a kind of source; raise `CompileError` if there is none of that name."""
+    """Return a valid kind of source; raise `CompileError` for an unknown one."""
     if not isinstance(kind, str):
         raise TypeError(f"a kind is a text, not {type(kind).__name__}")
     if kind not in KINDS:

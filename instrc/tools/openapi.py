@@ -1,10 +1,10 @@
 """Import OpenAPI 3 and Swagger 2.0: each operation becomes a tool whose arguments are its parameters and its body.
 
-`x-in` is the place of a property (`path`, `query`, `header`, `cookie`, `body`), `x-name` its name there if different,
+`x-in` is the place of a property (`path`, `query`, `header`, `cookie`, `body`), `x-name` its original name if different,
 `x-style` and `x-explode` the serialization of a parameter, `x-encoding` that of the parts of a body.
 `x-operation` is the operation, `GET /pets/{petId}`, `x-content-type` the media type of a body if not `application/json`.
-`x-servers` are its addresses, as OpenAPI 3 writes them; `x-security` are its requirements, of which a caller meets one;
-`x-security-schemes` are the schemes that they name; `x-tags` and `x-external-docs` are `tags` and `externalDocs`.
+`x-servers` has its addresses in OpenAPI 3 format; `x-security` has its requirements, of which a caller meets one;
+`x-security-schemes` has the schemes that they name; `x-tags` and `x-external-docs` are `tags` and `externalDocs`.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ Level = tuple[JsonObject, Location]
 
 
 def call_of(given: Given, item: Level, operation: Level) -> JsonObject:
-    """Return the keywords of a vibe with the HTTP call of an operation."""
+    """Return the vibe keywords for the HTTP call of an operation."""
     document = given.value if isinstance(given.value, dict) else {}
     result: JsonObject = {}
     servers = _nearest("servers", (operation, item, (document, ())), given) or _of_swagger(document, operation[0])
@@ -94,7 +94,7 @@ def call_of(given: Given, item: Level, operation: Level) -> JsonObject:
 
 
 def _nearest(key: str, levels: tuple[Level, ...], given: Given) -> list[Json]:
-    """Return the list that the innermost level has under a key; an empty one there means none."""
+    """Return the list that the innermost level has under a key; an empty list there means none."""
     for holder, path in levels:
         value = holder.get(key)
         if isinstance(value, list):
@@ -142,7 +142,7 @@ def best_media_type(content: dict[str, Json]) -> str:
 
 
 def is_json_media_type(kind: str) -> bool:
-    """Return whether what a media type names is JSON."""
+    """Return whether a media type is JSON."""
     essence = kind.partition(";")[0].strip().lower()
     return essence.endswith(("/json", "+json")) or essence == "*/*"
 
@@ -166,7 +166,7 @@ _PLAIN = frozenset(
 
 
 class Operation:
-    """The making of one tool."""
+    """Builds the tool of an operation."""
 
     def __init__(self, given: Given, route: str, method: str, item: dict[str, Json], path: Location) -> None:
         self.given = given
@@ -238,7 +238,7 @@ class Operation:
         yield from found.values()
 
     def parameter(self, parameter: dict[str, Json], path: Location) -> None:
-        """Take one parameter in."""
+        """Add a parameter."""
         where = self.place_of(parameter, path)
         if where is None:
             return
@@ -276,7 +276,7 @@ class Operation:
         return result
 
     def place_of(self, parameter: dict[str, Json], path: Location) -> str | None:
-        """Return where a parameter goes, or `None` if it does not come in."""
+        """Return the location of a parameter, or `None` if it is left out."""
         name, where = as_text(parameter["name"]), parameter.get("in")
         if where.__class__ is not str or where not in PLACES:
             self.given.left_out(path, name, f"{describe_value(where)} is not a place for a parameter")
@@ -284,7 +284,7 @@ class Operation:
         return None if where == "header" and name.lower() in _OF_HTTP else str(where)
 
     def schema_of(self, parameter: dict[str, Json], path: Location) -> tuple[Json, Location]:
-        """Return the schema of a parameter as written, and its place."""
+        """Return the original schema of a parameter, and its place."""
         schema, content = parameter.get("schema"), parameter.get("content")
         if schema is None and content.__class__ is dict and content:
             kind = next(iter(content))
@@ -292,14 +292,14 @@ class Operation:
         return schema, (*path, "schema")
 
     def add(self, name: str, schema: dict[str, Json], where: str, *, required: bool) -> None:
-        """Add a property; a name that another place has taken gets its own place behind it."""
+        """Add a property; if its name is already used, its location is appended."""
         key = name if name not in self.properties else free_name(f"{name}_{where}", self.properties.__contains__)
         self.properties[key] = {**schema, "x-in": where, **({} if key == name else {"x-name": name})}
         if required:
             self.required.append(key)
 
     def body(self) -> None:
-        """Take the body of the request in."""
+        """Add the body of the request."""
         written = self.operation.get("requestBody")
         if written is None:
             return
@@ -324,9 +324,9 @@ class Operation:
         self.put_in(media.get("schema"), (*place, "schema"), kind, said, required=mapping(body).get("required") is True)
 
     def put_in(self, raw: Json, place: Location, kind: str, said: dict[str, Json], *, required: bool) -> None:
-        """Add the schema of a body: its properties, if it has no other keywords, else all of it as one property.
+        """Add the schema of a body: its properties, if it has no other keywords, or else the whole as one property.
 
-        `said` are keywords for it, from beside the schema.
+        `said` has keywords from beside the schema.
         """
         spread, spread_at = self._joined(raw, place)
         if spread.__class__ is dict and spread.get(READ) is True:
@@ -344,7 +344,7 @@ class Operation:
         self.add("body", {**{word: value for word, value in said.items() if word not in own}, **own}, "body", required=required)
 
     def _joined(self, raw: Json, place: Location) -> tuple[Json, Location]:
-        """Return the schema of a body's references, with the keywords beside them if properties can express these."""
+        """Return the schema that a body refers to, merged with sibling keywords if properties can express these."""
         chain = self.components.chain(raw, place) or [(None, place)]
         target, at = chain[-1]
         for holder, holder_at in reversed(chain[:-1] if self.components.reads_siblings else []):
@@ -355,7 +355,7 @@ class Operation:
         return target, at
 
     def _spreads(self, schema: Json, *, required: bool) -> bool:
-        """Return whether the properties of a body can be separate ones, and it has no other keywords."""
+        """Return whether the properties of a body can become separate arguments, since it has no other keywords."""
         if schema.__class__ is not dict or not schema.keys() <= _PLAIN or "$ref" in schema:
             return False
         properties = schema.get("properties")
@@ -384,7 +384,7 @@ class Operation:
             self.add(name, part, "body", required=name in listing(normal.get("required")))
 
     def _result(self) -> Callable[[], Json] | None:
-        """Return what makes the schema of the first answer that is a success, definitions included."""
+        """Return a function for the schema of the first successful response, definitions included."""
         responses = self.operation.get("responses")
         if responses.__class__ is not dict:
             return None
@@ -409,7 +409,7 @@ class Operation:
 
 
 def _both(own: JsonObject, other: Json) -> Json:
-    """Return the schema equivalent to two, if keywords of a body that is spread suffice for it; else `None`."""
+    """Return the schema equivalent to two, if keywords of a separable body suffice for it, or `None`."""
     if not isinstance(other, dict) or not {*own, *other} <= _PLAIN:
         return None
     pair = (other, own)

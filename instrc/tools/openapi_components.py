@@ -1,6 +1,6 @@
 """Resolve the shared parts of an OpenAPI document to the definitions of one tool.
 
-Properties that only answers have (`readOnly`), or only requests (`writeOnly`), are left out of the other one.
+Properties of responses only (`readOnly`), or of requests only (`writeOnly`), are left out of the other direction.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _BESIDE: Final = frozenset({"$ref", "summary", "description"})
 class Marks:
     """The marked properties in the definitions of one document.
 
-    `definitions` are what `#/$defs/…` leads to, before anything is left out of them.
+    `definitions` are the targets of `#/$defs/…`, before anything is left out.
     """
 
     def __init__(self, definitions: Mapping[str, Json], mark: str) -> None:
@@ -44,15 +44,15 @@ class Marks:
         self.mark = mark
 
     def without(self, schema: Json) -> Json:
-        """Return a schema without the properties that have the mark, which nothing requires then."""
+        """Return a schema without the marked properties, which are no longer required either."""
         return map_schemas(map_schemas(schema, self._unrequire), self._remove)
 
     def are_on(self, schema: Json) -> bool:
-        """Return whether a schema has the mark, or something that it consists of."""
+        """Return whether a schema, or one that it consists of, has the mark."""
         return isinstance(schema, dict) and any(part.get(self.mark) is True for part in conjuncts(schema, self.definitions))
 
     def _unrequire(self, node: Json) -> Json:
-        """Return one schema that requires no marked property, neither itself nor in its `allOf`."""
+        """Return one schema that requires no marked property, directly or in its `allOf`."""
         if not isinstance(node, dict) or not ("required" in node or "allOf" in node):
             return node
         gone = {name for part in conjuncts(node, self.definitions) for name in self._marked(part)}
@@ -93,10 +93,10 @@ _OUTSIDE = "it lies outside of the folder of the source"
 
 
 class Components:
-    """What the schemas of one operation refer to, gathered under `$defs`."""
+    """The components that the schemas of one operation refer to, collected under `$defs`."""
 
     def __init__(self, given: Given, *, leave: str = READ) -> None:
-        """With `leave`, the mark of the properties that are left out: by default those of answers."""
+        """`leave` is the mark of the properties to leave out, by default those of responses."""
         self.given = given
         self._leave = leave
         self.definitions: dict[str, Json] = {}
@@ -109,7 +109,7 @@ class Components:
     def follow(self, value: Json, path: Location, *, is_item: bool = False) -> tuple[Json, Location]:
         """Return the target of an object that may be a reference, and its place, or `None` if it is unresolvable.
 
-        Beside a reference words count since OpenAPI 3.1, and in a path item all members; others are noted.
+        Sibling annotations of a reference apply since OpenAPI 3.1, and in a path item all members do; others are noted.
         """
         chain = self.chain(value, path)
         if not chain:
@@ -124,7 +124,7 @@ class Components:
         return result, place
 
     def chain(self, value: Json, path: Location) -> list[tuple[Json, Location]]:
-        """Return an object and, if it is a reference, its targets in turn, with their places; `[]` if one is unresolvable."""
+        """Return an object and, if it is a reference, its successive targets with their places; `[]` if one is unresolvable."""
         result = [(value, path)]
         while isinstance(reference := mapping(result[-1][0]).get("$ref"), str):
             if len(result) > COMPONENT_HOPS:
@@ -151,7 +151,7 @@ class Components:
         return schema
 
     def _find_children(self, name: str, parent: JsonObject, place: Location) -> None:
-        """Have the children of a parent described: those that its discriminator names, else those that extend it."""
+        """Find the children of a parent for description: those named by its discriminator, or else those that extend it."""
         written = parent.get("discriminator")
         said: JsonObject = {"propertyName": written} if isinstance(written, str) else mapping(written)
         if not isinstance(said.get("propertyName"), str) or {"oneOf", "anyOf"} & parent.keys():
@@ -172,14 +172,14 @@ class Components:
             self._children[name] = said, children
 
     def _extending(self, reference: str, place: Location) -> Iterator[str]:
-        """Yield references to the schemas beside one at a place that have it in their `allOf`."""
+        """Yield references to sibling schemas that extend one by `allOf`."""
         neighbours, around = self._find(reference.rpartition("/")[0], place)
         for name, schema in mapping(neighbours).items():
             if any(mapping(item).get("$ref") == reference for item in listing(mapping(schema).get("allOf"))):
                 yield f"#{pointer((*around, name))}"
 
     def _divide_parents(self) -> dict[str, str]:
-        """Let each parent be any of its children, which extend the original; return the names of the originals."""
+        """Replace each parent by a union of its children, which extend the original; return the names of the originals."""
         result = {name: free_name(f"{name}_base", lambda each: each in self.definitions) for name in self._children}
         concrete = {child for _, children in self._children.values() for child in children}
         values = [pair for said, _ in self._children.values() for pair in mapping(said.get("mapping")).items()]
@@ -199,7 +199,7 @@ class Components:
         return result
 
     def spelt_out(self, schema: Json, path: Location) -> Json:
-        """Return a schema, which the definitions of this object belong to, without the discriminators of OpenAPI."""
+        """Return a schema with these definitions, with OpenAPI discriminators expanded."""
         places = {name: place for place, name in self._names.items()}
         places |= {base: places[name] for name, base in self._divide_parents().items()}
         written = {name: str(place[-1]).rpartition("/")[2].partition(".")[0] for name, place in places.items()}
@@ -218,11 +218,11 @@ class Components:
         return result
 
     def is_left(self, schema: Json) -> bool:
-        """Return whether a property goes in the other direction only."""
+        """Return whether a property belongs to the other direction only."""
         return Marks(self.definitions, self._leave).are_on(schema)
 
     def directed(self, schemas: dict[str, Json]) -> dict[str, Json]:
-        """Return schemas, which the definitions of this object belong to, without what goes in the other direction."""
+        """Return schemas with these definitions, without properties of the other direction."""
         marks = Marks(self.definitions, self._leave)
         self.definitions = {name: marks.without(item) for name, item in self.definitions.items()}
         return {name: marks.without(item) for name, item in schemas.items()}
@@ -250,7 +250,7 @@ class Components:
         return f"#/$defs/{name}"
 
     def _find(self, reference: str, path: Location) -> tuple[Json, Location]:
-        """Return the target of a reference, as seen from its file, and its path.
+        """Return the target of a reference, resolved in its file, and its path.
 
         Return `None`, with a note, if there is none.
         """
@@ -281,7 +281,7 @@ def file_of(path: Location) -> str:
 
 
 def _extended(schema: Json, name: str, base: str) -> Json:
-    """Return a schema whose `allOf` refers to the base of a parent instead of the parent."""
+    """Return a schema whose `allOf` refers to the original of a parent instead of the parent."""
     branches = mapping(schema).get("allOf")
     if not isinstance(branches, list):
         return schema
@@ -294,7 +294,7 @@ def _extended(schema: Json, name: str, base: str) -> Json:
 
 
 def _beside(here: str, name: str) -> str | None:
-    """Return the name of a file as seen from the source's folder, or `None` if it is no file there or below."""
+    """Return a file name relative to the source's folder, or `None` if the file is outside it."""
     if not _is_relative(name):
         return None
     steps: list[str] = []

@@ -1,4 +1,4 @@
-"""Unfinished values as instances of classes, whose missing members are `None`."""
+"""Unfinished values as instances of classes, with `None` for missing members."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _PLAIN: Final = frozenset({str, int, float, bool, NoneType, object, typing.Any})
 
 
 def partial_instance(kind: object, value: Json) -> object:
-    """Return an unfinished value as an instance of a pydantic model or a dataclass, and so on in its members.
+    """Return an unfinished value as an instance of a pydantic model or a dataclass, recursively.
 
-    No validator is called.  A date or the like is `None` until its text can be read.
+    No validator is called.  Dates and similar values are `None` until their text can be parsed.
     """
     origin, inner = typing.get_origin(kind), typing.get_args(kind)
     if kind in _PLAIN or value is None:
@@ -63,7 +63,7 @@ def _instance(kind: type, value: dict[str, Json]) -> object:
 
 @cache
 def _fields(kind: type) -> dict[str, tuple[str, object]] | None:
-    """Return the key in JSON and the type of each field; `None` for a class that has none."""
+    """Return the JSON key and the type of each field, or `None` for a class without fields."""
     if dataclasses.is_dataclass(kind):
         hints = typing.get_type_hints(kind, include_extras=True)
         return {field.name: (field.name, hints[field.name]) for field in dataclasses.fields(kind)}

@@ -1,6 +1,6 @@
-"""Check a plan before any of it runs: its form, its references, the order of its tasks, its arguments.
+"""Check a plan before execution: its form, its references, the order of its tasks, its arguments.
 
-Tasks with equal ids are renamed to `a_2`, `a_3`, … where no other task refers to that id; otherwise they are
+Tasks with equal ids are renamed to `a_2`, `a_3`, … if no other task refers to that id; otherwise they are
 a `duplicate-task`.
 """
 
@@ -32,7 +32,7 @@ PLAN_KEY: Final = 32
 
 
 def circles(tasks: Mapping[str, PlanTask]) -> Iterator[tuple[str, ...]]:
-    """Yield groups of tasks that wait for each other, one circle of each, by the place of its first task."""
+    """Yield one cycle for each group of tasks that wait for each other, by the position of its first task."""
     needs = {id_: task.needs for id_, task in tasks.items()}
     order = {id_: number for number, id_ in enumerate(tasks)}
     if all(order.get(other, -1) < number for number, those in enumerate(needs.values()) for other in those):
@@ -43,7 +43,7 @@ def circles(tasks: Mapping[str, PlanTask]) -> Iterator[tuple[str, ...]]:
 
 
 def _components(needs: Mapping[str, tuple[str, ...]]) -> Iterator[list[str]]:
-    """Yield the strongly connected components (Kosaraju), with a stack of its own: a chain may be long."""
+    """Yield the strongly connected components (Kosaraju), with an explicit stack, as chains may be long."""
     waiting: dict[str, list[str]] = {id_: [] for id_ in needs}
     for id_, those in needs.items():
         for other in filter(needs.__contains__, those):
@@ -97,7 +97,7 @@ _WAYS: dict[str, ReferenceKind] = {"from": "from", "each": "each"}
 
 
 def read_tasks(plan: Json, tools: plan_tools.ToolSet, add: Add) -> list[tuple[int, PlanTask]]:
-    """Return the tasks of a plan with their places in it; `null` is a plan without any."""
+    """Return the tasks of a plan with their positions; `null` is an empty plan."""
     if plan is None:
         return []
     if not _is_json(plan):
@@ -110,7 +110,7 @@ def read_tasks(plan: Json, tools: plan_tools.ToolSet, add: Add) -> list[tuple[in
 
 
 def _is_json(value: Json) -> bool:
-    """Return whether a value is plain JSON of a size that can be looked at."""
+    """Return whether a value is plain JSON of an acceptable size."""
     try:
         orjson.dumps(value, option=STRICTLY)
     except (orjson.JSONEncodeError, RecursionError):
@@ -178,7 +178,7 @@ def _arguments(
 def _uniform(
     entries: list[Json], index: int, tool: plan_tools.PlanTool | None, add: Add, unread: set[str]
 ) -> dict[str, Json | Reference]:
-    """Return the arguments of the uniform spelling: `{ name, is, text }`, one an entry; those with a mistake are `unread`."""
+    """Return the arguments of the uniform spelling: one `{ name, is, text }` per entry; invalid ones are added to `unread`."""
     result: dict[str, Json | Reference] = {}
     for number, entry in enumerate(entries):
         place = f"/{index}/arguments/{number}"
@@ -244,10 +244,10 @@ def check_plan(plan: Json, tools: Json | Mapping[str, object] | Sequence[object]
         plan = [{"tool": "find", "id": "found", "arguments": {"text": "a bank"}}]
         assert not instrc.check_plan(plan, [find])
 
-    `plan` is a list of tasks in either spelling; `null` and `[]` are plans without any.
+    `plan` is a list of tasks in either spelling; `null` and `[]` are empty plans.
     `tools` is `{NAME: {"activity" | "process", "arguments", "output", "bound"?}}`, as in `plan.tools` of a process,
-    or tools as a model is shown them, in a list or by name: `Tool`, an annotated function, a model, or JSON as a provider
-    takes it, with `name` and `parameters`, `input_schema` or `inputSchema`.
+    or tools in the form for models, in a list or by name: `Tool`, an annotated function, a model, or a provider's JSON
+    with `name` and `parameters`, `input_schema` or `inputSchema`.
     The `pointer` of a problem leads into the plan.
     """
     undescribed = plan_tools.why_undescribed(tools)
@@ -258,13 +258,13 @@ def check_plan(plan: Json, tools: Json | Mapping[str, object] | Sequence[object]
 
 
 def check_tasks(plan: Json, tools: plan_tools.ToolSet) -> tuple[tuple[PlanTask, ...], tuple[PlanProblem, ...]]:
-    """Return the tasks of a plan, and their problems: they may run only if there are none."""
+    """Return the tasks of a plan, and its problems: the tasks may run only if there are none."""
     check = _Check(tools)
     return check.run(plan), tuple(check.problems)
 
 
 class _Check:
-    """The check of one plan."""
+    """Checks one plan."""
 
     def __init__(self, tools: plan_tools.ToolSet) -> None:
         self.tools = tools
@@ -337,7 +337,7 @@ class _Check:
             self.problems.append(plans.WrongArgument(pointer=place, callee=tool.name, argument=name, reason=fault))
 
     def _mismatch(self, reference: Reference, source: PlanTask, taker: plan_tools.PlanTool, argument: str) -> str | None:
-        """Return why the output of a task can never be what an argument takes, or `None` if it may be."""
+        """Return why the output of a task can never be a valid argument, or `None` if it may be."""
         tool = self.tools.get(source.tool)
         if tool is None:
             return None
@@ -367,7 +367,7 @@ class _Check:
 
 
 def check_read(tasks: list[tuple[int, PlanTask]], tools: plan_tools.ToolSet) -> tuple[PlanProblem, ...]:
-    """Return the problems of tasks that have been read, each with its place."""
+    """Return the problems of parsed tasks, each with its place."""
     check = _Check(tools)
     check.tasks(tasks)
     return tuple(check.problems)
@@ -379,7 +379,7 @@ def tool_set(tools: object) -> plan_tools.ToolSet:
 
 
 def with_unique_ids(answer: Json, schema: Json) -> tuple[Json, tuple[str, ...]]:
-    """Return an answer with a unique id for each task of its plans, and the changes, a line each.
+    """Return an answer with unique task ids in each of its plans, and the changes, one per line.
 
     The plans are located by the schema, through properties only.
     """
@@ -427,7 +427,7 @@ def _renumber_plan(plan: list[Json], place: tuple[str, ...], notes: list[str]) -
 
 
 def _read(plan: list[Json]) -> set[str]:
-    """Return the ids that tasks read or wait for, in either spelling of a plan."""
+    """Return the ids that tasks read or wait for, in either spelling."""
     result: set[str] = set()
     for task in plan:
         if not isinstance(task, dict):
@@ -470,7 +470,7 @@ def typed_plan(plan: Json, tools: Json | Mapping[str, object] | Sequence[object]
         [typed] = instrc.typed_plan([task], tools)
         assert typed["arguments"] == {"text": "a bank"}
 
-    An invalid task is left out; `check_plan` reports it, and documents `tools`.
+    Invalid tasks are left out; `check_plan` reports them, and documents `tools`.
     """
     ignored: list[PlanProblem] = []
     return [task.to_json() for _, task in read_tasks(plan, plan_tools.ToolSet(tools), ignored.append)]
@@ -484,7 +484,7 @@ def uniform_plan(plan: Json, tools: Json | Mapping[str, object] | Sequence[objec
         [task] = instrc.uniform_plan([{"tool": "find", "id": "found", "arguments": {"text": "a bank"}}], tools)
         assert task["arguments"] == [{"name": "text", "is": "value", "text": "a bank"}]
 
-    An invalid task is left out; `check_plan` reports it, and documents `tools`.
+    Invalid tasks are left out; `check_plan` reports them, and documents `tools`.
     """
     known = plan_tools.ToolSet(tools)
     ignored: list[PlanProblem] = []

@@ -1,7 +1,7 @@
 """Read the tools of a plan: the schemas of their arguments and outputs.
 
-`tools` is `{NAME: {"activity" | "process", "arguments", "output", "bound"?}}`; tools as models are shown them, in a list
-or by name, and annotated functions and types of Python are read too.
+`tools` is `{NAME: {"activity" | "process", "arguments", "output", "bound"?}}`; tools in the form for models, in a list
+or by name, and annotated Python functions and types are supported too.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _SAYS_NOTHING = frozenset({"title", "description", "default", "examples", "conte
 
 
 class ArgumentValidator:
-    """Validates the values of one argument; a schema that cannot be applied accepts all."""
+    """Validates the values of one argument; an unusable schema accepts everything."""
 
     def __init__(self, schema: Json, definitions: dict[str, Json]) -> None:
         self._schema = {**schema, "$defs": definitions} if definitions and schema.__class__ is dict else schema
@@ -48,7 +48,7 @@ class ArgumentValidator:
         return self.fault(value) is None
 
     def fault(self, value: Json) -> str | None:
-        """Return what is wrong with a value, in a few words, or `None` if it is valid."""
+        """Return a short description of a value's fault, or `None` if it is valid."""
         if self._any_text and value.__class__ is str:  # most arguments of most tools
             return None
         for violation in validate(value, self._schema, most=1):
@@ -72,7 +72,7 @@ _OF_SCHEMAS = (_PER_ARGUMENT - {"type"}) | {"$ref", "allOf", "anyOf", "oneOf"}
 
 
 class PlanTool:
-    """One tool as a plan sees it."""
+    """A tool as used by plans."""
 
     def __init__(self, name: str, entry: Json) -> None:
         self.name = name
@@ -86,13 +86,13 @@ class PlanTool:
 
     @cached_property
     def arguments(self) -> dict[str, Json]:
-        """The schema of all arguments together, flat."""
+        """The flat schema of all arguments together."""
         flat = _flat(self._arguments)
         return flat if flat.__class__ is dict else {}
 
     @cached_property
     def output(self) -> Json:
-        """The schema of its result, flat."""
+        """The flat schema of its result."""
         return _flat(self._output)
 
     @cached_property
@@ -103,25 +103,25 @@ class PlanTool:
 
     @cached_property
     def required(self) -> tuple[str, ...]:
-        """The arguments that a plan has to give."""
+        """The arguments that a plan must provide."""
         names = self.arguments.get("required")
         return tuple(as_text(name) for name in names if name not in self.bound) if isinstance(names, list) else ()
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The known names of the arguments that a plan may give."""
+        """The known names of the arguments that a plan may provide."""
         return tuple(name for name in self.properties if name not in self.bound)
 
     @cached_property
     def whole(self) -> ArgumentValidator | None:
-        """The check of all arguments together, where a schema has keywords that are not about one of them."""
+        """The validator of all arguments together, if a schema has keywords that concern several of them."""
         further = any(word not in _PER_ARGUMENT and word not in _ANNOTATIONS for word in self.arguments)
         return ArgumentValidator(self.arguments, {}) if further and not self.bound else None
 
     def schema(self, name: str) -> Json:
-        """Return the schema of an argument, or `None` if the tool takes none of that name.
+        """Return the schema of an argument, or `None` if the tool has none of that name.
 
-        An object without keywords for names it does not list takes no others, unless it lists none.
+        An object schema without keywords for unlisted names allows no others, unless it lists none.
         """
         if name in self.bound:
             return None
@@ -136,7 +136,7 @@ class PlanTool:
         return None if rest is False else rest
 
     def validator(self, name: str) -> ArgumentValidator:
-        """Return the verdict on values of an argument that the tool takes."""
+        """Return the validator for an argument of the tool."""
         result = self._validators.get(name)
         if result is None:
             definitions = self.arguments.get("$defs")
@@ -146,12 +146,12 @@ class PlanTool:
         return result
 
     def takes_text(self, name: str) -> bool:
-        """Return whether an argument is a text whatever is in it, so that a text of digits is no number."""
+        """Return whether an argument is always a text, so that a text of digits is not a number."""
         schema = self.schema(name)
         return schema.__class__ is dict and own_kinds(schema) == {"string"}
 
     def takes_itself(self, name: str, value: Json) -> bool:
-        """Return whether `{"from": …}` is a value of its own for an argument: its schema speaks of such objects."""
+        """Return whether `{"from": …}` is an ordinary value of an argument, because its schema describes such objects."""
         schema = self.schema(name)
         if schema in TRIVIAL or schema is None or schema.__class__ is not dict or _ANNOTATIONS.issuperset(schema):
             return False
@@ -170,7 +170,7 @@ def _flat(schema: Json) -> Json:
 
 
 class ToolSet:
-    """All tools of a plan; each is read when it is first asked for."""
+    """All tools of a plan; each is parsed on first access."""
 
     def __init__(self, tools: object) -> None:
         self._entries: Mapping[str, Json] = tools_by_name(tools)
@@ -178,7 +178,7 @@ class ToolSet:
         self.names: tuple[str, ...] = tuple(name for name in self._entries if name.__class__ is str)
 
     def get(self, name: str) -> PlanTool | None:
-        """Return a tool, or `None` if there is none of that name."""
+        """Return a tool, or `None` for an unknown name."""
         result = self._tools.get(name)
         if result is None and name in self._entries:
             result = self._tools[name] = PlanTool(name, self._entries[name])
@@ -200,7 +200,7 @@ def why_undescribed(tools: object) -> str | None:
 
 
 def _entry_of(tool: object) -> Json:
-    """Return a tool as in a process: its inputs in `arguments`, its result in `output`; any other value unchanged."""
+    """Return a tool in process form, with its inputs in `arguments` and its result in `output`; any other value unchanged."""
     entry = _of_python(tool.schema if isinstance(tool, ShownTool) else tool)
     if isinstance(tool, ShownTool):  # its schema is one, or a type or a function
         entry = {**(entry if isinstance(entry, dict) and entry is not tool.schema else {"arguments": entry}), "name": tool.name}
@@ -234,15 +234,15 @@ def _of_python(tool: object) -> Json:
 
 
 def _is_of_objects(schema: Json) -> bool:
-    """Return whether pydantic describes an object: by its type, or by reference where it holds itself."""
+    """Return whether a pydantic schema describes an object: by its type, or by a reference if it contains itself."""
     return schema.__class__ is dict and (schema.get("type") == "object" or "$ref" in schema)
 
 
 def fault_of_tools(tools: object) -> tuple[str | None, ToolsFault] | None:
     """Return what is wrong with the tools of a plan, and the name of the invalid one, or `None` if they are valid.
 
-    Tools are a map, or a list that is empty or holds at least one.
-    A list as a provider takes it may hold tools of the provider itself, which no plan can call.
+    Tools are a map, or a list that is empty or contains at least one.
+    A list in a provider's format may contain the provider's own tools, which no plan can call.
     """
     if not isinstance(tools, Mapping) and not (isinstance(tools, list | tuple) and (not tools or tools_by_name(tools))):
         return None, "no tools"
@@ -265,7 +265,7 @@ def _fault_of_tool(entry: Json, *, listed: bool) -> ToolsFault | None:
 
 
 def tools_by_name(tools: object) -> dict[str, Json]:
-    """Return tools by name, each as in a process; entries that are not tools are left out of a list."""
+    """Return tools by name in process form; list entries that are not tools are left out."""
     if isinstance(tools, Mapping):
         return {name: _entry_of(tool) for name, tool in tools.items()}
     result: dict[str, Json] = {}
@@ -291,7 +291,7 @@ NULL: Json = {"type": "null"}
 
 
 def part_of_output(schema: Json, step: str) -> Json:
-    """Return the schema of what a step leads to in a value of a schema; `null` is among it where there may be nothing."""
+    """Return the schema of the value that a path step leads to, including `null` if it may be missing."""
     return _union([item for branch in alternatives(schema) for item in _parts(branch, step)])
 
 
@@ -300,7 +300,7 @@ def _union(schemas: list[Json]) -> Json:
 
 
 def _parts(schema: Json, step: str) -> Iterator[Json]:
-    """Yield what a step leads to in one alternative."""
+    """Yield the schemas that a step leads to in one alternative."""
     if schema.__class__ is not dict:
         yield True
         return
@@ -358,13 +358,13 @@ def elements(schema: Json) -> Json:
 
 
 def is_no_list(schema: Json) -> bool:
-    """Return whether a value of a schema is certainly no list; one that is `null` has no elements either."""
+    """Return whether a value of a schema is certainly not a list; `null` has no elements either."""
     types = [_types(branch) for branch in alternatives(schema)]
     return all(names is not None and "array" not in names for names in types)
 
 
 def alternatives(schema: Json, depth: int = 0) -> Iterator[Json]:
-    """Yield schemas one of which accepts each value of a schema; each may be wider than it, never narrower."""
+    """Yield schemas one of which accepts each value of a schema; they may be wider than it, never narrower."""
     branches: JsonArray | None = None
     if isinstance(schema, dict) and depth < RELATED_LEVELS:
         branches = next((found for word in ("anyOf", "oneOf") if isinstance(found := schema.get(word), list)), None)

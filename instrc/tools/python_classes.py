@@ -1,10 +1,10 @@
-"""Generate typed Python classes for schemas by `datamodel-code-generator`.
+"""Generate typed Python classes for schemas with `datamodel-code-generator`.
 
-A class takes every value that the schema takes, and keeps it; `null` is taken for a missing property too, and a schema with
-`properties` or `items` but no `type` is an object or a list.  What a class holds less strictly than its schema stands in
+A class accepts and preserves every value that the schema accepts; `null` also stands for a missing property, and a schema with
+`properties` or `items` but no `type` is an object or a list.  Constraints that a class relaxes are listed in
 `examples/guides/commands.md`; `lift` validates a value by its schema before it becomes an instance.
-There is one class for each document and each step in it; equal steps, and equal definitions of one name, share a class.
-A step whose result differs, since thoughts are stripped, has a second class that ends in `Result`.
+There is one class per document and per step; equal steps, and equal definitions of one name, share a class.
+A step whose result differs because thoughts are stripped has a second class that ends in `Result`.
 """
 
 from __future__ import annotations
@@ -56,9 +56,9 @@ _HEAD = '"""{title}\n\nWritten by `instrc types`; do not edit.\n"""\n\n'
 
 
 def module(title: str, parts: Mapping[str, Json]) -> str:
-    """Return the text of a module with a class for each definition, by name.
+    """Return the text of a module with a class for each definition.
 
-    `CompileError` with a `missing-extra` problem if the generator is not installed.
+    Raise `CompileError` with a `missing-extra` problem if the generator is not installed.
     """
     try:
         from datamodel_code_generator import generate  # an extra: few need it, and none at run time
@@ -102,7 +102,7 @@ def module(title: str, parts: Mapping[str, Json]) -> str:
 
 
 def _aliases(definitions: Mapping[str, Json]) -> dict[str, str]:
-    """Return other names for fields that would hide a method of pydantic or a type; the generator knows the others."""
+    """Return aliases for fields that would hide a pydantic method or a type; the generator handles the others."""
     nodes: list[dict[str, Json]] = [node for schema in definitions.values() for _, node in walk(schema) if isinstance(node, dict)]
     names = {name for node in nodes for name in as_object(node.get("properties", {}))}
     result: dict[str, str] = {}
@@ -120,7 +120,7 @@ def _in_docstring(text: str) -> str:
 
 
 def expressible(schema: Json) -> Json:
-    """Return what classes can say of a schema."""
+    """Return the part of a schema that classes can express."""
 
     def change(node: Json) -> Json:
         if not isinstance(node, dict):
@@ -148,7 +148,7 @@ def _plain(value: Json) -> bool:
 
 
 def _is_too_large(keyword: str, value: Json) -> bool:
-    """Return whether a keyword holds a number that the libraries do not read; no text or list is longer than `sys.maxsize`."""
+    """Return whether a keyword holds a number too large for the libraries; no text or list is longer than `sys.maxsize`."""
     return is_number(value) and abs(value) >= (sys.maxsize if keyword in COUNTS else CLASS_NUMBER)
 
 
@@ -162,7 +162,7 @@ class Parts:
     """The definitions of one module, by the names of their classes, in order."""
 
     def __init__(self) -> None:
-        """Begin without any."""
+        """Create an empty collection."""
         self.found: dict[str, Json] = {}
         self._shared: dict[str, str] = {}
         """The classes of definitions, by what they say with all that they refer to."""
@@ -187,7 +187,7 @@ class Parts:
         return own
 
     def _with_steps(self, schema: Json, suffix: str) -> Json:
-        """Replace the steps of a document by references to classes of their own."""
+        """Replace the steps of a document by references to their own classes."""
         properties = schema.get("properties") if isinstance(schema, dict) else None
         if not isinstance(schema, dict) or not isinstance(properties, dict):
             return schema
@@ -198,7 +198,7 @@ class Parts:
         return {**schema, "properties": steps}
 
     def _step(self, name: str, step: Json, suffix: str) -> Json:
-        """Return the reference to the class of a step; of a step that repeats, its elements have the class."""
+        """Return a reference to the class of a step; for a repeated step, the class of its elements."""
         if not isinstance(step, dict):
             return step
         if isinstance(step.get("items"), dict) and "prefixItems" not in step:
@@ -221,14 +221,14 @@ class Parts:
         return fresh
 
     def _reserved(self, name: str) -> str:
-        """Return a name that is free, and keep it."""
+        """Reserve and return a free name."""
         free = free_name(name, lambda each: each in self.found or each in _IN_USE, joint="")
         self.found[free] = {}
         return free
 
 
 def _whole(key: str, definitions: Mapping[str, Json]) -> str | None:
-    """Return a definition with all that it refers to, as text, or `None` if it refers to something else than definitions."""
+    """Return a definition with everything that it refers to, as text, or `None` if it has other references."""
     by_pointer = {f"#/$defs/{_pointer(definition)}": definition for definition in definitions}
     reached = {key: definitions[key]}
     waiting = [definitions[key]]
@@ -251,7 +251,7 @@ def _pointer(key: str) -> str:
 
 
 def module_parts(documents: Mapping[str, tuple[Mapping[str, Json], Json]]) -> dict[str, Json]:
-    """Return the definitions for tools by name, each with what the model fills in, by name, and its result."""
+    """Return the definitions for tools by name: of each, the input from the model by name, and its result."""
     parts = Parts()
     for name, (filled_in, result) in documents.items():
         for item, schema in filled_in.items():
@@ -261,7 +261,7 @@ def module_parts(documents: Mapping[str, tuple[Mapping[str, Json], Json]]) -> di
 
 
 def class_name(name: str) -> str:
-    """Return a name as that of a class: `FindSlot` for `find_slot`."""
+    """Return a name in the style of classes: `FindSlot` for `find_slot`."""
     text = "".join(sign for sign in pascal(name) if sign == "_" or sign.isalnum())
     text = text if text.isidentifier() else f"Class{text}"
     text = text if text.isidentifier() else "Class"

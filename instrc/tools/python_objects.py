@@ -1,4 +1,4 @@
-"""Tools that are objects of Python: models of pydantic, tools of smolagents."""
+"""Tools that are Python objects: pydantic models, smolagents tools."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _NAME = "x-imported-name"
 
 
 def read_pydantic(values: Iterable[object]) -> Given:
-    """Return the schemas that types have by pydantic."""
+    """Return the pydantic schemas of types."""
     found: list[Json] = []
     given = Given(found)
     for value in values:
@@ -45,7 +45,7 @@ def read_pydantic(values: Iterable[object]) -> Given:
 
 
 def pydantic_objects(value: object) -> list[object]:
-    """Return the types that an object of a program is or holds."""
+    """Return the types in an object of a program."""
     if isinstance(value, dict):
         value = list(value.values())
     if isinstance(value, list | tuple):
@@ -54,12 +54,12 @@ def pydantic_objects(value: object) -> list[object]:
 
 
 def is_model(value: object) -> bool:
-    """Return whether an object of a module is a model, for modules that are imported whole."""
+    """Return whether an object of a module is a model, for imports of whole modules."""
     return isinstance(value, type) and callable(getattr(value, "model_json_schema", None)) and value.__module__ != "pydantic.main"
 
 
 def pydantic_tools(given: Given) -> Iterator[ImportedTool]:
-    """Yield one tool a type."""
+    """Yield one tool per type."""
     value = given.value
     entries: list[tuple[Json, Location]] = (
         [(item, (index,)) for index, item in enumerate(value)] if value.__class__ is list else [(value, ())]
@@ -98,7 +98,7 @@ def read_smolagents(values: Iterable[object]) -> Given:
 
 
 def smolagents_objects(value: object) -> list[object]:
-    """Return the tools that an object of a program is or holds; none if it is something else."""
+    """Return the tools in an object of a program, or none."""
     if isinstance(getattr(value, "inputs", None), dict) and isinstance(getattr(value, "name", None), str):
         return [value]
     listed = getattr(value, "tools", value)
@@ -109,7 +109,7 @@ def smolagents_objects(value: object) -> list[object]:
 
 
 def smolagents_tools(given: Given) -> Iterator[ImportedTool]:
-    """Yield the tools; an input that may be left out is `nullable`, its other words are JSON Schema."""
+    """Yield the tools; optional inputs are `nullable`, and their other keywords are JSON Schema."""
     value = given.value
     entries: list[tuple[Json, Location]] = [(value, ())]
     if isinstance(value, dict) and "inputs" not in value and isinstance(listed := value.get("tools"), list):
@@ -152,7 +152,7 @@ def _tool(entry: dict[str, Json], path: Location, given: Given) -> ImportedTool:
 
 
 def load(reference: str) -> tuple[object, bool]:
-    """Return the object of a reference, and whether it is a whole module; raise `CompileError` if there is none."""
+    """Return the object of a reference, and whether it is a whole module; raise `CompileError` if it does not exist."""
     place, mark, name = reference.rpartition(":")
     if not mark or (len(place) == 1 and name[:1] in {"\\", "/"}):  # `C:\models.py`
         place, name = reference, ""
@@ -173,7 +173,7 @@ def load(reference: str) -> tuple[object, bool]:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Keep what the code prints out of our own output."""
+    """Redirect the output of foreign code away from standard output."""
     with redirect_stdout(sys.stderr):
         yield
 
@@ -227,7 +227,7 @@ def _run_file(path: Path, reference: str) -> ModuleType:
 
 
 def _words(error: BaseException) -> str:
-    """Return the text of an error, if it has one."""
+    """Return the text of an error, or the name of its class."""
     try:
         return describe_value(str(error))
     except KeyboardInterrupt:

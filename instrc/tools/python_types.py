@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 
 def with_input_names(value: object, written: Json) -> Json:
-    """Return pydantic's output for an instance, with the names that its class accepts, as in its schema.
+    """Return pydantic's output for an instance, with the names that its class accepts as input, as in its schema.
 
-    `validation_alias` instead of `serialization_alias`, at each level.  A value that a serializer of the class has given another
-    shape is kept unchanged.
+    They are `validation_alias` instead of `serialization_alias`, at every level.  A value whose shape a serializer of the class
+    changes is kept as is.
     """
     if getattr(type(value), "__pydantic_root_model__", False):
         return with_input_names(getattr(value, "root", None), written)
@@ -53,7 +53,7 @@ def _written_name(name: str, field: object) -> str:
 
 
 def _input_name(name: str, field: object) -> str:
-    """Return the name that the schema of a class has for a field: of several choices the first that is one name."""
+    """Return the name of a field in the schema of its class: the first of several choices that is a single name."""
     alias = getattr(field, "validation_alias", None) or getattr(field, "alias", None)
     choices = getattr(alias, "choices", [alias])
     return next((choice for choice in choices if isinstance(choice, str)), name)
@@ -64,7 +64,7 @@ _OF_USERS = frozenset({"config", "default", "expected", "members", "metadata"})
 
 
 def field_of_path(core: object) -> tuple[str, list[object]] | None:
-    """Return a field in what pydantic makes of a type that is read by an `AliasPath` only, with the path; `None` without one."""
+    """Return a field of a core schema that is only read by an `AliasPath`, with the path, or `None`."""
     waiting: list[tuple[object, bool]] = [(core, False)]
     while waiting:
         here, by_name = waiting.pop()
@@ -88,7 +88,7 @@ def field_of_path(core: object) -> tuple[str, list[object]] | None:
 
 
 def _named(fields: object) -> list[tuple[object, object]]:
-    """Return the fields of a dataclass, which are in a list, with their names."""
+    """Return the fields of a dataclass, which are stored in a list, with their names."""
     return [(field.get("name"), field) for field in fields if isinstance(field, dict)] if isinstance(fields, list) else []
 
 
@@ -97,7 +97,7 @@ _ALIASES = frozenset({"alias", "validation_alias"})
 
 
 def aliases_of(value: object) -> frozenset[str]:
-    """Return the names that a type or a function, or a type in it, has for fields in place of their own."""
+    """Return the field aliases in a type or a function, nested types included."""
     core, routine = attribute(value, "__pydantic_core_schema__" if isinstance(value, type) else "core_schema"), function_of(value)
     if core is None and not _is_type(value) and routine is None:
         return frozenset()
@@ -124,7 +124,7 @@ _OF_PYTHON = frozenset({"builtins", "collections", "collections.abc", "types", "
 
 
 def _is_type(value: object) -> bool:
-    """Return whether a value is a class, a form of one such as `list[int]`, a `NewType`, or an alias that `type X = …` makes."""
+    """Return whether a value is a class, a generic such as `list[int]`, a `NewType`, or an alias from `type X = …`."""
     if isinstance(value, type) or typing.get_origin(value) is not None:
         return True
     return type(value).__module__ in _OF_PYTHON and type(value).__name__ in {"NewType", "TypeAliasType"}
@@ -134,10 +134,10 @@ _STYLES: tuple[Literal["google", "numpy", "sphinx"], ...] = ("google", "numpy", 
 
 
 def share_docstring(text: str, schema: dict[str, Json]) -> tuple[str, dict[str, Json]]:
-    """Return the part of a docstring about the whole function, and the schema with the parts about its parameters.
+    """Return the docstring's text about the whole function, and the schema with its descriptions of parameters.
 
-    A parameter that has a description keeps it. What finds no place in the schema stays in the text.
-    Without the library, or where the docstring has no list of parameters, both are unchanged.
+    Existing parameter descriptions are kept. Text that does not fit into the schema stays in the docstring.
+    Both are unchanged without the library, or if the docstring has no list of parameters.
     """
     properties = schema.get("properties")
     sections = _sections(text)
@@ -162,7 +162,7 @@ def share_docstring(text: str, schema: dict[str, Json]) -> tuple[str, dict[str, 
 
 
 def _sections(text: str) -> list[DocstringSection]:
-    """Return the sections of a docstring by the first style in which it has a list of parameters; none without one."""
+    """Return the sections of a docstring in the first style for which it has a list of parameters, or none."""
     try:
         from griffe import Docstring  # optional
     except ImportError:
@@ -175,7 +175,7 @@ def _sections(text: str) -> list[DocstringSection]:
 
 
 def _words(section: DocstringSection) -> str | None:
-    """Return a section as text, or `None` for one that the library takes apart in another way."""
+    """Return a section as text, or `None` for one that the library parses differently."""
     match section.kind.value:
         case "text":
             return str(section.value).strip()
@@ -188,7 +188,7 @@ def _words(section: DocstringSection) -> str | None:
 
 
 class UndescribedError(TypeError):
-    """A type or a function that no schema can describe; the text is the reason."""
+    """A type or function that no schema can describe; the text is the reason."""
 
 
 def function_of(value: object) -> Callable[..., object] | None:
@@ -201,13 +201,13 @@ def function_of(value: object) -> Callable[..., object] | None:
 
 
 def docstring_of(function: object) -> str | None:
-    """Return the docstring of a function; the one that `__call__` inherits is about no function."""
+    """Return the docstring of a function, except one that `__call__` inherits."""
     inherited = getattr(function, "__name__", "") == "__call__" and not getattr(function, "__doc__", None)
     return None if inherited else inspect.getdoc(function)
 
 
 def with_read_annotations(routine: Callable[..., object]) -> Callable[..., object]:
-    """Return a method or a partial as a function whose annotations are no texts: pydantic finds no names of its module."""
+    """Return a method or partial as a function with evaluated annotations, as pydantic cannot resolve names of its module."""
     inner = routine.func if isinstance(routine, partial) else routine
     if inspect.isfunction(routine) or inspect.isbuiltin(inner):
         return routine
@@ -217,7 +217,7 @@ def with_read_annotations(routine: Callable[..., object]) -> Callable[..., objec
         return routine
 
     def call() -> None:
-        """Stand for the routine."""
+        """Placeholder with the routine's signature."""
 
     parameters = [item.replace(annotation=hints.get(name, item.annotation)) for name, item in signature.parameters.items()]
     vars(call).update(__signature__=signature.replace(parameters=parameters))
@@ -227,7 +227,7 @@ def with_read_annotations(routine: Callable[..., object]) -> Callable[..., objec
 
 
 def refuse_unnamed(function: Callable[..., object]) -> None:
-    """Raise an `UndescribedError` for a function with parameters that no caller can name: a model names all arguments."""
+    """Raise `UndescribedError` for a function with positional-only or variadic parameters: a model names all arguments."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
@@ -253,7 +253,7 @@ _SPAN = r"^-?P([0-9]+[YMWD])*([0-9]+[YMWD]|T([0-9]+[HM])*[0-9]+(\.[0-9]+)?[HMS])
 
 
 def described(describe: Callable[..., JsonObject]) -> JsonObject:
-    """Return the schema of a self-describing type: with our wording for times, where it uses pydantic's generator."""
+    """Return the schema of a self-describing type, with this package's text for durations if it uses pydantic's generator."""
     try:
         parameter = inspect.signature(describe).parameters.get("schema_generator")
     except (TypeError, ValueError):
@@ -286,7 +286,7 @@ T = TypeVar("T")
 
 
 def with_readable_dicts(value: T) -> T:
-    """Return a type with the typed dicts in it recreated: those of `typing` pydantic reads from Python 3.12 on only."""
+    """Return a type with its typed dicts recreated: pydantic reads those of `typing` only from Python 3.12 on."""
     if sys.version_info >= (3, 12):
         return value
     if typing.is_typeddict(value) and value.__class__.__module__ == "typing":
@@ -310,7 +310,7 @@ def with_readable_dicts(value: T) -> T:
 
 
 def _is_required(kind: object, name: str, hint: object) -> bool:
-    """Return whether a typed dict requires a member; where annotations are texts, `__required_keys__` knows nothing of these."""
+    """Return whether a typed dict requires a member; `__required_keys__` is wrong if annotations are strings."""
     origin = typing.get_origin(hint)
     if origin in {typing.Required, typing.NotRequired}:
         return origin is typing.Required
@@ -318,7 +318,7 @@ def _is_required(kind: object, name: str, hint: object) -> bool:
 
 
 def _bare(hint: object) -> object:
-    """Return the type inside of `Required` and `NotRequired`."""
+    """Return the type inside `Required` or `NotRequired`."""
     origin = typing.get_origin(hint)
     return typing.get_args(hint)[0] if origin in {typing.Required, typing.NotRequired} else hint
 
@@ -339,11 +339,11 @@ T_co = TypeVar("T_co", covariant=True)
 
 
 class Adapter(Protocol[T_co]):
-    """A `TypeAdapter` of pydantic, for those who check types."""
+    """Pydantic's `TypeAdapter`, for type checkers."""
 
     @property
     def core_schema(self) -> object:
-        """What pydantic makes of the type."""
+        """The core schema of the type."""
         ...
 
     def validate_json(self, data: str, /) -> T_co:
@@ -352,7 +352,7 @@ class Adapter(Protocol[T_co]):
 
 
 class LibraryTool(Protocol):
-    """A tool as an object of a library: those of MCP, OpenAI, Anthropic and Gemini are models of pydantic."""
+    """A tool as a library object: those of MCP, OpenAI, Anthropic and Gemini are pydantic models."""
 
     def model_dump(self) -> object:
         """Return the object as JSON."""
@@ -364,7 +364,7 @@ PythonType: TypeAlias = type | UnionType | Callable[..., object] | Adapter[objec
 
 
 class Described(NamedTuple):
-    """The self-description of a type or a function."""
+    """The description of a type or function."""
 
     name: str | None
     schema: Json
@@ -374,8 +374,8 @@ class Described(NamedTuple):
 def schema_of_type(value: object) -> Described | None:
     """Return the schema of a type, a function or a `TypeAdapter`, or `None` for any other value.
 
-    `CompileError` with a `missing-library` problem if pydantic is needed and not installed.
-    What pydantic cannot describe is a `TypeError`.
+    Raise `CompileError` with a `missing-library` problem if pydantic is needed and not installed,
+    and `TypeError` for types that pydantic cannot describe.
     """
     if is_adapter(value) and callable(describe := attribute(value, "json_schema")):
         schema = described(describe)
@@ -402,7 +402,7 @@ def schema_of_type(value: object) -> Described | None:
 
 
 def _refuse_paths(value: object) -> None:
-    """Raise an `UndescribedError` for a type with a field that is read from inside another one only."""
+    """Raise `UndescribedError` for a type with a field that is only read from inside another one."""
     core = attribute(value, "__pydantic_core_schema__" if isinstance(value, type) else "core_schema")
     if found := field_of_path(core):
         name, path = found
@@ -420,7 +420,7 @@ def _shown(value: object) -> object:
 
 
 def _own_name(value: object) -> str | None:
-    """Return the declared name of a type; nothing for `list[Item]`, `A | B` and their like, in `Annotated` or not."""
+    """Return the declared name of a type, or `None` for `list[Item]`, `A | B` and the like, optionally in `Annotated`."""
     if typing.get_origin(value) is typing.Annotated:
         value = typing.get_args(value)[0]
     origin = typing.get_origin(value)
@@ -430,7 +430,7 @@ def _own_name(value: object) -> str | None:
 
 
 def schema_of_call(value: object) -> Described | None:
-    """Return the schema of an object that is called as a function, or `None` for any other."""
+    """Return the schema of a callable object, or `None` for any other value."""
     call = attribute(value, "__call__")
     if not inspect.ismethod(call) or type(value).__module__ in _OF_PYTHON or (kind := schema_of_type(call)) is None:
         return None
@@ -438,14 +438,14 @@ def schema_of_call(value: object) -> Described | None:
 
 
 def schema_of_python(value: object) -> Described | None:
-    """Return the schema of whatever of Python has one: a type, a function, a `TypeAdapter`, an object that is called."""
+    """Return the schema of any Python value that has one: a type, a function, a `TypeAdapter`, a callable object."""
     return schema_of_type(value) or schema_of_call(value)
 
 
 def schema_of_result(value: object) -> Json:
     """Return the schema of the result of a function or a callable object, or `{}` if it is not annotated.
 
-    What pydantic cannot describe is a `TypeError`.
+    Raise `TypeError` for types that pydantic cannot describe.
     """
     routine = function_of(value) or attribute(value, "__call__")
     inner = routine.func if isinstance(routine, partial) else routine
@@ -462,7 +462,7 @@ def schema_of_result(value: object) -> Json:
 
 
 def why_undescribed(error: Exception, value: object) -> str:
-    """Return why pydantic cannot describe a type, with a way out where there is one."""
+    """Return why pydantic cannot describe a type, with a suggestion if there is one."""
     if isinstance(error, RecursionError):
         return "a type in it names itself, which pydantic reads in a model or a `TypeAliasType`, but in no other alias"
     said = str(error).partition("\n")[0]
@@ -489,7 +489,7 @@ def is_adapter(value: object) -> TypeGuard[Adapter[object]]:
 
 
 def pydantic_schema(value: object) -> JsonObject:
-    """Return pydantic's schema of a type, a function or any type that describes itself as pydantic's do."""
+    """Return pydantic's schema of a type or function, or of any type with pydantic's hooks."""
     for method in ("model_json_schema", "json_schema", "schema"):  # a model, a `TypeAdapter`, a model of pydantic 1
         describe: Callable[..., JsonObject] | None = getattr(value, method, None)
         if callable(describe):

@@ -53,10 +53,10 @@ _KNOWN = (enum.Enum, dt.date, dt.time, dt.timedelta, decimal.Decimal, uuid.UUID)
 def json_of(value: object, *, as_input: bool = False) -> object:
     """Return a typed instance, or a container of such, as JSON; any other value unchanged.
 
-    With `as_input` the result is the input of the class: without the fields that pydantic computes.
+    With `as_input` the result is valid input for the class: without computed fields.
 
-    A member is left out where it is null and null is its default: providers that mark missing members by null
-    could not distinguish the two, and to the class they are the same.
+    Members that are null by default are left out if null: providers that mark missing members by null
+    could not distinguish the two, and for the class they are equal.
     """
     try:
         return _read(value, as_input=as_input)
@@ -96,7 +96,7 @@ def _dumped(value: object, *, as_input: bool) -> object:
 
 
 def _is_typed(value: object) -> bool:
-    """Return whether pydantic reads the class of a value by its annotations, or knows it."""
+    """Return whether pydantic handles the class of a value natively or by its annotations."""
     kind = type(value)
     described = hasattr(kind, "model_fields") or dataclasses.is_dataclass(kind) or hasattr(kind, "_fields")
     return described or isinstance(value, _KNOWN)
@@ -117,7 +117,7 @@ def _without_null_defaults(whole: Json, said: Json) -> Json:
 
 
 def why_unwritten(value: object) -> str:
-    """Return why pydantic cannot serialize an instance, in one line, or nothing if it gives no reason."""
+    """Return why pydantic cannot serialize an instance, on one line, or the empty string without a reason."""
     if not _is_typed(value):
         return ""
     try:
@@ -138,26 +138,26 @@ INSTRUCTION_NAME = "__instruction_name__"
 
 
 def instruction_name(value: object) -> str | None:
-    """Return the name of a class, a function or a tool as an instruction; a subclass does not inherit the name of its base."""
+    """Return the instruction name of a class, function or tool; a subclass does not inherit it."""
     declared = vars(value).get(INSTRUCTION_NAME) if isinstance(value, type) else arguments.attribute(value, INSTRUCTION_NAME)
     names = (declared, *(arguments.attribute(value, word) for word in ("activity_name", "__name__", "name")))
     return next((name for name in names if isinstance(name, str)), None)
 
 
 class WrongArgumentsError(ValueError):
-    """A function cannot be called with its arguments; the text is the reason, and begins with a verb."""
+    """A function cannot be called with the given arguments; the text is the reason, and begins with a verb."""
 
 
 class WrongParametersError(WrongArgumentsError):
-    """The parameters of a function have other names than its arguments."""
+    """The parameters of a function have names other than its arguments."""
 
 
 def called_with_json(function: Callable[..., object]) -> Callable[[Json], object]:
     """Return a function of one JSON value that calls a function, or the function itself if it has no signature.
 
-    The members of an object are arguments where they are its parameters, as in `def find(who: str, days: int = 3)`.
-    One parameter that may be any object (`given`, `given: dict`) takes the whole value where no member has its name, and so does
-    the first of several that has no annotation, where the members are no parameters.  A coroutine function stays one.
+    The members of an object become arguments if the parameters have their names, as in `def find(who: str, days: int = 3)`.
+    A single parameter for any object (`given`, `given: dict`) receives the whole value if no member has its name, and so does
+    the first of several unannotated ones if the members match no parameters.  Coroutine functions stay coroutine functions.
     """
     called = PythonCall(function)
     if called.says_nothing:
@@ -179,7 +179,7 @@ def called_with_json(function: Callable[..., object]) -> Callable[[Json], object
 
 
 class PythonCall:
-    """The call of a function: its parameters, and their annotations."""
+    """Calls a function according to its parameters and their annotations."""
 
     def __init__(self, function: Callable[..., object]) -> None:
         self._function = function
@@ -194,14 +194,14 @@ class PythonCall:
 
     @property
     def says_nothing(self) -> bool:
-        """Whether it has no signature, as a wrapper with `*args`."""
+        """Whether it has no useful signature, like a wrapper with `*args`."""
         return not self._known or (
             not self._named and any(parameter.kind is parameter.VAR_POSITIONAL for parameter in self._parameters)
         )
 
     @cached_property
     def _is_open(self) -> bool:
-        """Whether it has one parameter, which may be any object."""
+        """Whether its only parameter accepts any object."""
         [first, *others] = self._parameters
         return not others and first.kind is first.POSITIONAL_OR_KEYWORD and self._is_any_object(first.name)
 
@@ -211,7 +211,7 @@ class PythonCall:
         return isinstance(given, dict) and name in given and (len(given) == 1 or name not in self._hints)
 
     def arguments(self, given: Json) -> tuple[tuple[object, ...], dict[str, object]]:
-        """Return the arguments, by place and by name, of a call with a value; raise `WrongArgumentsError` if they do not fit."""
+        """Return the positional and keyword arguments of a call with a value; raise `WrongArgumentsError` if they do not fit."""
         if not self._parameters:
             return (), {}
         if self._is_open and not self._means_member(given):
@@ -237,7 +237,7 @@ class PythonCall:
         return (self._converted(first.name, given),), {}
 
     def _placed(self, given: dict[str, Json]) -> dict[str, Json]:
-        """Name the arguments without names, `"0"` and `"1"`, as the parameters in order that are not named already."""
+        """Assign unnamed arguments, `"0"` and `"1"`, to the remaining parameters in order."""
         free = [
             parameter.name
             for parameter in self._parameters
@@ -279,11 +279,11 @@ class PythonCall:
             return {}
 
     def _is_any_object(self, name: str) -> bool:
-        """Return whether an annotation allows any object: there is none, or it is `dict`, a mapping, or a union with one."""
+        """Return whether an annotation allows any object: it is missing, `dict`, a mapping, or a union with one."""
         return _allows_any_object(self._hints.get(name, object))
 
     def _converted(self, name: str, value: Json) -> object:
-        """Return a value converted by an annotation, or unchanged where pydantic is not installed or cannot read that."""
+        """Return a value converted by an annotation, or unchanged if pydantic is missing or cannot read the annotation."""
         hint = self._hints.get(name, object)
         if _allows_any_object(hint):
             return value
@@ -317,10 +317,10 @@ def _allows_any_object(hint: object) -> bool:
 
 
 def as_instance(value: Json, output: Json, violations: Sequence[Violation], model: object, step: str | None = None) -> object:
-    """Return a value, or that of one step in it, as an instance of a class, or what a `TypeAdapter` makes of it.
+    """Return a value, or the value of one step, as an instance of a class or the result of a `TypeAdapter`.
 
-    Raise `AnswerError` if its schema, or the class, refuses it.
-    `output` is the value without thoughts and metrics, which is used if the class does not accept these.
+    Raise `AnswerError` if its schema or the class refuses it.
+    `output` is the value without thoughts and metrics, used if the class does not accept these.
     """
     if violations:
         raise AnswerError([InvalidAnswer(pointer=violation.instance, reason=violation.message) for violation in violations])
@@ -372,7 +372,7 @@ def as_instance(value: Json, output: Json, violations: Sequence[Violation], mode
 
 
 def _of_step(value: Json, step: str) -> Json:
-    """Return the value of one step; raise `InputError` with the list of steps if there is none of that name."""
+    """Return the value of one step; raise `InputError` with the list of steps for an unknown name."""
     if isinstance(value, dict) and step in value:
         return value[step]
     steps = ", ".join(f"`{name}`" for name in value) if isinstance(value, dict) else ""
@@ -381,18 +381,18 @@ def _of_step(value: Json, step: str) -> Json:
 
 
 def _text(value: Json) -> str:
-    """Return a value as JSON, in which a date is a text and a tuple a list."""
+    """Return a value as JSON text, with dates as texts and tuples as lists."""
     return dumps(value, indent=False)
 
 
 def _is_empty(made: object) -> bool:
-    """Return whether a model has used no part of its input: each of its properties has a default."""
+    """Return whether a model used nothing of its input, because each of its properties has a default."""
     taken = getattr(made, "model_fields_set", made)
     return isinstance(taken, set | dict) and not taken
 
 
 def _holds_thoughts(made: object) -> bool:
-    """Return whether a model keeps thoughts or metrics among properties that it does not know."""
+    """Return whether a model keeps thoughts or metrics among its extra properties."""
     stack = [made]
     while stack:
         item = stack.pop()
@@ -408,7 +408,7 @@ def _holds_thoughts(made: object) -> bool:
 
 
 def _steps_of(value: Json, adapter: Adapter[object]) -> list[str]:
-    """Return the members of a value that a model takes, and takes something of."""
+    """Return the members of a value that are valid input for a model, and used by it."""
     from pydantic import ValidationError
 
     result = []

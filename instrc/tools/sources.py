@@ -1,4 +1,4 @@
-"""Read a source of tools: a value with the place of every part, its notes, and normalized schemas."""
+"""Read a source of tools: a value with the span of every part, its notes, and normalized schemas."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ TOOL_NAME_BYTES: Final = 200
 
 
 class Given:
-    """A value with places: a JSON text, one with a value a line (JSON Lines), or a value of Python, which has no places."""
+    """A value with spans: JSON text, JSON Lines, or a Python value, which has no spans."""
 
     neighbours: Neighbours | None = None
     """Reader of files beside the source; `None` if there are none."""
@@ -62,7 +62,7 @@ class Given:
         self._texts: dict[int, JsonPlaces] = {}
 
     def locate(self, path: Location) -> Span | None:
-        """Return the place of a part, or of its innermost existing ancestor."""
+        """Return the span of a part, or of its innermost existing ancestor."""
         if path and path[0].__class__ is File and self.neighbours is not None:
             return self.neighbours.given(str(path[0])).locate(path[1:])
         if self._source is None:
@@ -74,11 +74,11 @@ class Given:
         return self._place(path[0], *self._lines[path[0]], path[1:])
 
     def left_out(self, path: Location, what: object, reason: str) -> None:
-        """Note that a part is dropped."""
+        """Record that a part is dropped."""
         self.problems.append(LeftOut(at=self.locate(path), what=describe_value(what), reason=reason))
 
     def read_as(self, path: Location, what: object, meaning: str) -> None:
-        """Note that a part is reinterpreted."""
+        """Record that a part is reinterpreted."""
         self.problems.append(ReadOtherwise(at=self.locate(path), what=describe_value(what), meaning=meaning))
 
     def _place(self, key: int, offset: int, text: str, path: Location) -> Span:
@@ -98,7 +98,7 @@ class Neighbours(Protocol):
 
 
 class File(str):
-    """The first step of a path into another file: its name, as seen from the folder of the source."""
+    """The first step of a path into another file: its name relative to the source's folder."""
 
     __slots__ = ()
 
@@ -106,7 +106,7 @@ class File(str):
 def of_text(source: Source) -> Given:
     """Read a JSON text or JSON Lines; raise `CompileError` with the place if it is neither.
 
-    Lines that are broken are noted, if others are not.
+    Broken lines are noted, as long as there are valid ones.
     """
     try:
         given = Given(loads(source.text), source)
@@ -123,7 +123,7 @@ def of_text(source: Source) -> Given:
 
 
 def _lines(source: Source) -> Given | None:
-    """Read one value a line; `None` if the first line with anything on it is not one, or is the only one."""
+    """Return one value per line, or `None` if the first non-empty line is not JSON, or is the only one."""
     values: list[Json] = []
     lines: list[tuple[int, str]] = []
     problems: list[Problem] = []
@@ -158,7 +158,7 @@ def _broken(source: Source, offset: int, reason: str) -> InvalidJson:
 def of_value(value: object, key_of: Callable[[object], object] = lambda key: key) -> Given:
     """Read a Python value that is plain JSON; raise `CompileError` if it is not.
 
-    It is copied, so that parts it shares with itself are parts of their own; `key_of` makes texts of other keys.
+    It is copied without sharing; `key_of` converts keys that are not texts.
     """
     root: list[Json] = [None]
     stack: list[tuple[object, JsonArray | JsonObject, str | int, int]] = [(value, root, 0, 0)]
@@ -198,7 +198,7 @@ def _refuse(reason: str) -> NoReturn:
 
 
 def _is_scalar(item: object) -> TypeGuard[bool | float | str | None]:
-    """Return whether a value is one of JSON that has no parts: of a class derived from these it is not."""
+    """Return whether a value is a JSON scalar of a built-in class rather than a subclass."""
     match item:
         case None | True | False:
             return True
@@ -213,7 +213,7 @@ def _is_scalar(item: object) -> TypeGuard[bool | float | str | None]:
 
 
 class ImportedTool(Struct, frozen=True, kw_only=True):
-    """One tool: its schemas are normalized, all else is as it was written."""
+    """An imported tool: its schemas are normalized, everything else is as written."""
 
     name: str | None
     at: Location
@@ -240,7 +240,7 @@ _TAKEN_BY_THE_LANGUAGE = frozenset(
 
 
 def kebab(name: str) -> str:
-    """Return the name of a tool's vibe: `get-user` for `getUser`, `get.user` and `GET USER`; empty if no letter is in it."""
+    """Return the name of a tool's vibe: `get-user` for `getUser`, `get.user` and `GET USER`; empty without any letter."""
     said = words(name)
     kept: list[str] = []
     for word in said:
@@ -252,13 +252,13 @@ def kebab(name: str) -> str:
 
 
 class FileNames:
-    """Names that every file system takes and no other has, as the registry compares them: without case and separators."""
+    """Allocates valid and unique file names, compared without case and separators as the registry does."""
 
     def __init__(self) -> None:
         self._taken = set(_TAKEN_BY_THE_LANGUAGE)
 
     def free(self, name: str) -> str:
-        """Return the name, or one with a number, and take it."""
+        """Reserve and return the name, or the name with a number."""
         is_reserved_name = comparison_key(name) in _TAKEN_BY_THE_LANGUAGE or is_reserved(name)
         free = f"{name}-tool" if is_reserved_name else name
         if self._is_taken(free):
@@ -288,7 +288,7 @@ def normalized(schema: Json, path: Location, given: Given, rules: Rules) -> Json
 
 
 def _report_notes(notes: Iterable[Note], given: Given, *, plain_words: bool = False) -> None:
-    """Report notes as problems; usual spellings of a dialect or a source need none."""
+    """Report notes as problems, except for usual spellings of a dialect or source."""
     for note in notes:
         if note.kind == "left-out":
             given.left_out(note.path, note.what, note.reason)
@@ -297,7 +297,7 @@ def _report_notes(notes: Iterable[Note], given: Given, *, plain_words: bool = Fa
 
 
 def sound(schema: Json, path: Location, given: Given, rules: Rules) -> Json:
-    """Return a normalised copy of a schema, without what the meta-schema refuses."""
+    """Return a normalized copy of a schema, without keywords that the meta-schema refuses."""
     result = drop_invalid_keywords(normalized(schema, path, given, rules), path)
     _report_notes(result.notes, given)
     return result.schema
@@ -307,7 +307,7 @@ _REFERENCES = ("$ref", "$dynamicRef")
 
 
 def localize_references(schema: Json, path: Location, given: Given) -> None:
-    """Make each reference of a schema lead to a part of it, or take it out, in place: the schema is a copy of our own."""
+    """Make each reference of a schema point into it, or remove it, in place."""
     if schema.__class__ is not dict:
         return
     identity = schema.pop("$id", None)
@@ -340,7 +340,7 @@ def localize_references(schema: Json, path: Location, given: Given) -> None:
 def _open_circles(
     nodes: list[tuple[Location, dict[str, Json]]], targets: dict[int, dict[str, Json]], path: Location, given: Given
 ) -> None:
-    """Remove the references through which a schema would refer to itself, with no property in between."""
+    """Remove references through which a schema would refer to itself without a property in between."""
     places = {id(node): step for step, node in nodes}
     done: set[int] = set()
     for _, start in nodes:
@@ -366,9 +366,9 @@ def _open_circles(
 
 
 def embedded(schema: dict[str, Json], place: str, taken: Mapping[str, Json]) -> tuple[dict[str, Json], dict[str, Json]]:
-    """Return a schema as a part of another, and the definitions it brings along under names that are not taken.
+    """Return a schema as a part of another, and its definitions under free names.
 
-    `place` is the JSON Pointer at which it will stand.  The schema is our own, fresh from `sound`, and changed in place.
+    `place` is its future JSON Pointer.  The schema must be fresh from `sound`, and is changed in place.
     """
     definitions = as_object(schema.pop("$defs", {}))
     names: dict[str, str] = {}
@@ -396,7 +396,7 @@ def _redirect(fragment: str, place: str, names: Mapping[str, str]) -> str:
 
 
 def normalize_schema(raw: Json, path: Location, given: Given, rules: Rules) -> Json:
-    """Return a schema in 2020-12, sound, and with references that lead somewhere."""
+    """Return a valid schema in 2020-12 whose references resolve."""
     if raw.__class__ is dict and raw.get("$schema").__class__ is str:
         dialect = dialect_of_uri(raw["$schema"])
         if dialect is None:

@@ -1,4 +1,4 @@
-"""The tools and records of TaskBench in both of its releases."""
+"""Tools and records of both releases of TaskBench."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class BenchTool(Struct, frozen=True):
 
 
 class Bench(Struct, frozen=True, eq=False, dict=True):
-    """The tools of a file, in its order; ids and names are all different."""
+    """The tools of a file, in order, with unique ids and names."""
 
     tools: tuple[BenchTool, ...]
 
@@ -65,7 +65,7 @@ class Bench(Struct, frozen=True, eq=False, dict=True):
 
     @property
     def is_resource(self) -> bool:
-        """Whether the arguments of a plan show its dependencies."""
+        """Whether the arguments of a plan determine its dependencies."""
         return any(tool.kind == "resource" for tool in self.tools)
 
     def edges(self) -> frozenset[tuple[str, str]]:
@@ -85,7 +85,7 @@ Refuse = Callable[[tuple[str | int, ...], str], None]
 
 
 def is_bench(value: Json) -> bool:
-    """Return whether a value looks like a tool file of TaskBench."""
+    """Return whether a value looks like a TaskBench tool file."""
     return value.__class__ is dict and value.get("nodes").__class__ is list
 
 
@@ -160,7 +160,7 @@ def _below(refuse: Refuse, at: tuple[str | int, ...]) -> Refuse:
 
 
 def tools_map(bench: Bench) -> dict[str, Json]:
-    """Return the tools as `check_plan` takes them."""
+    """Return the tools in the form for `check_plan`."""
     return {
         tool.name: {"activity": f"{tool.name}_Activity", "arguments": arguments_schema(tool), "output": output_schema(tool)}
         for tool in bench.tools
@@ -236,7 +236,7 @@ class TaskRecord(Struct, frozen=True):
 
 
 def read_record(value: Json) -> TaskRecord | None:
-    """Return the plan of a record, also of a model's answer alone, or `None` if there is none in it."""
+    """Return the plan of a record or of a model's answer, or `None` if there is none."""
     place: tuple[str, ...] = ()
     holder = value
     if isinstance(value, dict) and _prefix(value) is None and "result" in value:
@@ -296,7 +296,7 @@ def _loaded(text: str) -> Json:
 
 
 def _inside(text: str) -> Json:
-    """Return the object in a text, from its first brace to its last one; of a text written twice as JSON too."""
+    """Return the object in a text, from its first brace to its last one, also if the text is JSON encoded twice."""
     inner = _loaded(text)
     result = inner if isinstance(inner, str) else text
     return _loaded(result[result.find("{") : result.rfind("}") + 1])
@@ -314,7 +314,7 @@ def id_of(value: Json) -> str | None:
 
 
 def shape_of(size: int, edges: frozenset[tuple[int, int]]) -> PlanShape:
-    """Return the shape of a graph of so many nodes: a chain leads from one to the next through all of them."""
+    """Return the shape of a graph with the given number of nodes: a chain visits all of them in sequence."""
     if size <= 1:
         return "single"
     sources, targets = [source for source, _ in edges], [target for _, target in edges]
@@ -323,7 +323,7 @@ def shape_of(size: int, edges: frozenset[tuple[int, int]]) -> PlanShape:
 
 
 class ToolNames:
-    """The names of the tools of a file, and which of them a misspelt one most likely means."""
+    """The names of a file's tools, for the correction of misspelt ones."""
 
     def __init__(self, bench: Bench) -> None:
         self.bench = bench
@@ -344,7 +344,7 @@ def _letters(name: str) -> str:
 
 
 class NamedRecord(Struct, frozen=True):
-    """A record with the tools that its tasks name."""
+    """A record with the tools that its tasks refer to."""
 
     names: ToolNames
     record: TaskRecord
@@ -360,20 +360,20 @@ class NamedRecord(Struct, frozen=True):
         return self.names.bench
 
     def place(self, *steps: str | int) -> str:
-        """Return the place of a part of the tasks; the steps are words and numbers of ours."""
+        """Return the place of a part of the tasks; the steps are this module's own names and numbers."""
         return "/".join((pointer((*self.record.place, f"{self.record.prefix}_nodes")), *map(str, steps)))
 
     def mistake(self, problem: PlanProblem, before: str, after: str) -> PlanProblem:
-        """Return a problem; its repair, where known mistakes are repaired."""
+        """Return a problem, or its repair if known mistakes are repaired."""
         return repaired(problem.name, problem.pointer, before, after) if self.repair else problem
 
     def odd(self, reason: str, number: int, *rest: int) -> OddArguments:
-        """Return the problem that arguments are not written as they should be."""
+        """Return the problem of malformed arguments."""
         return OddArguments(pointer=self.place(number, "arguments", *rest), reason=reason)
 
 
 def name_tools(record: NamedRecord, nodes: list[Json]) -> tuple[NamedRecord, list[PlanProblem]]:
-    """Return a record with the tools of its tasks, and the problems of their names."""
+    """Return a record with the tools of its tasks, and the problems with their names."""
     problems: list[PlanProblem] = []
     words: list[str] = []
     for number, node in enumerate(nodes):
@@ -390,7 +390,7 @@ def name_tools(record: NamedRecord, nodes: list[Json]) -> tuple[NamedRecord, lis
 
 
 def spelled(record: NamedRecord, word: str, place: str) -> tuple[str, RepairedPlan | None]:
-    """Return the name of a tool in the spelling of the tool file if mistakes are repaired, and the repair."""
+    """Return a tool's name in the spelling of the tool file, with the repair, if mistakes are repaired."""
     if word in record.bench.by_id or not record.repair:
         return word, None
     tool = record.names.nearest(word)
@@ -400,12 +400,12 @@ def spelled(record: NamedRecord, word: str, place: str) -> tuple[str, RepairedPl
 
 
 def repaired(mistake: str, place: str, before: str, after: str) -> RepairedPlan:
-    """Return a repair, with as much of the texts as is shown."""
+    """Return a repair with shortened texts."""
     return RepairedPlan(pointer=place, mistake=mistake, before=before[:SHOWN_REPAIR], after=after[:SHOWN_REPAIR])
 
 
 def brief(value: Json) -> str:
-    """Return a value as a repair shows it."""
+    """Return a value shortened for a repair."""
     try:
         return (value if isinstance(value, str) else dumps(value, indent=False))[:60]
     except (TypeError, ValueError):  # no JSON
@@ -413,7 +413,7 @@ def brief(value: Json) -> str:
 
 
 def taskbench_tools(given: Given) -> Iterator[ImportedTool]:
-    """Yield the tools; types become texts of their media type, and the result of a tool becomes its output."""
+    """Yield the tools; types become texts of their media type, and a tool's result becomes its output."""
 
     def refuse(path: Location, reason: str) -> None:
         given.problems.append(NotATool(at=given.locate(path), reason=reason))

@@ -1,8 +1,8 @@
-"""Represent a plan: tasks for registered tools, in two spellings.
+"""The tasks of a plan, in two spellings.
 
 Typed arguments: `{"query": "boats", "limit": {"from": "t1.count"}}`.
 Uniform ones: `[{"name": "query", "is": "value", "text": "boats"}, {"name": "limit", "is": "from", "text": "t1.count"}]`;
-a text is read as itself if the argument is a text, else as JSON, else as itself after all.
+a text is used as is if the argument is a text; otherwise it is parsed as JSON if possible.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ ReferenceKind: TypeAlias = Literal["from", "each"]
 
 
 class Reference(NamedTuple):
-    """The output of a task, or a part of it, in the place of an argument."""
+    """A task's output, or part of it, used as an argument."""
 
     kind: ReferenceKind
     """`from` passes the value on; `each` copies the task for every element of the value."""
@@ -37,7 +37,7 @@ class Reference(NamedTuple):
         return ".".join((self.task, *(_step_as_text(step) for step in self.steps)))
 
     def to_json(self) -> Json:
-        """Return it in the form of an argument."""
+        """Return the reference in argument form."""
         return {self.kind: str(self)}
 
 
@@ -64,13 +64,13 @@ class PlanTask(Struct, frozen=True):
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """The ids of the tasks it waits for, each once."""
+        """The ids of the tasks it waits for, without duplicates."""
         read = [value.task for value in self.arguments.values() if value.__class__ is Reference]
         return tuple(dict.fromkeys([*read, *self.after])) if read or self.after else ()
 
     @property
     def copied(self) -> bool:
-        """Whether it runs once an element, so that its output is a list."""
+        """Whether it runs once per element, so that its output is a list."""
         return any(value.__class__ is Reference and value.kind == "each" for value in self.arguments.values())
 
     def to_json(self) -> JsonObject:
@@ -83,7 +83,7 @@ class PlanTask(Struct, frozen=True):
 
 
 def parse_reference(kind: ReferenceKind, text: str) -> Reference | None:
-    """Read `ID` or `ID.path`; `None` if it is neither.  A step with a dot in it is written as a JSON string."""
+    """Parse `ID` or `ID.path`, or return `None`.  A step with a dot in it is written as a JSON string."""
     found = ID.match(text)
     if found is None:
         return None
@@ -99,7 +99,7 @@ def parse_reference(kind: ReferenceKind, text: str) -> Reference | None:
 
 
 def argument_value(text: str, *, raw: bool) -> Json:
-    """Return the value of a text in the uniform spelling: itself if `raw`, else the JSON in it, if there is any."""
+    """Return the value of a text in the uniform spelling: the text if `raw`, or else its JSON value if it has one."""
     if raw:
         return text
     try:

@@ -1,4 +1,4 @@
-"""A tool: a schema with the name and the description under which a model is shown it."""
+"""A tool: a schema with its name and description for a model."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from instrc.tools.python_types import schema_of_python
 
 
 class Example(NamedTuple):
-    """A value as a model should write it, and the request that it answers."""
+    """An example value for the model, and the request that it answers."""
 
     value: Json
     request: str | None = None
 
 
 class Hint(NamedTuple):
-    """A sentence in descriptions that names the results a step reads, as the compiler has written it."""
+    """A compiler-generated sentence in a description that lists the results a step reads."""
 
     text: str
     paths: tuple[tuple[int, int], ...]
@@ -34,14 +34,14 @@ class Hint(NamedTuple):
 
     @staticmethod
     def split(text: str, hints: Sequence[Hint] | None) -> tuple[str, str]:
-        """Split a description into its own text and the hint at its end, if that is a known one."""
+        """Split a description into the author's text and the hint at its end, if that is a known one."""
         found = [hint.text for hint in hints or () if text == hint.text or text.endswith(f"\n{hint.text}")]
         hint = max(found, key=len, default="")
         return text[: len(text) - len(hint)].removesuffix("\n"), hint
 
 
 class Tool(NamedTuple):
-    """A schema with the name and the description under which a model is shown it."""
+    """A schema with its name and description for a model."""
 
     name: str
     schema: Json | type | UnionType | Callable[..., object]
@@ -62,14 +62,14 @@ class Tool(NamedTuple):
 
 
 class HasTool(Protocol):
-    """What is a tool by itself, as an artefact of a program is."""
+    """An object that converts itself to a tool, such as an artefact of a program."""
 
     def __instrc_tool__(self, name: str | None) -> Tool:
         """Return the tool, under the given name or its own."""
 
 
 def own_tool(value: object, name: str | None) -> Tool | None:
-    """Return the tool that the class of a value declares; the value itself may be hostile and is not asked."""
+    """Return the tool that the class of a value declares, without accessing the value, which may be hostile."""
     make: Callable[[object, str | None], Tool] | None = getattr(type(value), "__instrc_tool__", None)
     return None if make is None else make(value, name)
 
@@ -79,7 +79,7 @@ _Copied: TypeAlias = tuple[object, Callable[[Json], None]]
 
 
 def checked_json(value: object) -> Json:
-    """Return a JSON value; mappings and tuples in it become objects and lists.  Raise `TypeError` for other types."""
+    """Return a JSON value with mappings and tuples converted to objects and lists; raise `TypeError` for other types."""
     try:
         read: Json = orjson.loads(orjson.dumps(value, option=STRICTLY))
     except (TypeError, RecursionError, orjson.JSONDecodeError):
@@ -90,7 +90,7 @@ def checked_json(value: object) -> Json:
 
 
 def _read(value: object) -> Json:
-    """Return a copy of a value; an error of its own classes while it is read becomes a `TypeError` with that text."""
+    """Return a copy of a value; convert errors raised by its classes to `TypeError` with the same text."""
     try:
         return _copy(value)
     except TypeError:
@@ -129,7 +129,7 @@ def _copy(value: object) -> Json:
 
 
 def _scalar(value: object) -> Json:
-    """Return a value that is not a container; a member of an enumeration and its like as their values."""
+    """Return a scalar, with enum members and the like converted to their values."""
     match value:
         case None | bool():
             return value
@@ -145,7 +145,7 @@ def _scalar(value: object) -> Json:
 
 
 def _text(text: str) -> str:
-    """Return a text that can be written."""
+    """Return a text that can be encoded."""
     if not text.isascii():
         try:
             text.encode()
@@ -155,14 +155,14 @@ def _text(text: str) -> str:
 
 
 def _key(name: object) -> str:
-    """Return a key of an object."""
+    """Return a valid key of an object."""
     if not isinstance(name, str):
         raise TypeError(f"{excerpt(name)} is not a key of JSON")
     return _text(name)
 
 
 def checked_tool(tool: Tool, name: str | None) -> Tool:
-    """Return a tool whose members have their declared types, with a schema in JSON; raise `TypeError` for any other."""
+    """Return a tool with members of the declared types and a JSON schema; raise `TypeError` for any other."""
     arguments.text("Tool.name", tool.name)
     arguments.text_or_none("Tool.description", tool.description)
     arguments.whole_number("Tool.priority", tool.priority)
@@ -182,5 +182,5 @@ def checked_tool(tool: Tool, name: str | None) -> Tool:
 
 
 def schema_of(tool: Tool) -> Json:
-    """Return the schema of a tool that has been checked: it is JSON."""
+    """Return the schema of a checked tool, which is JSON."""
     return cast("Json", tool.schema)

@@ -26,7 +26,7 @@ ENDING = ".vibe.json"
 
 
 class ImportedVibe(Struct, frozen=True):
-    """A vibe that was built from a tool."""
+    """A vibe built from a tool."""
 
     name: str
     """Name of the vibe: the last segment of its reference."""
@@ -39,7 +39,7 @@ class ImportedVibe(Struct, frozen=True):
 
 
 def vibes(tools: Iterable[ImportedTool], given: Given, results: Results) -> Iterator[ImportedVibe]:
-    """Yield a vibe for each tool, or two where a call of the server is wanted, under names that differ."""
+    """Yield a vibe for each tool, or two if a server call is requested, under unique names."""
     names = FileNames()
     firsts: dict[str, tuple[str, Location]] = {}
     left: list[ImportedTool] = []
@@ -99,7 +99,7 @@ def _document(tool: ImportedTool, given: Given) -> dict[str, Json]:
 
 
 def _with_output(document: dict[str, Json], tool: ImportedTool, given: Given) -> dict[str, Json]:
-    """Return a tool whose property `output` the server fills in."""
+    """Return a tool with a property `output` for the server's result."""
     properties = as_object(document.get("properties", {}))
     if document.get("type") != "object" or "output" in properties:
         reason = "a parameter has the name `output`" if "output" in properties else "the arguments are not a plain object"
@@ -120,7 +120,7 @@ def _output(tool: ImportedTool, place: str, taken: dict[str, Json]) -> tuple[Jso
 
 
 def _note_meanings(document: dict[str, Json], tool: ImportedTool, given: Given, *, filled: bool) -> None:
-    """Report properties whose names have a meaning; `output` has it here where it is `filled` in."""
+    """Report properties whose names have a special meaning; `output` has one if it is `filled`."""
     for path in with_meaning(document):
         key = str(path[-1])
         if key != "output" or not filled:
@@ -128,7 +128,7 @@ def _note_meanings(document: dict[str, Json], tool: ImportedTool, given: Given, 
 
 
 def _activity(tool: ImportedTool) -> dict[str, Json]:
-    """Return the call of the server that belongs to a tool."""
+    """Return the server call that belongs to a tool."""
     output, definitions = _output(tool, "/properties/output", {})
     result: dict[str, Json] = {"title": tool.name or "tool"}
     if tool.description:
@@ -139,7 +139,7 @@ def _activity(tool: ImportedTool) -> dict[str, Json]:
 
 
 def boxed(vibe: ImportedVibe) -> ImportedVibe:
-    """Return a vibe for a tool whose schema is of no object: an object with that as its one property, `value`."""
+    """Return a vibe for a tool with a non-object schema: an object whose only property, `value`, has that schema."""
     kept = ("title", "description", "x-title")
     inner = {key: part for key, part in vibe.document.items() if key not in kept}
     value, definitions = embedded(inner, "/properties/value", {})
@@ -149,7 +149,7 @@ def boxed(vibe: ImportedVibe) -> ImportedVibe:
 
 
 def with_property(vibe: ImportedVibe, word: str) -> ImportedVibe:
-    """Return a vibe in which each schema that requires a name, and describes others, describes that too: as anything."""
+    """Return a vibe in which each schema that requires an undescribed name describes it as any value."""
 
     def change(node: Json) -> Json:
         if not isinstance(node, dict):
@@ -167,7 +167,7 @@ CONTRADICTIONS_TRIED: Final = 500
 
 
 def without_contradictions(vibe: ImportedVibe) -> tuple[ImportedVibe, list[str]]:
-    """Return a vibe without its optional properties that nothing satisfies, and the names of these."""
+    """Return a vibe without unsatisfiable optional properties, and their names."""
     nodes = [node for _, node in walk(vibe.document) if isinstance(node, dict)]
     foreign = {
         name for node in nodes for name in as_texts(node.get("required", [])) if name not in mapping(node.get("properties"))
@@ -211,7 +211,7 @@ def _contradicts_itself(schema: Json, definitions: JsonObject) -> bool:
 
 
 def with_meaning(schema: Json) -> Iterator[Location]:
-    """Yield the paths of properties that are thoughts or measurements by their names, each name once, and of `output`."""
+    """Yield the paths of properties that are thoughts or metrics by their names, without duplicates, and of `output`."""
     told: set[str] = set()
     for path, node in walk(schema):
         properties = node.get("properties") if isinstance(node, dict) else None

@@ -1,6 +1,6 @@
 """Parse YAML 1.2 to JSON values with their places.
 
-PyYAML yields the events, with libyaml where it has it; its own values are those of YAML 1.1, where `no` is false.
+PyYAML yields the events, using libyaml if available; its own values follow YAML 1.1, where `no` is false.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Yaml: TypeAlias = Any  # the library is optional, and without types
 
 
 def of_yaml(source: Source) -> Given:
-    """Read a YAML text that is equivalent to JSON; raise `CompileError` with the place if it is not."""
+    """Parse YAML text that is equivalent to JSON; raise `CompileError` with the place if it is not."""
     if source.text.lstrip().startswith(("{", "[")):
         with suppress(JsonSyntaxError):  # JSON is YAML, and has escapes and levels that libyaml refuses
             loads(source.text)
@@ -43,7 +43,7 @@ def of_yaml(source: Source) -> Given:
 
 
 class YamlGiven(Given):
-    """A YAML text: places are those of the nodes that the parser saw."""
+    """A YAML text, with the spans of its parsed nodes."""
 
     def __init__(self, value: Json, source: Source, root: _YamlNode) -> None:
         super().__init__(value)
@@ -51,7 +51,7 @@ class YamlGiven(Given):
         self._root = root
 
     def locate(self, path: Location) -> Span | None:
-        """Return the place of a part, or of its innermost existing ancestor."""
+        """Return the span of a part, or of its innermost existing ancestor."""
         if path and path[0].__class__ is File:
             return super().locate(path)
         node = self._root
@@ -64,7 +64,7 @@ class YamlGiven(Given):
 
 
 class _YamlNode(Struct, gc=False):
-    """A value and its place."""
+    """A value and its span."""
 
     value: Json
     start: int
@@ -98,7 +98,7 @@ _HALF: Final = "half of a pair of surrogates is no character"
 
 
 class _YamlReader:
-    """The reading of one text."""
+    """Parses one text."""
 
     def __init__(self, yaml: Yaml, source: Source) -> None:
         self._yaml = yaml
@@ -148,7 +148,7 @@ class _YamlReader:
         return result
 
     def _events(self) -> Iterator[Yaml]:
-        """Yield the events of the text; what the library complains of is refused."""
+        """Yield the events of the text; raise for errors of the library."""
         try:
             parser = getattr(self._yaml, "CSafeLoader", self._yaml.SafeLoader)(self._text)
             yield from iter(parser.get_event, None)
@@ -193,7 +193,7 @@ class _YamlReader:
         return node
 
     def _put(self, parent: _Collection, node: _YamlNode) -> None:
-        """Add a node to an open collection; in a mapping keys and values take turns."""
+        """Add a node to an open collection; in a mapping, keys and values alternate."""
         parent.size += node.size
         if isinstance(parent.value, list):
             parent.parts[len(parent.value)] = node
@@ -247,7 +247,7 @@ _FLOAT: Final = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?
 
 
 def _plain(text: str) -> Json:
-    """Return the value of a scalar without quotes and tag; raise `ValueError` for a number that JSON lacks."""
+    """Return the value of a plain scalar without a tag; raise `ValueError` for a number that JSON lacks."""
     if text in _WORDS or text[0] not in "-+.0123456789":
         return _WORDS.get(text, text)
     if _INTEGER.fullmatch(text):
@@ -275,7 +275,7 @@ _KINDS: Final = {
 
 
 def _tagged(text: str, tag: str) -> Json:
-    """Return the value of a scalar with a tag; `ValueError` or `OverflowError` if it has none in JSON."""
+    """Return the value of a tagged scalar; raise `ValueError` or `OverflowError` if it has none in JSON."""
     name = tag.removeprefix(_TAG)
     if name not in _KINDS:
         raise ValueError(f"JSON has no value for the tag `{_short_tag(tag)}`")

@@ -1,1 +1,1 @@
-"""Flatten schemas: follow references and fold conjunctions so that exactly the same instances are accepted."""
+"""Flatten schemas: follow references and fold conjunctions, accepting exactly the same instances."""

@@ -29,7 +29,7 @@ class Conjunct(Struct, frozen=True, eq=False, gc=False):
 
 
 class OuterSchema(Struct, frozen=True, eq=False, gc=False):
-    """A schema whose parts are followed, and the one that holds it: the way on which a schema was met."""
+    """A schema whose parts are followed, with the enclosing one: the path to the current schema."""
 
     mark: Mark
     around: OuterSchema | None
@@ -37,7 +37,7 @@ class OuterSchema(Struct, frozen=True, eq=False, gc=False):
 
 
 class Remainder(Struct, frozen=True, eq=False, gc=False):
-    """The work that remains after merging one keyword, or one group of keywords; mostly none."""
+    """The work that remains after merging one keyword or group of keywords; mostly none."""
 
     apart: Mapping[str, list[JsonObject]] = {}
     """Groups of keywords that do not fit into the schema itself, by leading keyword."""
@@ -55,7 +55,7 @@ NO_REMAINDER = Remainder()
 
 
 class MarksThatStay(Struct, frozen=True, eq=False, gc=False):
-    """Whether an `unevaluated…` depends on annotations made here, so that keywords which only annotate have to stay."""
+    """Whether an `unevaluated…` depends on annotations of this schema, so that pure annotations must be kept."""
 
     properties: bool = False
     items: bool = False
@@ -65,7 +65,7 @@ UNWATCHED = MarksThatStay()
 
 
 class Finalization(Struct, frozen=True, eq=False, gc=False):
-    """The work that remains for a merged schema once its parts are done; mostly none."""
+    """The work that remains for a merged schema once its parts are finished; mostly none."""
 
     watched: MarksThatStay
     apart: dict[str, list[JsonObject]]
@@ -79,7 +79,7 @@ class Finalization(Struct, frozen=True, eq=False, gc=False):
 
     @classmethod
     def of(cls, remainders: Sequence[Remainder], watched: MarksThatStay, units: JsonArray, *, shares: bool) -> Finalization:
-        """Return the rest of the work after all keywords of a conjunction."""
+        """Return the remaining work after all keywords of a conjunction."""
         apart: dict[str, list[JsonObject]] = {}
         remainders = [remainder for remainder in remainders if remainder is not NO_REMAINDER]
         for remainder in remainders:
@@ -96,7 +96,7 @@ class Finalization(Struct, frozen=True, eq=False, gc=False):
         )
 
     def anything(self) -> bool:
-        """Return whether more is left to do than to look at the result."""
+        """Return whether any work remains except checking the result."""
         return bool(self.apart or self.units or self.new_not or self.may_close)
 
 
@@ -106,7 +106,7 @@ SHARED = Finalization.of((), UNWATCHED, [], shares=True)
 
 
 class Finalized(Struct, frozen=True, eq=False, gc=False):
-    """A merged schema whose parts are done; `False` if nothing satisfies it."""
+    """A merged schema whose parts are finished; `False` if it is unsatisfiable."""
 
     schema: Json
     refused: tuple[str, ...] = ()
@@ -118,7 +118,7 @@ class Finalized(Struct, frozen=True, eq=False, gc=False):
 
 
 class PendingPart(Struct, frozen=True, eq=False, gc=False):
-    """A part of a frame that is still to be done: the place of its result, and the terms of its conjunction."""
+    """A pending part of a frame: the place of its result, and the terms of its conjunction."""
 
     container: JsonObject | JsonArray
     slot: str | int
@@ -147,7 +147,7 @@ def carry(
 
 
 class InProgress:
-    """A unit of work whose parts are flattened one after the other."""
+    """A unit of work whose parts are flattened one after another."""
 
     key: Key = ()
     unordered: frozenset[object] = frozenset()
@@ -159,7 +159,7 @@ class InProgress:
 
 
 class Merging(InProgress):
-    """A conjunction whose parts are being done: the schema that grows."""
+    """A conjunction whose parts are being flattened: the growing result."""
 
     conjuncts: list[Conjunct] = []  # noqa: RUF012  -- one of its own is given where there are any
     todo: Finalization | None = None
@@ -172,7 +172,7 @@ class Merging(InProgress):
 
 
 class DerivedSchema(Struct, frozen=True):
-    """A derived schema: the origin of its keywords, and whether it has to be flattened."""
+    """A derived schema: the origin of its keywords, and whether it must be flattened."""
 
     schema: Json
     sources: tuple[Json, ...] = ()
@@ -180,7 +180,7 @@ class DerivedSchema(Struct, frozen=True):
 
 
 class GoOn(Struct, frozen=True):
-    """A conjunction to continue with, and the facts found for it."""
+    """A conjunction to continue with, and facts about it."""
 
     terms: list[Term]
     derived: tuple[DerivedSchema, ...] = ()
@@ -204,7 +204,7 @@ Frame: TypeAlias = Merging | Collecting
 
 
 class Expansion:
-    """The conjuncts of a conjunction, which keywords they have in written order, and schemas that must stay branches."""
+    """The conjuncts of a conjunction, their keywords in written order, and schemas that must stay branches."""
 
     shares = False
     """Whether a reference was followed, so that a schema may occur in several places."""
@@ -219,7 +219,7 @@ class Expansion:
         """Schemas that apply mixins and have to be done first."""
 
     def note(self, place: int, keywords: Iterable[str]) -> None:
-        """Note that the conjunct at a place has some keywords, in written order."""
+        """Record that the conjunct at an index has some keywords, in written order."""
         groups = self.groups
         for keyword in keywords:
             if keyword in groups:

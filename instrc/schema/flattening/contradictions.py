@@ -1,4 +1,4 @@
-"""The context of one flattening, and its report of contradictions, losses and circles."""
+"""The context of one flattening, and its report of contradictions, losses and cycles."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _RULING_OUT = ("const", "enum", "type", "properties")
 
 
 def report_contradiction(run: Flattening, left: tuple[Conjunct, str], right: tuple[Conjunct, str]) -> None:
-    """Warn of two contradictory keywords."""
+    """Warn about two contradictory keywords."""
     report = run.options.report
     if report is not None:
         one, other = origin(run, *left), origin(run, *right)
@@ -31,14 +31,14 @@ def report_contradiction(run: Flattening, left: tuple[Conjunct, str], right: tup
 
 
 def report_refusal(run: Flattening, conjuncts: Sequence[Conjunct], keywords: Sequence[str]) -> None:
-    """Warn of an unsatisfiable group of keywords, with the keyword that most likely rules it out."""
+    """Warn about an unsatisfiable group of keywords, with the keyword that most likely causes it."""
     refused = next((conjunct, word) for word in keywords for conjunct in reversed(conjuncts) if word in conjunct.view)
     likely = ((conjunct, word) for word in (*_RULING_OUT, *keywords) for conjunct in reversed(conjuncts) if word in conjunct.view)
     report_contradiction(run, next((other for other in likely if other != refused), refused), refused)
 
 
 def report_lost(run: Flattening, conjuncts: list[Conjunct], lost: ForbiddenProperty) -> None:
-    """Warn of a property that a closed schema forbids."""
+    """Warn about a property that a closed schema forbids."""
     report = run.options.report
     if report is None:
         return
@@ -76,13 +76,13 @@ def origin_in(store: SchemaStore, node: Json, view: Json, *path: str) -> problem
 
 
 def one_line(value: Json) -> str:
-    """Return a value as JSON on one line, cut if it is long."""
+    """Return a value as JSON on one line, shortened if long."""
     text = dumps(value, indent=False)
     return text if len(text) <= SHOWN_ORIGIN else text[: SHOWN_ORIGIN - 1] + "…"
 
 
 def report_cycle(run: Flattening, report: Report, mark: Mark, way: OuterSchema) -> None:
-    """Report a schema that refers to itself in a circle; a schema that is only met twice is not reported.
+    """Report a schema that refers to itself in a cycle; a schema that merely occurs twice is not reported.
 
     A reference back to the schema itself, as in `{"allOf": [{"$ref": "#"}]}`, adds no constraint.
     """
@@ -102,7 +102,7 @@ def report_cycle(run: Flattening, report: Report, mark: Mark, way: OuterSchema) 
 
 
 def not_a_schema(store: SchemaStore, node: Json, way: OuterSchema | None, keyword: str = "", value: Json = None) -> CompileError:
-    """Return the error for a value in the place of a schema."""
+    """Return the error for a value that is not a schema where one is required."""
     holder = way.view if way is not None else None
     found = store.where(holder) if holder is not None else None
     path = (found[1] if found else "") + (f"/{keyword}" if keyword else "/allOf")

@@ -22,7 +22,7 @@ class RecursiveDefinitions:
         self.root: Frame | None = None
 
     def recursion(self, frame: Frame, terms: list[Term]) -> Json:
-        """Return a reference to an unfinished schema, which becomes a definition."""
+        """Return a reference to an unfinished schema, and make that a definition."""
         if frame is self.root:
             return {"$ref": "#"}
         if frame.name is None:
@@ -31,7 +31,7 @@ class RecursiveDefinitions:
         return {"$ref": f"#/$defs/{frame.name}"}
 
     def define(self, name: str, schema: Json) -> Json:
-        """Keep a definition; return a reference to it."""
+        """Store a definition and return a reference to it."""
         self.schemas[name] = schema
         return {"$ref": f"#/$defs/{name}"}
 
@@ -50,7 +50,7 @@ class RecursiveDefinitions:
 
 
 def name_of(terms: list[Term]) -> str:
-    """Return a readable name for a conjunction, from the references in it, else its title."""
+    """Return a readable name for a conjunction, from its references or else its title."""
     words: list[str] = []
     for node, _ in terms:
         stack = [node]
@@ -71,7 +71,7 @@ def name_of(terms: list[Term]) -> str:
 
 
 def _last_word(reference: str) -> str:
-    """Return the most telling part of a reference: the last token of its fragment, else the name of its document."""
+    """Return the most specific part of a reference: the last token of its fragment, or else the name of its document."""
     base, _, fragment = reference.partition("#")
     word = fragment.rpartition("/")[2].replace("~1", "_").replace("~0", "_")
     if not word:
@@ -80,7 +80,7 @@ def _last_word(reference: str) -> str:
 
 
 def ascii_name(text: str) -> str:
-    """Return a text as an ASCII name, letters of other scripts transliterated; empty if nothing of it is left."""
+    """Return a text as an ASCII name, transliterating letters of other scripts; the result may be empty."""
     if not text.isascii():
         from anyascii import anyascii  # a table of a megabyte that most schemas never need
 
@@ -89,7 +89,7 @@ def ascii_name(text: str) -> str:
 
 
 def as_part(schema: Json, name: str) -> Json:
-    """Return a flat schema usable inside another: one that refers to itself as a whole gets a definition for that.
+    """Return a flat schema for use inside another: one that refers to itself as a whole gets a definition.
 
     The definition is named by its title, or by `name` if it has none.
     """
@@ -100,16 +100,16 @@ def as_part(schema: Json, name: str) -> Json:
 
 
 class Gathering:
-    """Flat schemas on their way into one: their `$defs` are put together, references moved along."""
+    """Collects flat schemas that become parts of one: their `$defs` are merged and references updated."""
 
     def __init__(self) -> None:
         self.schemas: dict[str, Json] = {}
         self.counts: dict[str, int] = {}
 
     def take(self, schema: Json, untitled: str = "schema") -> Json:
-        """Return a flat schema without its `$defs`, which are kept; references to its root go to a definition of it.
+        """Return a flat schema without its `$defs`, which are collected; references to its root lead to a definition of it.
 
-        Its title is the name of that definition; `untitled` is for one without.
+        Its title is the name of that definition; `untitled` is used for a schema without one.
         """
         if schema.__class__ is not dict:
             return schema
@@ -146,5 +146,5 @@ class Gathering:
         return free_name(name, self.schemas.__contains__, tried=self.counts)
 
     def give(self, body: Json) -> Json:
-        """Return a schema with the definitions that have been kept."""
+        """Return a schema with the collected definitions."""
         return {**body, "$defs": self.schemas} if self.schemas and body.__class__ is dict else body

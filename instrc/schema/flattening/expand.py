@@ -1,4 +1,4 @@
-"""Expand a conjunction to its conjuncts by following `allOf` and references in written order."""
+"""Expand a conjunction into conjuncts by following `allOf` and references in written order."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def expand(
 ) -> Expansion | None:
     """Return the conjuncts of terms, or `None` if one of the schemas is `false`.
 
-    `fold` names those of `anyOf` and `oneOf` whose single branches are inlined;
-    `opened` are the `id`s of schemas with `unevaluated…` that are merged although these depend on the instance.
+    `fold` selects the `anyOf` and `oneOf` whose single branches are inlined;
+    `opened` has the `id`s of schemas with `unevaluated…` that are merged although they depend on the instance.
     """
     result = Expansion()
     way = _Way(run, result, fold, opened, alone=len(terms) == 1)
@@ -68,7 +68,7 @@ def expand(
 
 
 class _Schemas(Struct, frozen=True, eq=False, gc=False):
-    """Schemas to take in, one after the other."""
+    """Schemas to expand, one after another."""
 
     terms: Iterator[Term]
     depth: int
@@ -76,14 +76,14 @@ class _Schemas(Struct, frozen=True, eq=False, gc=False):
 
 
 class _Keywords(Struct, frozen=True, eq=False, gc=False):
-    """The keywords of one conjunct that belong together: the place of the conjunct, and the keywords in written order."""
+    """The keywords of one conjunct that belong together: the conjunct's index, and the keywords in written order."""
 
     place: int
     keywords: Iterable[str]
 
 
 class _Followed(Struct, frozen=True, eq=False, gc=False):
-    """All parts of a schema have been followed to their end."""
+    """Stack entry: all parts of a schema have been followed."""
 
     mark: Mark
 
@@ -92,7 +92,7 @@ _Entry: TypeAlias = _Schemas | _Keywords | _Followed
 
 
 class _Way:
-    """The way through the schemas of one conjunction, in written order."""
+    """The traversal of the schemas of one conjunction, in written order."""
 
     def __init__(self, run: Flattening, found: Expansion, fold: frozenset[str], opened: frozenset[int], *, alone: bool) -> None:
         self.run = run
@@ -112,7 +112,7 @@ class _Way:
         self.stack: list[_Entry] = []
 
     def leave(self, entry: _Entry) -> None:
-        """Run the stack's entry before, between or after the parts of a schema."""
+        """Process a stack entry before, between or after the parts of a schema."""
         self.stack.pop()
         if entry.__class__ is _Keywords:
             self.found.note(entry.place, entry.keywords)
@@ -120,7 +120,7 @@ class _Way:
             self.entered.discard(entry.mark)
 
     def enter(self, node: Json, scope: DynamicScope, entry: _Schemas) -> bool:
-        """Add one schema, or push its targets on the stack; false if it is unsatisfiable."""
+        """Add one schema, or push its targets on the stack; return false if it is unsatisfiable."""
         store, found, way, depth = self.store, self.found, entry.holder, entry.depth
         if node.__class__ is not dict:
             if node is True:

@@ -1,7 +1,7 @@
 """Flatten a JSON Schema: resolve references and fold `allOf`; share repeated parts.
 
-Written-out references can turn kilobytes into megabytes.  A result that would grow so far keeps repeated parts as
-definitions under `$defs`.  It accepts the same instances.  Parts that differ in their annotations only are one part:
+Expanding references can turn kilobytes into megabytes.  A result that would grow so far keeps repeated parts as
+definitions under `$defs`.  It accepts the same instances.  Parts that differ only in annotations are one part:
 the annotations are beside the references.
 """
 
@@ -45,9 +45,9 @@ PartKey: TypeAlias = tuple[object, ...]
 
 
 def sizes(schema: JsonObject) -> dict[int, int]:
-    """Return by `id` how many schemas each part of a result has when it is written out, shared ones counted each time.
+    """Return by `id` the number of schemas in each part of an expanded result, counting shared ones each time.
 
-    `{"items": {"type": "string"}}` has two, itself among them.
+    `{"items": {"type": "string"}}` has two, including itself.
     """
     result: dict[int, int] = {}
     stack: list[JsonObject] = [schema]
@@ -79,7 +79,7 @@ def share(
 ) -> dict[str, Json]:
     """Return a flat schema whose repeated parts are definitions; `note` is called with a new schema and the replaced one.
 
-    With `described` parts that differ in their annotations only are one, and those are beside the references to it.
+    With `described`, parts that differ only in annotations are one, with the annotations beside references to it.
     """
     united = _united(schema, note)
     root, annotated = _apart_from_words(united, note) if described else (united, frozenset[int]())
@@ -144,7 +144,7 @@ def _names(tops: dict[str, Json]) -> dict[int, str]:
 
 
 def _word(node: dict[str, Json], path: Location) -> str:
-    """Return a readable name for a part: its title, else its key."""
+    """Return a readable name for a part: its title, or else its key."""
     title = node.get("title")
     place = path[:-2] if path[-2:] == ("allOf", 0) else path  # where annotations stand beside the part
     for text in (title, place[-1] if place else ""):
@@ -154,7 +154,7 @@ def _word(node: dict[str, Json], path: Location) -> str:
 
 
 def _below_first(roots: list[Json]) -> Iterator[dict[str, Json]]:
-    """Yield all schema objects below some schemas, each once, after those below it."""
+    """Yield all schema objects below some schemas without duplicates, children before parents."""
     done: set[int] = set()
     for root in roots:
         stack: list[tuple[JsonObject, bool]] = [(child, False) for child in objects_below(root)]
@@ -171,7 +171,7 @@ def _below_first(roots: list[Json]) -> Iterator[dict[str, Json]]:
 
 
 def _united(schema: dict[str, Json], note: Callable[[Json, Json], None]) -> dict[str, Json]:
-    """Return a schema in which equal parts, their order included, are one object."""
+    """Return a schema in which equal parts with equal order are one object."""
     done: dict[int, Json] = {}
     pool: dict[PartKey, Json] = {}
     for node in _below_first([{"allOf": [schema]}]):
@@ -183,10 +183,10 @@ def _united(schema: dict[str, Json], note: Callable[[Json, Json], None]) -> dict
 
 
 def _apart_from_words(schema: dict[str, Json], note: Callable[[Json, Json], None]) -> tuple[dict[str, Json], frozenset[int]]:
-    """Make schemas that differ in their annotations only share one schema, as their `allOf` of one branch.
+    """Make schemas that differ only in annotations share one schema, as their `allOf` with one branch.
 
-    `{"description": "a", **body}` and `{"description": "b", **body}` are many copies of a large `body`, where each reference to
-    it is described.  The second result are the `id`s of the schemas that were changed in this way.
+    `{"description": "a", **body}` and `{"description": "b", **body}` copy a large `body`, where each reference to
+    it has a description.  The second result has the `id`s of the changed schemas.
     """
     nodes = list(_below_first([{"allOf": [schema]}]))
     size = sizes(schema)
@@ -214,7 +214,7 @@ def _apart_from_words(schema: dict[str, Json], note: Callable[[Json, Json], None
 
 
 def _different_words(copies: list[JsonObject]) -> frozenset[str]:
-    """Return the annotations that schemas do not all have with the same value."""
+    """Return the annotations whose values differ between schemas."""
     written = [{word: dumps(copy[word], indent=False) for word in ANNOTATIONS & copy.keys()} for copy in copies]
     first = written[0]
     return frozenset(word for item in written for word in item.keys() | first.keys() if item.get(word) != first.get(word))
@@ -225,13 +225,13 @@ def _without(node: JsonObject, words: Collection[str]) -> JsonObject:
 
 
 def _beside_reference(node: JsonObject) -> JsonObject:
-    """Return annotations beside the reference to their subject."""
+    """Return annotations beside a reference to the annotated schema."""
     (reference,) = as_array(node["allOf"])
     return {**{keyword: value for keyword, value in node.items() if keyword != "allOf"}, **as_object(reference)}
 
 
 def _key(node: JsonObject) -> PartKey:
-    """Return a key that equal schemas have, once their parts are united."""
+    """Return a key shared by equal schemas once their parts are united."""
     return tuple(
         [(keyword, tuple(value) if value.__class__ is dict else (), _parts(keyword, value)) for keyword, value in node.items()]
     )
@@ -319,7 +319,7 @@ def flatten(
 
 
 def _check(base: object, limit: object, distribute: object, **truths: object) -> None:
-    """Refuse options of a type that they cannot have."""
+    """Validate the types of the options."""
     arguments.text("base", base)
     arguments.whole_number("limit", limit)
     arguments.natural_number("distribute", distribute)
@@ -328,7 +328,7 @@ def _check(base: object, limit: object, distribute: object, **truths: object) ->
 
 
 def _folded(schema: dict[str, Json], flattener: Flattener, scope: DynamicScope, count: int) -> Json:
-    """Return the result of one pass; `count` is the number of schemas at the beginning."""
+    """Return the result of one pass; `count` is the initial number of schemas."""
     result = flattener.run([(schema, scope)])
     modern = not scope.resource.dialect.old and ("$schema" not in schema or dialect_of_uri(schema["$schema"]) is not None)
     result = _with_head(schema, result, flattener, modern=modern)

@@ -1,10 +1,10 @@
-"""Fold schemas that must hold together into one, for every schema of a document, without recursion.
+"""Fold schemas that must hold together into one, for all schemas of a document, without recursion.
 
-A *conjunction* is a list of terms: schemas with the scopes to read them in.  It is expanded (`allOf` and references
-followed, in written order) to *conjuncts* that have neither, and these are merged keyword by keyword.
-The schemas below become conjunctions of their own, finished before their holder.
+A *conjunction* is a list of terms: schemas with their scopes.  It is expanded (`allOf` and references
+followed, in written order) to *conjuncts* without either, which are merged keyword by keyword.
+The subschemas become conjunctions of their own, finished before the enclosing one.
 
-The conjuncts of a conjunction are its identity.  One that is met again while it is unfinished is a recursion and becomes
+The conjuncts of a conjunction are its identity.  One that recurs while unfinished is a recursion and becomes
 a definition; a finished one is shared.
 """
 
@@ -49,7 +49,7 @@ JOINT_RECURSIONS: Final = 2000
 
 
 class Flattener(Tracing):
-    """One run over a document, with its finished and unfinished conjunctions."""
+    """Flattens a document once, tracking finished and unfinished conjunctions."""
 
     def __init__(self, store: SchemaStore, options: FlattenOptions) -> None:
         super().__init__(store, options)
@@ -74,7 +74,7 @@ class Flattener(Tracing):
         """Derived schemas, kept alive because schemas are keyed by identity."""
 
     def run(self, terms: list[Term]) -> Json:
-        """Return the flat schema of a conjunction; a run is for one."""
+        """Return the flat schema of a conjunction; each run is for one."""
         self.home = terms[0][1] if terms else self.flat
         first = self.begin(terms)
         if not isinstance(first, InProgress):
@@ -102,7 +102,7 @@ class Flattener(Tracing):
         return box[0]
 
     def begin(self, terms: list[Term], *, mixes: bool = False) -> Json | Frame:
-        """Return the flat schema of a conjunction if it is known at once, else a frame for it."""
+        """Return the flat schema of a conjunction if it is known at once, or else a frame for it."""
         self.terms += len(terms)
         if self.terms > self.options.limit:
             raise too_large(self.options.limit)
@@ -131,7 +131,7 @@ class Flattener(Tracing):
         return self.expanded([(target, where)], terms, alone) if again is None else again
 
     def expanded(self, terms: list[Term], written: list[Term], alone: tuple[int, int] | None) -> Json | Frame:
-        """Return the flat schema of a conjunction that has to be expanded, or its frame; `written` is the place of its terms."""
+        """Return the flat schema of a conjunction that must be expanded, or its frame; `written` is the place of its terms."""
         expansion = expand(self, terms)
         if expansion is None:
             return False
@@ -177,7 +177,7 @@ class Flattener(Tracing):
         return self.definitions.recursion(holder, written)
 
     def framed(self, terms: list[Term], expansion: Expansion, key: Key, unordered: frozenset[object]) -> Json | Frame:
-        """Return the frame of a conjunction that is neither done nor under way, or its result if that needs no parts."""
+        """Return the frame of a new conjunction, or its result if that has no pending parts."""
         self.frames += 1
         if self.frames > self.options.limit:
             raise too_large(self.options.limit)
@@ -223,7 +223,7 @@ class Flattener(Tracing):
         return last
 
     def define(self, name: str, done: Collecting) -> Json:
-        """Keep a result as a definition."""
+        """Store a result as a definition."""
         return self.definitions.define(name, done.results[0])
 
     def keep(self, derived: Iterable[DerivedSchema]) -> None:
@@ -239,7 +239,7 @@ class Flattener(Tracing):
                 self.origins[id(made.schema)] = (made.schema, found)
 
     def finish(self, frame: Frame) -> Json | Frame:
-        """Return the result of a frame whose parts are done, or a frame to continue with."""
+        """Return the result of a frame whose parts are finished, or a frame to continue with."""
         if isinstance(frame, Merging):
             return self.merged(frame)
         self.open.pop(frame.unordered, None)
@@ -247,7 +247,7 @@ class Flattener(Tracing):
         return self.go_on(result) if isinstance(result, GoOn) else result
 
     def merged(self, frame: Merging) -> Json | Frame:
-        """Return the result of a conjunction whose parts are done, or a frame that folds it again."""
+        """Return the result of a conjunction whose parts are finished, or a frame that folds it again."""
         todo = frame.todo
         if todo is None:
             return self.close(frame, frame.out)
@@ -266,7 +266,7 @@ class Flattener(Tracing):
         return self.close(frame, out)
 
     def refold(self, out: JsonObject, frame: Frame, parts: Sequence[JsonObject]) -> Frame:
-        """Return the frame that folds a result and some parts of it again, since more has turned out to hold."""
+        """Return the frame that folds a result and some parts of it again, since more is known to hold."""
         self.alive += [*parts, out]
         self.needs_flattening.update(map(id, [*parts, out]))
         more = Collecting([None], self.refolded)
@@ -279,7 +279,7 @@ class Flattener(Tracing):
         return self.close(done, done.results[0])
 
     def close(self, frame: Frame, out: Json) -> Json:
-        """Keep a result as that of its conjunction; a reference to it if it has become a definition."""
+        """Store the result of a conjunction; return it, or a reference to it if it has become a definition."""
         self.open.pop(frame.unordered, None)
         if frame.name is not None:
             out = self.definitions.define(frame.name, out)
@@ -290,7 +290,7 @@ class Flattener(Tracing):
 
 
 def frame_of_one(run: Tracing, conjunct: Conjunct) -> Merging:
-    """Return the frame of a conjunction of one conjunct: only the schemas below it change."""
+    """Return the frame of a conjunction with one conjunct: only its subschemas change."""
     view, scope = conjunct.view, conjunct.scope
     references = scope.resource.dialect.references
     out: JsonObject = {}
@@ -309,7 +309,7 @@ def frame_of_one(run: Tracing, conjunct: Conjunct) -> Merging:
 def intersect(schemas: Sequence[Json], *, report: Report | None = None) -> Json:
     """Return one schema that accepts what all of some flat schemas accept, or `False` if there is no such value.
 
-    References in them are kept.  What no single keyword can express stays in an `allOf`:
+    References in them are kept.  What no single keyword can express remains in an `allOf`:
     `[{"multipleOf": 0.1}, {"multipleOf": 0.3}]` becomes `{"multipleOf": 0.1, "allOf": [{"multipleOf": 0.3}]}`.
     Contradictions are reported to `report`.
     """

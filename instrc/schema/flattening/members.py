@@ -1,6 +1,6 @@
-"""Merge the keywords about properties, and those about items, of one conjunction.
+"""Merge the keywords about properties, and those about items, in one conjunction.
 
-`unevaluatedProperties` and `unevaluatedItems` become part of these groups where the members they apply to are certain.
+`unevaluatedProperties` and `unevaluatedItems` join these groups where the members that they apply to are certain.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ _LISTED_FIRST = ("prefixItems", "items", "unevaluatedItems")
 
 
 class _Said(Struct):
-    """The keywords of the conjuncts about properties, in the order in which they are read."""
+    """The keywords of the conjuncts about properties, in reading order."""
 
     groups: list[PropertyRules] = field(default_factory=list)
     unevaluated: list[Term] = field(default_factory=list)
@@ -80,7 +80,7 @@ class _Said(Struct):
 
 
 def _read(state: MergeState, place: int, said: _Said) -> None:
-    """Read the keywords of one conjunct about properties by name, by pattern and about further ones."""
+    """Read the keywords of one conjunct about properties: by name, by pattern, and additional ones."""
     conjunct = state.conjuncts[place]
     view, scope = conjunct.view, conjunct.scope
     found = PropertyRules(origin=place)
@@ -103,7 +103,7 @@ def _read(state: MergeState, place: int, said: _Said) -> None:
 
 
 def _read_unevaluated(state: MergeState, place: int, said: _Said) -> None:
-    """Read an `unevaluatedProperties` as properties where what it sees is certain; otherwise it stays."""
+    """Read an `unevaluatedProperties` as properties if its subject is certain; otherwise keep it."""
     conjuncts = state.conjuncts
     value, scope = conjuncts[place].view["unevaluatedProperties"], conjuncts[place].scope
     views = [conjunct.view for conjunct in conjuncts]
@@ -137,9 +137,9 @@ def _read_unevaluated(state: MergeState, place: int, said: _Said) -> None:
 
 
 def _join_groups(said: _Said, limit: int) -> tuple[PropertyRules, list[PropertyRules]]:
-    """Join groups to one as far as possible; return it, and those that stay beside it.
+    """Merge groups as far as possible; return the merged group and the remaining ones.
 
-    Every name gets the schemas that the others have for further ones: where that alone exceeds the limit, it is not written out.
+    Every name gets the schemas of other groups for additional names, unless these alone exceed the limit.
     Very many groups are joined in runs: the schemas of a run for further names become one, and a further pass joins runs.
     """
     at_once = max(TERMS_AT_ONCE, 2 * sum(len(group.properties) for group in said.groups))
@@ -174,7 +174,7 @@ def _terms_for_others(one: PropertyRules, other: PropertyRules) -> int:
 
 
 def _joined_again(main: PropertyRules, apart: list[PropertyRules], lost: list[ForbiddenProperty]) -> list[PropertyRules]:
-    """Return a group and those beside it, joined where later joins have made room."""
+    """Return a group and the separate ones, merged again where later merges allow it."""
     while made_room := next((other for other in apart[:COMPARED_GROUPS] if join_properties(main, other, lost)), None):
         apart.remove(made_room)
     return [main, *apart]
@@ -211,7 +211,7 @@ def rename_keyword(container: JsonObject, old: str, new: str) -> None:
 
 
 def merged_items(state: MergeState) -> Remainder:
-    """Join the keywords about items."""
+    """Merge the keywords about items."""
     parts: list[ItemRules] = []
     kept: list[Term] = []
     apart: dict[str, list[JsonObject]] = {}

@@ -1,7 +1,7 @@
 """Merge the keywords of several conjuncts into one schema.
 
 The laws of single keywords are in `schema/laws/`; keywords about members are merged by `members`.
-Keywords without an exact law go into further branches, which end up in a residual `allOf`.
+Keywords without an exact law become further branches, in a residual `allOf`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from instrc.text.jsonvalue import Json, JsonArray, JsonObject, equal
 
 
 def merge(run: Flattening, terms: list[Term], expansion: Expansion) -> Merging | None:
-    """Return the frame of a conjunction of several conjuncts, or `None` if nothing satisfies it."""
+    """Return the frame of a conjunction of several conjuncts, or `None` if it is unsatisfiable."""
     if expansion.units or "anyOf" in expansion.groups or "oneOf" in expansion.groups:
         opened = _opened(run, terms, expansion)
         if opened is None:
@@ -57,7 +57,7 @@ def merge(run: Flattening, terms: list[Term], expansion: Expansion) -> Merging |
 
 
 def _opened(run: Flattening, terms: list[Term], expansion: Expansion) -> Expansion | None:
-    """Expand a conjunction further where a choice has a single branch, or a schema with `unevaluated…` may be merged."""
+    """Expand a conjunction further if a choice has a single branch, or a schema with `unevaluated…` may be merged."""
     fold: frozenset[str] = frozenset()
     opened: frozenset[int] = frozenset()
     while True:
@@ -76,7 +76,7 @@ def _opened(run: Flattening, terms: list[Term], expansion: Expansion) -> Expansi
 
 
 def _some_single(keyword: str, expansion: Expansion) -> bool:
-    """Return whether one of several `anyOf` or `oneOf` has a single branch, which may as well be merged."""
+    """Return whether one of several `anyOf` or `oneOf` has a single branch, which can be merged as well."""
     places = expansion.groups.get(keyword, ())
     return len(places) > 1 and any(is_single(expansion.conjuncts[place].view, keyword) for place in places)
 
@@ -87,13 +87,13 @@ OF_CONTENT = of_group("content")
 
 
 def description(state: MergeState, keyword: str, places: list[int]) -> Remainder:
-    """Join the texts."""
+    """Join the descriptions."""
     state.out[keyword] = joined_texts([state.conjuncts[place].view[keyword] for place in places])
     return NO_REMAINDER
 
 
 def joined_texts(texts: list[Json]) -> Json:
-    """Join texts by newlines, equal ones once; of descriptions that are not texts the last one wins."""
+    """Join texts by newlines without duplicates; if descriptions are not texts, the last one is used."""
     if not _TEXTS.issuperset(map(type, texts)):
         return texts[-1]
     return "\n".join(filter(None, dict.fromkeys(cast("list[str]", texts))))
@@ -107,13 +107,13 @@ def title(state: MergeState, keyword: str, places: list[int]) -> Remainder:
 
 
 def outermost(titles: list[Json], depths: list[int]) -> Json:
-    """Return the outermost of some titles, the last of several that are equally far out."""
+    """Return the outermost of some titles; of several at the same depth, the last."""
     least = min(depths)
     return next(item for item, depth in zip(reversed(titles), reversed(depths), strict=True) if depth == least)
 
 
 def encoded_content(state: MergeState, keyword: str, _places: list[int]) -> Remainder:
-    """Take the keywords about encoded content from the last conjunct that has any."""
+    """Use the keywords about encoded content of the last conjunct that has any."""
     if keyword != next(first for first in state.groups if first in OF_CONTENT):
         return NO_REMAINDER
     last = max(place for keyword in OF_CONTENT for place in state.groups.get(keyword, ()))
@@ -131,13 +131,13 @@ _BOUNDS = (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum"))
 
 
 def clash(out: JsonObject) -> tuple[str, str] | None:
-    """Reconcile keywords about the same values; return two that contradict each other, if any do."""
+    """Reconcile keywords about the same values; return two contradictory ones, if any."""
     result = _values_agree(out) if not _VALUES.isdisjoint(out) else None
     return _bounds_agree(out) if result is None and not BOUNDS.isdisjoint(out) else result
 
 
 def _values_agree(out: JsonObject) -> tuple[str, str] | None:
-    """Keep the listed values that all keywords about values allow; return two keywords that exclude all."""
+    """Keep the listed values that all keywords allow; return two keywords that together exclude all."""
     if "const" in out and "enum" in out and out["enum"].__class__ is list:
         if not any(equal(out["const"], value) for value in out["enum"]):
             return "const", "enum"
@@ -157,7 +157,7 @@ def _values_agree(out: JsonObject) -> tuple[str, str] | None:
 
 
 def _bounds_agree(out: JsonObject) -> tuple[str, str] | None:
-    """Keep the stricter of two bounds of one side; return two that leave nothing between them."""
+    """Keep the stricter of two bounds on one side; return two that leave nothing between them."""
     for inclusive, exclusive in _BOUNDS:
         if exclusive in out and inclusive in out:
             redundant = redundant_bound(out[inclusive], out[exclusive], upper=inclusive == "maximum")
@@ -178,7 +178,7 @@ def in_order_of_properties(out: JsonObject) -> None:
 
 
 def keep_separate(state: MergeState, keyword: str, places: list[int]) -> Remainder:
-    """Keep the first occurrence of a keyword here and each further one in a branch of its own."""
+    """Keep the first occurrence of a keyword here and put each further one in a separate branch."""
     containers: list[JsonObject] = [state.out, *({} for _ in places[1:])]
     for container, place in zip(containers, places, strict=True):
         state.carry(container, keyword, state.conjuncts[place])
@@ -186,7 +186,7 @@ def keep_separate(state: MergeState, keyword: str, places: list[int]) -> Remaind
 
 
 def keep_alternatives_separate(state: MergeState, keyword: str, places: list[int]) -> Remainder:
-    """Keep `anyOf` and `oneOf` apart; multiply `anyOf` out if asked to."""
+    """Keep `anyOf` and `oneOf` separate; distribute `anyOf` if requested."""
     limit = state.run.options.distribute
     values = [state.conjuncts[place].view[keyword] for place in places]
     lists = [value for value in values if isinstance(value, list)]
@@ -202,7 +202,7 @@ def keep_alternatives_separate(state: MergeState, keyword: str, places: list[int
 
 
 def conditions(state: MergeState, _keyword: str, places: list[int]) -> Remainder:
-    """Keep each `if` with its own `then` and `else`; one without both is dropped."""
+    """Keep each `if` with its own `then` and `else`; drop one without both."""
     containers = [state.out]  # the last one is for the next
     for place in places:
         conjunct = state.conjuncts[place]
@@ -218,7 +218,7 @@ def conditions(state: MergeState, _keyword: str, places: list[int]) -> Remainder
 
 
 def contains(state: MergeState, _keyword: str, places: list[int]) -> Remainder:
-    """Keep each `contains` with its own bounds; one with `minContains: 0` and no maximum is dropped."""
+    """Keep each `contains` with its own bounds; drop one with `minContains: 0` and no maximum."""
     containers = [state.out]
     for place in places:
         conjunct = state.conjuncts[place]
@@ -241,7 +241,7 @@ _ITEMS = frozenset({"prefixItems", "items", "unevaluatedItems"})
 
 
 def merge_keywords(state: MergeState) -> list[Remainder] | None:
-    """Fill the frame and return the rest of the work, or `None` if nothing satisfies the conjunction."""
+    """Fill the frame and return the remaining work, or `None` if the conjunction is unsatisfiable."""
     out, by_keyword, conjuncts = state.out, state.groups, state.conjuncts
     if state.run.store.unevaluated:
         state.watched = state.watch()
@@ -314,7 +314,7 @@ def _named(state: MergeState, keyword: str, places: list[int]) -> Remainder:
 
 
 def _negations(state: MergeState, keyword: str, places: list[int]) -> Remainder:
-    """Take negations together: neither A nor B is not any of A and B."""
+    """Combine negations: neither A nor B is the same as not any of A and B."""
     if len(places) == 1:
         return _one_schema(state, keyword, places)
     branches: list[Json] = []
@@ -345,7 +345,7 @@ _ARRANGED = (_BY_KEYWORD.keys() - {"title", "description"}) | _PROPERTIES | _ITE
 
 
 def _by_law(state: MergeState, keyword: str, places: list[int], law: Intersect) -> Remainder | None:
-    """Merge a keyword by its law; the remainder becomes further branches.  Return `None` if nothing satisfies it."""
+    """Merge a keyword by its law; the remainder becomes further branches.  Return `None` if the result is unsatisfiable."""
     if (law_for_all := LAWS[keyword].intersect_all) is not None:
         joined = law_for_all([state.conjuncts[place].view[keyword] for place in places])
         if not isinstance(joined, Verdict):
@@ -377,20 +377,20 @@ def _by_law(state: MergeState, keyword: str, places: list[int], law: Intersect) 
 
 
 def _unlike(state: MergeState, keyword: str, places: list[int]) -> Remainder:
-    """Keep different values of a keyword that has room for one in branches of their own."""
+    """Put different values of a single-valued keyword into separate branches."""
     first, *others = unique(state.conjuncts[place].view[keyword] for place in places)
     state.out[keyword] = first
     return Remainder({keyword: [{keyword: value} for value in others]}) if others else NO_REMAINDER
 
 
 def _has_simple_items(state: MergeState) -> bool:
-    """Return whether one conjunct alone speaks of items, so that nothing has to be joined."""
+    """Return whether only one conjunct constrains items, so that nothing needs merging."""
     by_keyword = state.groups
     return "unevaluatedItems" not in by_keyword and len({*by_keyword.get("prefixItems", ()), *by_keyword.get("items", ())}) == 1
 
 
 def _joined_groups(state: MergeState, *, properties: bool, items: bool) -> list[Remainder]:
-    """Join the keywords of several conjuncts about properties, and about items."""
+    """Merge the keywords of several conjuncts about properties, and about items."""
     joined = [merged_properties(state)] if properties else []
     if items:
         joined.append(merged_items(state))
@@ -400,7 +400,7 @@ def _joined_groups(state: MergeState, *, properties: bool, items: bool) -> list[
 
 
 def _in_written_order(state: MergeState) -> None:
-    """Order the pending parts as in the result."""
+    """Sort the pending parts in the order of the result."""
     out = state.out
     rank: dict[int | str, int] = {}
     for place, (keyword, value) in enumerate(out.items()):
@@ -412,7 +412,7 @@ def _in_written_order(state: MergeState) -> None:
 
 
 def _reconcile(state: MergeState) -> bool:
-    """Reconcile related keywords; false if they are unsatisfiable."""
+    """Reconcile related keywords; return false if they are unsatisfiable."""
     in_order_of_properties(state.out)
     result = clash(state.out)
     if result is not None:

@@ -1,10 +1,10 @@
 """Apply referenced mixins: `allOf: [A_Mixin, B_Mixin, { properties: { default: X } }]` means A(B(X)).
 
-The slot `default` is replaced in place by the properties of its filling; it is spliced, not intersected: the filling
-describes its own properties only, and must not forbid those of the mixin.  Other slots are filled by name, as under `allOf`.
+The slot `default` is replaced in place by the properties of its content; they are spliced, not intersected: the content
+describes only its own properties and must not forbid those of the mixin.  Other slots are filled by name, as under `allOf`.
 
-A schema that applies mixins is finished before its holder: the mixins and the rest of the schema are flattened separately,
-the filling is spliced into the mixins, innermost first, and the result is merged with the rest.
+A schema that applies mixins is finished before the enclosing one: the mixins and the rest of the schema are flattened separately,
+the content is spliced into the mixins, innermost first, and the result is merged with the rest.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from instrc.text.source import Span
 
 
 def mixing(run: Flattening, terms: list[Term], applied: list[Term]) -> Collecting:
-    """Return a frame that does the schemas that apply mixins, and then the conjunction they belong to."""
+    """Return a frame that finishes the schemas that apply mixins, and then the conjunction that contains them."""
     results: JsonArray = [None] * len(applied)
     frame = Collecting(results, partial(_go_on, run, terms, applied))
     frame.pending += [PendingPart(results, index, [term], mixes=True) for index, term in enumerate(applied)]
@@ -59,7 +59,7 @@ def splice_parts(
     applied: str = "",
     at: Span | None = None,
 ) -> Json:
-    """Splice schemas whose references need no care."""
+    """Splice schemas without special treatment of references."""
     if mixin is False or filling is False:
         return False
     outer, inner = mapping(mixin), mapping(filling)
@@ -128,15 +128,15 @@ def _conflict(
 
 
 def _lifted(schema: JsonObject, names: Iterable[str], always: int) -> JsonObject:
-    """Return a schema for objects with further properties that constrains the others as before.
+    """Return a schema for objects with additional properties that constrains the others as before.
 
-    `always` of the names are required.
+    Of `names`, those in `always` are required.
     """
     return as_object(map_schemas(schema, partial(_lift, names=tuple(names), always=always), IN_PLACE))
 
 
 def _lift(node: JsonObject, names: tuple[str, ...], always: int) -> Json:
-    """Lift one schema whose in-place parts are lifted."""
+    """Lift one schema whose in-place parts are already lifted."""
     changes: JsonObject = {}
     if node.get("additionalProperties", True) is not True or node.get("unevaluatedProperties", True) is not True:
         known = mapping(node.get("properties"))
@@ -151,7 +151,7 @@ def _lift(node: JsonObject, names: tuple[str, ...], always: int) -> Json:
 
 
 def _required(outer: JsonObject, inner: JsonObject, inside: JsonObject, properties: JsonObject) -> JsonArray:
-    """Return the required properties of the mixin and of its filling, in the order of the properties."""
+    """Return the required properties of the mixin and its content, in the order of the properties."""
     of_mixin = listing(outer.get("required"))
     names = [name for name in of_mixin if name != SLOT]
     if isinstance(required := inner.get("required"), list):
@@ -186,7 +186,7 @@ def _only_mixin(branch: Json) -> bool:
 def application(
     run: Flattening, node: JsonObject, scope: DynamicScope, bodies: DefinitionOf, intersect: Intersect
 ) -> tuple[Collecting, GoOn]:
-    """Return the frame for a schema which applies mixins, and the schemas that were made for it."""
+    """Return the frame for a schema that applies mixins, and the schemas created for it."""
     parts = _divide(node)
     results: JsonArray = [None] * (len(parts.references) + 1)
     frame = Collecting(results, partial(_apply, run, parts, node, bodies, intersect))
@@ -198,7 +198,7 @@ def application(
 
 
 class _Parts(Struct, frozen=True):
-    """A schema that applies mixins, divided."""
+    """A schema that applies mixins, divided into its parts."""
 
     rest: JsonObject
     """The remaining keywords."""

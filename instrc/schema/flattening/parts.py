@@ -1,4 +1,4 @@
-"""Fold parts of schemas: one member of the instances, the slots of a mixin, an intersection."""
+"""Derive flat schemas from parts: a member, the slots of a mixin, an intersection."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class MemberSchema(Struct, frozen=True):
 def member(schema: Json, name: str) -> MemberSchema:
     """Return the schema of a member; open schemas allow any.
 
-    In a union, it is enough that one branch has it.
+    In a union, one branch that has the member is enough.
     """
     result: list[Json] = []
     known: dict[str, None] = {}
@@ -74,9 +74,9 @@ _OF_MEMBERS = frozenset(
 
 
 def _alternatives(schema: Json) -> Iterator[JsonObject | None]:
-    """Yield the member keywords of a schema in each way to satisfy it, or `None` if there are too many ways.
+    """Yield the member keywords of a schema for each way to satisfy it, or `None` if there are too many.
 
-    `{"required": ["a"], "anyOf": [{"type": "object"}, {"$ref": "#/$defs/x"}]}` has two: what is required holds in both.
+    `{"required": ["a"], "anyOf": [{"type": "object"}, {"$ref": "#/$defs/x"}]}` has two; the `required` holds in both.
     """
     definitions = mapping(schema.get("$defs")) if isinstance(schema, dict) else {}
     waiting = [_Alternative({}, (schema,))]
@@ -103,7 +103,7 @@ def _alternatives(schema: Json) -> Iterator[JsonObject | None]:
 
 
 class _Alternative(NamedTuple):
-    """One way to satisfy a schema, as far as it has been looked at."""
+    """One way to satisfy a schema, as far as examined."""
 
     own: JsonObject
     """Constraints on members from the examined schemas, as one schema."""
@@ -152,7 +152,7 @@ def _own_member(node: JsonObject, name: str) -> Json | None:
 
 
 def _with_definitions(node: Json, root: Json) -> Json:
-    """Return a part of a schema by itself, with the definitions that it may refer to; anything where it refers to the whole."""
+    """Return a part of a schema with the definitions that it may refer to, or `True` if it refers to the whole."""
     if not isinstance(node, dict) or not isinstance(root, dict) or not refers(node) or "$defs" in node:
         return node
     if "$defs" not in root or any(isinstance(item, dict) and item.get("$ref") == "#" for _, item in walk(node)):
@@ -161,7 +161,7 @@ def _with_definitions(node: Json, root: Json) -> Json:
 
 
 def elements(schema: Json) -> Json | None:
-    """Return the schema of the elements of a list, or `None` where the schema admits no list for certain."""
+    """Return the schema of the elements of a list, or `None` if the schema certainly admits no list."""
     result: list[Json] = []
     for node in _alternatives(schema):
         if node is None:
@@ -177,7 +177,7 @@ def elements(schema: Json) -> Json | None:
 
 
 def either(schemas: list[Json]) -> Json:
-    """Return a schema that accepts what one of some schemas accepts; equal ones occur once."""
+    """Return a schema that accepts what any of some schemas accepts; duplicates are removed."""
     kept: list[Json] = []
     for schema in schemas:
         parts = listing(schema["anyOf"]) if isinstance(schema, dict) and schema.keys() == {"anyOf"} else [schema]
@@ -195,12 +195,12 @@ def splice(
     applied: str = "",
     at: Span | None = None,
 ) -> Json:
-    """Return a mixin with something put into its slot `default`; `None` leaves the slot empty, so that it disappears.
+    """Return a mixin with content spliced into its slot `default`; `None` removes the slot.
 
-    The result has the title and the description of the content, not those of the mixin.  It is closed if the content is,
-    over all its properties.  If the mixin requires the slot, all the content is required, unless it has a `required` itself.
-    Without the slot, the mixin's properties come first.  A value that is not an object cannot be spliced: it fills the property
-    `default` unchanged.  `applied` is how the mixin is referred to, for the warnings in `report`.
+    The result has the title and description of the content rather than the mixin.  It is closed if the content is,
+    over all its properties.  If the mixin requires the slot, the whole content is required, unless it has its own `required`.
+    Without the slot, the mixin's properties come first.  A value that is not an object cannot be spliced: it becomes the property
+    `default` unchanged.  `applied` is the reference to the mixin, for the warnings in `report`.
     """
     gathering = Gathering()
     body = splice_parts(intersect, gathering.take(mixin), gathering.take(filling), report=report, applied=applied, at=at)

@@ -30,13 +30,13 @@ class KeywordOrigin(NamedTuple):
 
 
 class Flat(NamedTuple):
-    """A flat schema, and for each of its keywords by JSON Pointer the places it comes from, in written order."""
+    """A flat schema, and the origins of each of its keywords by JSON Pointer, in written order."""
 
     schema: Json
     origins: dict[str, tuple[KeywordOrigin, ...]]
 
     def then(self, later: Flat) -> Flat:
-        """Return the result of a later pass over this schema, with the origins that it has here."""
+        """Return the result of a later pass over this schema, with the origins from this one."""
         result = {
             place: tuple(dict.fromkeys(first for origin in origins for first in self.origins.get(origin.pointer, ())))
             for place, origins in later.origins.items()
@@ -58,10 +58,10 @@ _FORMERLY = {
 
 
 def origins(schema: Json, root: Json, store: SchemaStore, recorded: RecordedSources) -> dict[str, tuple[KeywordOrigin, ...]]:
-    """Return where each keyword of a result comes from; `root` is the schema that was flattened.
+    """Return the origins of each keyword of a result; `root` is the schema that was flattened.
 
     Derived keywords (`$defs`, a reference to a definition) have no origin.
-    Raise a `CompileError` where the pointers would be very long together: in a deep schema they grow with the square of it.
+    Raise a `CompileError` if the pointers would be too long in total: in a deep schema they grow quadratically.
     """
     places = _places(store)
     result: dict[str, tuple[KeywordOrigin, ...]] = {}
@@ -89,7 +89,7 @@ def origins(schema: Json, root: Json, store: SchemaStore, recorded: RecordedSour
 
 
 def _places(store: SchemaStore) -> dict[int, KeywordOrigin]:
-    """Return the place of each object of the documents, by its `id`; the first place if there are several."""
+    """Return the place of each object of the documents, by `id`; the first one if there are several."""
     places: dict[int, KeywordOrigin] = {}
     characters = 0
     for document in store.documents:
@@ -113,7 +113,7 @@ def _places(store: SchemaStore) -> dict[int, KeywordOrigin]:
 
 
 def _more_characters(before: int, pointer: str) -> int:
-    """Return how many characters all pointers have with one more."""
+    """Return the total number of characters of all pointers with one more."""
     characters = before + len(pointer)
     if characters > TRACED_CHARACTERS:
         unit = "characters of JSON Pointers"
@@ -124,7 +124,7 @@ def _more_characters(before: int, pointer: str) -> int:
 def _written_origins(
     conjuncts: list[tuple[Conjunct, str]], places: dict[int, KeywordOrigin], recorded: RecordedSources
 ) -> tuple[KeywordOrigin, ...]:
-    """Return where the keywords of conjuncts were written, looking through results that were folded again."""
+    """Return where the keywords of conjuncts were written, following results that were folded again."""
     result: dict[KeywordOrigin, None] = {}
     stack = conjuncts[::-1]
     seen: set[tuple[int, str]] = set()
@@ -142,7 +142,7 @@ def _written_origins(
 
 
 def _origin(node: JsonObject, keyword: str, places: dict[int, KeywordOrigin]) -> KeywordOrigin:
-    """Return the place of a keyword of an original schema, by the name it has there."""
+    """Return the place of a keyword of an original schema, under its original name."""
     uri, path = places[id(node)]
     word = (
         keyword
@@ -161,7 +161,7 @@ class Tracing(Flattening):
         """For `trace`: the conjuncts and keywords that each keyword of a result comes from."""
 
     def record(self, out: dict[str, Json], frame: Merging) -> None:
-        """Note, for `trace`, which conjuncts each keyword of a merged schema comes from."""
+        """Record, for `trace`, the source conjuncts of each keyword of a merged schema."""
         found: dict[str, list[tuple[Conjunct, str]]] = {}
         for keyword in out:
             words = [keyword]
@@ -172,7 +172,7 @@ class Tracing(Flattening):
         self._record_branches(listing(out.get("allOf")), frame.conjuncts)
 
     def _record_branches(self, branches: JsonArray, conjuncts: Sequence[Conjunct]) -> None:
-        """Record the conjuncts behind the residual `allOf` of a merged schema."""
+        """Record the source conjuncts of the residual `allOf` of a merged schema."""
         new = [branch for branch in branches if branch.__class__ is dict and id(branch) not in self.origins]
         if not new:
             return
@@ -190,7 +190,7 @@ class Tracing(Flattening):
             self.origins[id(branch)] = (branch, own)
 
     def note_copy(self, copy: Json, original: Json) -> None:
-        """Note, for `trace`, that a schema is a copy of another one with the same keywords."""
+        """Record, for `trace`, that a schema is a copy of another one with the same keywords."""
         if self.options.trace and isinstance(copy, dict) and isinstance(original, dict):
             _, known = self.origins.get(id(original), (None, None))
             conjunct = Conjunct(original, original, self.flat, 0, (id(original), id(self.flat)))

@@ -1,9 +1,9 @@
-"""Finish a merged schema: drop from its residual `allOf` what is implied, impossible or expressible inside.
+"""Finish a merged schema: remove from its residual `allOf` what is implied, impossible or expressible inside.
 
-A group is a keyword with room for one value only (`anyOf`, `oneOf`, `if`, `contains`, …) and its companions.
+A group is a single-valued keyword (`anyOf`, `oneOf`, `if`, `contains`, …) and its companions.
 The first group of a kind is in the schema, further ones become branches of its `allOf`.
-The laws of these keywords are in `schema/laws/`, and exact; this module decides which of them is tried when.
-A branch that may mark properties or items as evaluated is dropped only where no `unevaluated…` depends on it.
+The laws of these keywords are in `schema/laws/`, and exact; this module decides which of them are tried when.
+A branch that may mark properties or items as evaluated is removed only where no `unevaluated…` depends on it.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _CHOICES = frozenset({"anyOf", "oneOf"})
 
 
 class ResidualAllOf:
-    """The groups of one kind in a schema that is about to be finished."""
+    """The groups of one kind in a schema that is being finished."""
 
     def __init__(
         self, out: KeywordGroup, keyword: str, others: list[KeywordGroup], *, unseen_properties: bool, unseen_items: bool
@@ -85,7 +85,7 @@ class ResidualAllOf:
         self.groups = kept if kept and idle else [self.main, *kept]
 
     def write(self, rest: list[KeywordGroup]) -> None:
-        """Put the first group into the schema, and spread the others over branches."""
+        """Put the first group into the schema, and distribute the others over branches."""
         first = self.groups[0] if self.groups else {}
         if first is not self.main:
             items = [item for word, value in self.out.items() for item in self._instead(word, value, first)]
@@ -97,17 +97,17 @@ class ResidualAllOf:
             rest[level].update(group)
 
     def _instead(self, word: str, value: Json, group: KeywordGroup) -> list[tuple[str, Json]]:
-        """Return the value of a schema's keyword if its group is another one."""
+        """Return the value of a schema's keyword, if its group is another one."""
         if word not in self.main:
             return [(word, value)]
         return list(group.items()) if word == next(iter(self.main)) else []
 
     def _unseen(self, schemas: list[Json]) -> bool:
-        """Return whether dropping some schemas leaves what is evaluated unchanged."""
+        """Return whether removing some schemas leaves what is evaluated unchanged."""
         return self.unseen_marks or all(map(marks_nothing, schemas))
 
     def absorb(self, says: Callable[[KeywordGroup, KeywordGroup], bool]) -> None:
-        """Drop groups that another one implies."""
+        """Drop groups implied by another one."""
         kept: list[KeywordGroup] = []
         for group in self.groups:
             if not any(says(other, group) for other in kept):
@@ -134,7 +134,7 @@ class ResidualAllOf:
         self._move("oneOf")
 
     def _narrower(self, one: KeywordGroup, other: KeywordGroup) -> bool:
-        """Return whether each choice of one group is one of another, which may go."""
+        """Return whether each choice of one group is also one of another, which is therefore redundant."""
         wide = listing(other["anyOf"])
         return self._unseen(wide) and narrower(implies, listing(one["anyOf"]), wide)
 
@@ -160,12 +160,12 @@ class ResidualAllOf:
         self._move("anyOf")
 
     def _comparable(self, keyword: str) -> bool:
-        """Return whether the groups are lists, and not too long."""
+        """Return whether the groups are lists of limited length."""
         lists = [value for group in self.groups if isinstance(value := group[keyword], list)]
         return len(lists) == len(self.groups) and sum(map(len, lists)) <= COMPARED_BRANCHES
 
     def _move(self, other: str) -> None:
-        """Move a choice of which at most one holds to the other of `anyOf` and `oneOf`, if that is free."""
+        """Move a choice of which at most one branch holds to the other of `anyOf` and `oneOf`, if that is free."""
         if len(self.groups) < 2 or other in self.out:
             return
         for group in self.groups:
@@ -175,7 +175,7 @@ class ResidualAllOf:
                 return
 
     def conditions(self) -> None:
-        """Drop idle and decided conditions, and join those with equal `if`."""
+        """Drop idle and decided conditions, and merge those with equal `if`."""
         kept: dict[object, KeywordGroup] = {}
         for group in map(deciding, self.groups):
             condition = group["if"]
@@ -193,7 +193,7 @@ class ResidualAllOf:
             self._join_conditions()
 
     def _join_conditions(self) -> None:
-        """Ask one question in the `else` of another; or require keys that they cannot do without, or divide them by keys."""
+        """Nest one condition in the `else` of another; or require keys that they need, or split them by keys."""
         joined = chained(disjoint, self.around, self.groups)
         if joined is None and (required := keys_to_require(disjoint, self.around, self.groups)):
             self.further.append({"required": [*required]})
@@ -209,7 +209,7 @@ class ResidualAllOf:
             self.made.append(following)
 
     def contains(self) -> None:
-        """Join equal `contains`, express trivial ones by the length, and drop implied ones."""
+        """Merge equal `contains`, express trivial ones as lengths, and drop implied ones."""
         if not all(_is_count(group.get("minContains", 1)) and _is_count(group.get("maxContains", 0)) for group in self.groups):
             return
         kept: dict[object, KeywordGroup] = {}
@@ -245,7 +245,7 @@ def _is_count(value: Json) -> bool:
 
 
 def finalize(frame: Merging, todo: Finalization) -> Finalized:
-    """Return the finished schema of a frame, which its parts may have shown that nothing satisfies."""
+    """Return the finished schema of a frame, which its finished parts may show to be unsatisfiable."""
     out = frame.out
     if todo.new_not:
         out["not"] = _flat_not(as_array(as_object(out["not"])["anyOf"]))
@@ -267,7 +267,7 @@ def finalize(frame: Merging, todo: Finalization) -> Finalized:
 
 
 def _flat_not(branches: list[Json]) -> Json:
-    """Return the schemas that `not` excludes as one list: `not` of an `anyOf` in an `anyOf` excludes each of its branches."""
+    """Return the schemas that `not` excludes as one list: `not` of a nested `anyOf` excludes each of its branches."""
     flat: list[Json] = []
     for branch in branches:
         inside = branch.get("anyOf") if isinstance(branch, dict) and len(branch) == 1 else None
@@ -277,7 +277,7 @@ def _flat_not(branches: list[Json]) -> Json:
 
 
 def _with_rest(out: JsonObject, rest: list[Json]) -> Json:
-    """Return a schema with further ones that apply beside it, or `False` if nothing satisfies them together."""
+    """Return a schema with further ones applied beside it, or `False` if they are unsatisfiable together."""
     if any(schema is False for schema in rest):
         return False
     if len(rest) > 1:

@@ -20,7 +20,7 @@ from instrc.text.limits import FLAT_SCHEMAS
 
 
 class FlattenKeywords(TypedDict, total=False):
-    """The keywords of `flatten` whatever it returns, as type checkers read them."""
+    """The common keyword arguments of `flatten`, for type checkers."""
 
     base: str
     distribute: int
@@ -32,7 +32,7 @@ class FlattenKeywords(TypedDict, total=False):
 
 
 class FlattenOptions(Struct, frozen=True):
-    """The options of a caller."""
+    """The caller's options."""
 
     distribute: int = 0
     limit: int = FLAT_SCHEMAS
@@ -57,13 +57,13 @@ class Flattening:
 
     @cached_property
     def flat(self) -> DynamicScope:
-        """The scope of results that are merged once more."""
+        """The scope of results that are merged again."""
         nowhere: Json = {}
         return DynamicScope(Resource("", nowhere, SchemaDocument("", nowhere), FLAT), {})
 
     @cached_property
     def watched(self) -> Watched:
-        """Which schemas are watched by `unevaluated…` around them."""
+        """The schemas watched by an enclosing `unevaluated…`."""
         return Watched(self.store)
 
 
@@ -87,7 +87,7 @@ class MergeState(Merging):
         self.groups = expansion.groups
 
     def place_child(self, container: JsonObject, keyword: str, terms: list[Term]) -> None:
-        """Set the schema of a conjunction, now if it is known, else later."""
+        """Set the schema of a conjunction, at once if known, or else later."""
         if len(terms) == 1:
             node = terms[0][0]
             if node.__class__ is not dict or id(node) not in self.needs_flattening:
@@ -97,7 +97,7 @@ class MergeState(Merging):
         self.pending.append(PendingPart(container, keyword, terms))
 
     def place_branch(self, branches: JsonArray, terms: list[Term]) -> None:
-        """Add the schema of a conjunction to a list, now if it is known, else later."""
+        """Add the schema of a conjunction to a list, at once if known, or else later."""
         node = terms[0][0] if len(terms) == 1 else None
         if len(terms) == 1 and (node.__class__ is not dict or id(node) not in self.needs_flattening):
             branches.append(node)
@@ -106,13 +106,13 @@ class MergeState(Merging):
         branches.append(None)
 
     def carry(self, container: JsonObject, keyword: str, conjunct: Conjunct) -> None:
-        """Take over a keyword of one conjunct with the schemas it holds."""
+        """Copy a keyword of one conjunct with its subschemas."""
         container[keyword] = conjunct.view[keyword]
         if id(conjunct.node) in self.needs_flattening:
             self.pending += carry(container, keyword, conjunct.view[keyword], conjunct.scope, self.needs_flattening)
 
     def watch(self) -> MarksThatStay:
-        """Return the `unevaluated…` that stay, since their subject depends on the instance, here or around us."""
+        """Return the remaining `unevaluated…` whose subject depends on the instance, in this schema or an enclosing one."""
         views = [conjunct.view for conjunct in self.conjuncts]
         store = self.run.store
         properties = items = False

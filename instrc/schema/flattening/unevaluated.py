@@ -1,10 +1,10 @@
 """Determine which properties and items a schema evaluates, and the meaning of its `unevaluated…` beside others.
 
-Keywords that always apply (`allOf`, `$ref`) count as certain, those that depend on the instance (`anyOf`, `if`, …) as possible.
+Keywords that always apply (`allOf`, `$ref`) count as certain, instance-dependent ones (`anyOf`, `if`, …) as possible.
 If everything possible is certain, "unevaluated" means the same as "additional".  Otherwise the keywords are kept,
 and a schema with them can be merged only with schemas that
 
-* forbid every member of which this is uncertain (`…_void`), or
+* forbid every uncertain member (`…_void`), or
 * constrain only members that are always evaluated, or
 * constrain only members that are never evaluated; these must then satisfy `unevaluated…` too.
 """
@@ -62,8 +62,8 @@ def evaluated(
 ) -> tuple[Evaluated, Evaluated]:
     """Return the members that a schema certainly and possibly evaluates.
 
-    With `skip_own` it is asked on behalf of the schema's own `unevaluated…`, which are left out,
-    and only the parts that matter to them are computed.  With `conjunct` the schema's `allOf` and references are left out.
+    With `skip_own` the result is for the schema's own `unevaluated…`, which are left out,
+    and only the parts that matter to them are computed.  With `conjunct`, the schema's `allOf` and references are left out.
     """
     certain, possible = Evaluated(), Evaluated()
     properties = not skip_own or "unevaluatedProperties" in schema
@@ -101,12 +101,12 @@ def evaluated(
 
 
 def _is_decided(found: Evaluated, *, properties: bool, items: bool) -> bool:
-    """Return whether the search is over, since nothing more can matter."""
+    """Return whether the search is complete, since nothing else can matter."""
     return (found.all_properties or not properties) and (found.all_items or not items)
 
 
 def _take(view: dict[str, Json], into: Evaluated, possible: Evaluated, *, own: bool) -> None:
-    """Record the parts that the keywords of one schema evaluate."""
+    """Record the members that the keywords of one schema evaluate."""
     for keyword, names in (("properties", into.names), ("patternProperties", into.patterns)):
         value = view.get(keyword)
         if value.__class__ is dict:
@@ -136,7 +136,7 @@ _MARKING = frozenset(
 
 
 def marks_nothing(schema: Json) -> bool:
-    """Return whether a schema certainly evaluates no property and no item."""
+    """Return whether a schema certainly evaluates no property or item."""
     return schema.__class__ is not dict or _MARKING.isdisjoint(schema)
 
 
@@ -146,7 +146,7 @@ BRANCHES = IN_PLACE - {"not"}
 
 
 def to_open(store: SchemaStore, expansion: Expansion) -> int | None:
-    """Return the `id` of a schema with `unevaluated…` that stays a branch and may be merged, or `None` if there is none."""
+    """Return the `id` of a branch with `unevaluated…` that may be merged, or `None` if there is none."""
     views = [conjunct.view for conjunct in expansion.conjuncts]
     for node, scope in expansion.units:
         scope = store.below(node, scope)  # noqa: PLW2901  -- a schema with a base of its own is read in that
@@ -209,7 +209,7 @@ def matters(view: JsonObject, keyword: str) -> bool:
 
 
 def properties_void(views: Iterable[JsonObject], certain: Evaluated, possible: Evaluated, value: Json) -> bool:
-    """Return whether sibling schemas forbid every property that `unevaluatedProperties` uncertainly sees."""
+    """Return whether sibling schemas forbid every property whose evaluation for `unevaluatedProperties` is uncertain."""
     views = list(views)
     return excluded("object", views) or any(_closes(view, certain, possible, value) for view in views)
 
@@ -245,7 +245,7 @@ def items_void(store: SchemaStore, views: Iterable[JsonObject], certain: Evaluat
 
 
 def _longest(view: JsonObject) -> float:
-    """Return how many items a schema allows at most."""
+    """Return the maximum number of items that a schema allows."""
     most = view.get("maxItems")
     longest: float = most if is_number(most) else float("inf")
     prefix = view.get("prefixItems", [])
@@ -255,7 +255,7 @@ def _longest(view: JsonObject) -> float:
 
 
 def is_evaluated(certain: Evaluated, possible: Evaluated, name: str) -> bool | None:
-    """Return whether a property is always evaluated (true) or never (false), or `None` if that depends on the instance."""
+    """Return whether a property is always evaluated (true) or never (false), or `None` if it depends on the instance."""
     found = [matches(regex, name) for regex in certain.patterns]
     if certain.all_properties or name in certain.names or True in found:
         return True
@@ -265,7 +265,7 @@ def is_evaluated(certain: Evaluated, possible: Evaluated, name: str) -> bool | N
 
 
 def never_evaluated(conjuncts: list[Conjunct], certain: Evaluated, possible: Evaluated) -> list[str]:
-    """Return the properties that conjuncts list and `unevaluatedProperties` of one of them never sees."""
+    """Return the properties that conjuncts list and that the `unevaluatedProperties` of one of them never sees as evaluated."""
     names = dict.fromkeys(name for conjunct in conjuncts for name in _names(conjunct.view) or ())
     return [name for name in names if is_evaluated(certain, possible, name) is False]
 
@@ -282,7 +282,7 @@ def excluded(name: str, views: Iterable[JsonObject]) -> bool:
 class Watched:
     """The schemas that are, directly or not, branches of one whose `unevaluated…` depends on the instance.
 
-    In these nothing may go that only marks something as evaluated.
+    In these schemas, parts that only mark members as evaluated must be kept.
     """
 
     __slots__ = ("everything", "items", "properties")
@@ -302,7 +302,7 @@ class Watched:
             stack += [(child, scope) for _, child in subschemas(node) if isinstance(child, dict)]
 
     def _look(self, store: SchemaStore, node: dict[str, Json], scope: DynamicScope) -> None:
-        """Record what the `unevaluated…` of one schema watches, and that this is unknown if a reference is dynamic."""
+        """Record what the `unevaluated…` of one schema watches, or that this is unknown because of a dynamic reference."""
         view = store.view(node, scope)
         if "$dynamicRef" in view or "$recursiveRef" in view:
             self.everything = True

@@ -123,9 +123,9 @@ class ByKey(Struct, frozen=True):
 
 
 def keys_to_require(disjoint: Relation, around: JsonObject, conditions: list[IfThenElse]) -> list[str]:
-    """Return the keys without which conditions would hold whose consequences exclude each other, or ask for the key.
+    """Return the keys without which conditions would apply whose consequences exclude each other or require the key.
 
-    `{"properties": {"k": P}}` holds wherever `k` is missing; several such conditions hold there together.
+    `{"properties": {"k": P}}` holds wherever `k` is missing; several such conditions hold there at once.
     """
     if len(conditions) > CHAINED_CONDITIONS or not own_kinds(around) <= _OBJECT:
         return []
@@ -138,7 +138,7 @@ def keys_to_require(disjoint: Relation, around: JsonObject, conditions: list[IfT
 
 
 def _only_key(asked: Json) -> str | None:
-    """Return the key that an `if` is about, where objects without it satisfy it."""
+    """Return the key that an `if` tests, if objects without it satisfy the `if`."""
     if not isinstance(asked, dict) or asked.keys() - NO_ASSERTIONS - {"type"} != {"properties"}:
         return None
     names = list(mapping(asked["properties"]))
@@ -155,7 +155,7 @@ def _together_need(disjoint: Relation, consequences: list[Json], key: str) -> bo
 
 
 def by_key(disjoint: Relation, around: JsonObject, conditions: list[IfThenElse]) -> ByKey | None:
-    """Divide conditions by the keys without which they do not hold; `None` if more than one finds no place."""
+    """Group conditions by the keys without which they do not apply; return `None` if more than one is left over."""
     taken = around.get("dependentSchemas", {})
     if not isinstance(taken, dict) or len(conditions) > CHAINED_CONDITIONS:
         return None
@@ -175,7 +175,7 @@ def by_key(disjoint: Relation, around: JsonObject, conditions: list[IfThenElse])
 
 
 def _keys_of(around: JsonObject, condition: IfThenElse) -> list[str]:
-    """Return the keys without which a condition, or a chain of them, asks nothing of anything."""
+    """Return the keys without which a condition, or a chain of them, requires nothing."""
     links = list(_links_of(condition))
     if any("else" in link or not _only_of_objects(around, link) for link in links):
         return []
@@ -184,7 +184,7 @@ def _keys_of(around: JsonObject, condition: IfThenElse) -> list[str]:
 
 
 def _only_of_objects(around: JsonObject, link: IfThenElse) -> bool:
-    """Return whether a condition asks nothing of values that are no objects: `dependentSchemas` passes them over."""
+    """Return whether a condition constrains only objects: `dependentSchemas` ignores other values."""
     if own_kinds(around) <= _OBJECT or own_kinds(mapping(link["if"])) <= _OBJECT:
         return True
     then = link.get("then", True)
@@ -194,7 +194,7 @@ def _only_of_objects(around: JsonObject, link: IfThenElse) -> bool:
 
 
 def _demanded(asked: Json) -> list[str]:
-    """Return the keys without which no object satisfies an `if`; `not` about one key requires it."""
+    """Return the keys that every object satisfying an `if` has; `not` about one key requires it."""
     known = mapping(asked)
     excluded = mapping(known.get("not"))
     names = list(mapping(excluded.get("properties"))) if excluded.keys() == {"properties"} else []
@@ -202,7 +202,7 @@ def _demanded(asked: Json) -> list[str]:
 
 
 def _dependent(disjoint: Relation, around: JsonObject, key: str, conditions: list[IfThenElse]) -> Json:
-    """Return what conditions require of objects that have a key, as one schema, or `None` if there is none."""
+    """Return the conditions' requirements on objects that have a key, as one schema, or `None` if there are none."""
     links = [_beside_key(key, link) for condition in conditions for link in _links_of(condition)]
     if len(links) > 1:
         return chained(disjoint, {**around, "type": "object", "required": [*required_names(around), key]}, links)
@@ -210,7 +210,7 @@ def _dependent(disjoint: Relation, around: JsonObject, key: str, conditions: lis
 
 
 def _beside_key(key: str, link: IfThenElse) -> IfThenElse:
-    """Return a condition without its keywords for a key that is present."""
+    """Return a condition without its keywords for the presence of a key."""
     asked = {word: value for word, value in mapping(link["if"]).items() if (word, value) != ("type", "object")}
     names = [name for name in listing(asked.pop("required", [])) if name != key]
     return {**link, "if": {**asked, "required": names} if names else asked}
@@ -221,7 +221,7 @@ def _decided_by_if(_evaluation: InstanceEvaluation, _value: Json, _keyword: str,
 
 
 def _if_implied(question: Relations, left: Schema, _keyword: str, right: Schema, depth: int, kinds: Kinds) -> bool:
-    """Answer for `if`, `then` and `else` together."""
+    """Decide implication for `if`, `then` and `else` together."""
     if "if" not in right:
         return True
     then, other = right.get("then", True), right.get("else", True)

@@ -1,4 +1,4 @@
-"""Define the laws of a keyword: their verdicts, and the questions that they may ask."""
+"""Define the laws of a keyword: their results, and the questions that they may ask."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from instrc.text.jsonvalue import Json, equal
 
 
 class Relations(Protocol):
-    """A question about two schemas under way; `relations` answers.
+    """An open question about two schemas; `relations` answers it.
 
-    `kinds` are the kinds of values in question: others are undecided.
+    `kinds` are the relevant types of values: others are undecided.
     """
 
     def implies(self, left: Json, right: Json, depth: int, kinds: frozenset[str] = ALL) -> bool:
@@ -27,19 +27,19 @@ class Relations(Protocol):
         ...
 
     def target(self, reference: Json) -> Json:
-        """Return the schema that a reference leads to, or `None` if it is not known."""
+        """Return the target of a reference, or `None` if unknown."""
         ...
 
 
 class InstanceEvaluation(Protocol):
-    """A question about a value under way; `evaluation` answers."""
+    """An open question about a value; `relations` answers it."""
 
     def of(self, value: Json, schema: Json, depth: int) -> bool | None:
-        """Return whether a value satisfies a schema, or `None` where that is not certain for every validator."""
+        """Return whether a value satisfies a schema, or `None` if validators may differ."""
         ...
 
     def target(self, reference: Json) -> Json:
-        """Return the schema that a reference leads to, or `None` if it is not known."""
+        """Return the target of a reference, or `None` if unknown."""
         ...
 
 

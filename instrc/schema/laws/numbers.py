@@ -1,4 +1,4 @@
-"""Bounds, of numbers and of sizes, and the laws of the keywords about numbers."""
+"""Bounds of numbers and of sizes, and the laws of the keywords about numbers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from instrc.text.jsonvalue import Json, as_number
 
 
 class Range(Struct, frozen=True):
-    """Numbers from `low` to `high`, each with whether it is left out itself."""
+    """Numbers from `low` to `high`, with flags for excluded ends."""
 
     low: int | float = -inf
     high: int | float = inf
@@ -22,7 +22,7 @@ class Range(Struct, frozen=True):
     below_high: bool = False
 
     def is_within(self, other: Range) -> bool:
-        """Return whether every number here is in another range."""
+        """Return whether another range contains this one."""
         low = self.low > other.low or (self.low == other.low and (self.above_low or not other.above_low))
         high = self.high < other.high or (self.high == other.high and (self.below_high or not other.below_high))
         return self.is_empty() or (low and high)
@@ -108,7 +108,7 @@ _BY_LOWER: Final = {
 
 
 def empty_ranges(schema: Schema) -> list[tuple[str, str, tuple[str, ...]]]:
-    """Return the bounds of a schema between which there is nothing, and the types that they speak about."""
+    """Return the pairs of bounds of a schema that leave nothing between them, with the types that they apply to."""
     result: list[int] = []
     for lower in schema:
         if lower in _BY_LOWER:
@@ -121,7 +121,7 @@ def empty_ranges(schema: Schema) -> list[tuple[str, str, tuple[str, ...]]]:
 
 
 def empty_range(schema: Schema) -> tuple[str, str] | None:
-    """Return the two bounds that leave nothing of the type of a schema, if there are such."""
+    """Return two bounds that leave no value of a schema's type, or `None`."""
     names = types_of(schema.get("type"))
     if not names:
         return None
@@ -134,7 +134,7 @@ _FINEST = 1024
 
 
 def number_range(schema: Schema, *, integers: bool) -> Range:
-    """Return the range of the numbers that a schema allows, by its own bounds; for integers with their own ends."""
+    """Return the range of numbers that a schema's own bounds allow; for integers, with integer ends."""
     low = bound(schema, "minimum")
     high = bound(schema, "maximum")
     result = Range() if low is None else Range(low=low)
@@ -156,9 +156,9 @@ def _of_integers(found: Range) -> Range:
 
 
 def disjoint(left: Schema, right: Schema, *, integers: bool) -> bool:
-    """Return whether no integer, or no other number, satisfies two schemas by their own keywords about numbers.
+    """Return whether no integer, or no number, satisfies the numeric keywords of two schemas.
 
-    No number is in the ranges of both, or none of these is a multiple of a step.
+    The ranges do not overlap, or their overlap contains no multiple of a step.
     """
     within = number_range(left, integers=integers).and_(number_range(right, integers=integers))
     if within.is_empty():
@@ -168,7 +168,7 @@ def disjoint(left: Schema, right: Schema, *, integers: bool) -> bool:
 
 
 def holds_no_multiple(within: Range, step: Json, *, integers: bool) -> bool:
-    """Return whether no number in a range is a multiple of a step, as all judges count."""
+    """Return whether a range contains no multiple of a step, by the arithmetic of all validators."""
     if not is_number(step) or step <= 0 or not isfinite(step):
         return False
     counter, divisor = step.as_integer_ratio()
@@ -224,9 +224,9 @@ def _multiple_satisfied(_evaluation: InstanceEvaluation, value: Json, keyword: s
 
 
 def _multiple_of(left: Json, right: Json) -> Json | Verdict:
-    """Find the least common multiple, where binary arithmetic finds the same instances divisible.
+    """Return the least common multiple, if binary arithmetic finds the same instances divisible.
 
-    Steps such as 0.1, which have no exact binary float, are judged differently by each library: those stay apart.
+    Steps such as 0.1, which have no exact binary float, are judged differently by each library, so they stay separate.
     """
     if not is_number(left) or not is_number(right) or left <= 0 or right <= 0:
         return NO_LAW

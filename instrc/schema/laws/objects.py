@@ -1,8 +1,8 @@
 """The laws of the keywords about objects: properties by name, required ones, and counts.
 
-`additionalProperties` sees only the names and patterns beside it: these three keywords are one group.
-Two groups join into one where that is exact; where it is not (closed groups with different patterns,
-patterns that no two judges need read alike) the second stays apart.
+`additionalProperties` depends on the names and patterns beside it: these three keywords are one group.
+Two groups are merged where that is exact; otherwise (closed groups with different patterns,
+patterns that validators may read differently) the second stays separate.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _TEXTS = frozenset({str})
 
 
 def size(schema: Schema) -> Range:
-    """Return the number of properties an object may have, by one schema."""
+    """Return the range of property counts that a schema allows."""
     names = schema.get("required")
     required = len({name for name in names if name.__class__ is str}) if names.__class__ is list else 0
     high: int | float = inf
@@ -57,9 +57,9 @@ _OBJECT = frozenset({"object"})
 
 
 def disjoint(question: Relations, left: Schema, right: Schema, depth: int) -> bool:
-    """Return whether no object satisfies two schemas by their own keywords about objects.
+    """Return whether no object satisfies the object keywords of two schemas.
 
-    One of the properties that must be there cannot be, or there is no room for all of them.
+    A required property is impossible, or there are too many of them.
     """
     if size(left).and_(size(right)).is_empty():
         return True
@@ -80,7 +80,7 @@ def disjoint(question: Relations, left: Schema, right: Schema, depth: int) -> bo
 
 
 def _asked_for(left: Schema, right: Schema) -> list[str]:
-    """Return the properties that two schemas require together, with those that come with them."""
+    """Return the properties that two schemas require together, with their dependent ones."""
     names = dict.fromkeys([*required_names(left), *required_names(right)])
     dependent = [mapping(schema["dependentRequired"]) for schema in (left, right) if "dependentRequired" in schema]
     waiting = list(names) if dependent else []
@@ -93,7 +93,7 @@ def _asked_for(left: Schema, right: Schema) -> list[str]:
 
 
 def _misnamed(question: Relations, names: list[str], schema: Schema, depth: int) -> bool:
-    """Return whether a schema refuses one of some names of properties."""
+    """Return whether a schema refuses one of some property names."""
     return "propertyNames" in schema and any(
         question.disjoint({"const": name}, schema["propertyNames"], depth + 1) for name in names
     )
@@ -139,12 +139,12 @@ def _dependent_required_satisfied(
 
 
 def _dependent_required(left: Json, right: Json) -> Json | Verdict:
-    """Unite the names that each name asks for."""
+    """Merge the dependent names of each name."""
     return _dependent_required_all([left, right])
 
 
 def _dependent_required_all(maps: list[Json]) -> Json | Verdict:
-    """Unite the names that each name asks for in many places at once."""
+    """Merge the dependent names of each name from many places at once."""
     if not all(map(_lists_by_name, maps)):
         return NO_LAW
     lists: dict[str, list[Json]] = {}
@@ -211,7 +211,7 @@ Terms: TypeAlias = list[Term]
 
 
 class PropertyRules(Struct):
-    """The keywords of one or more schemas about properties."""
+    """The property keywords of one or more schemas."""
 
     properties: dict[str, Terms] = field(default_factory=dict)
     patterns: dict[str, Terms] = field(default_factory=dict)
@@ -232,9 +232,9 @@ class ForbiddenProperty(Struct):
 
 
 def join_properties(left: PropertyRules, right: PropertyRules, lost: list[ForbiddenProperty]) -> bool:
-    """Make `left` mean both groups; if there is no exact way, change nothing and return false.
+    """Merge the right group into `left`; if there is no exact way, change nothing and return false.
 
-    The lists of terms in `left` grow in place: a conjunction of a thousand closed branches adds a thousand times to each.
+    The lists of terms in `left` grow in place, since a conjunction of a thousand closed branches adds a thousand times to each.
     """
     if left.extra is None and right.extra is None:
         _unite(left.properties, right.properties)
@@ -277,14 +277,14 @@ def _unite(into: dict[str, Terms], more: dict[str, Terms]) -> None:
 
 
 def _idle(one: PropertyRules, other: PropertyRules) -> set[str]:
-    """Return the patterns that require nothing and exempt nothing, in a group beside one that sees every name."""
+    """Return the patterns that require and exempt nothing, in a group beside one that covers every name."""
     if one.extra is not None or other.extra is None:
         return set()
     return {regex for regex, terms in one.patterns.items() if regex not in other.patterns and all(s in TRIVIAL for s, _ in terms)}
 
 
 def _joinable(closing: PropertyRules, other: PropertyRules, idle: set[str]) -> bool:
-    """Return whether the schema of `closing` for other names can be applied to the other's names and patterns."""
+    """Return whether the schema of `closing` for additional names can be applied to the other's names and patterns."""
     if closing.extra is None:
         return True
     for regex, terms in other.patterns.items():
@@ -305,19 +305,19 @@ def _joinable(closing: PropertyRules, other: PropertyRules, idle: set[str]) -> b
 
 
 def _forbids(terms: Terms) -> bool:
-    """Return whether a pattern with these schemas forbids its names, whatever else applies to them."""
+    """Return whether a pattern with these schemas forbids its names, whatever else applies."""
     return any(schema is False for schema, _ in terms)
 
 
 def _patterns_lost(closing: PropertyRules, other: PropertyRules) -> set[str]:
-    """Return the patterns whose names are all forbidden, save those that `closing` lists one by one."""
+    """Return the patterns whose names are all forbidden, except those that `closing` lists."""
     if not closing.closed or closing.patterns:
         return set()
     return {regex for regex in other.patterns if all(matches(regex, name) is not None for name in closing.properties)}
 
 
 def _seen_by(other: PropertyRules, name: str, terms: Terms, lost: list[ForbiddenProperty]) -> Terms | None:
-    """Return the schema of a property under a group that does not list it as well, or `None` if it is forbidden."""
+    """Return the schema of a property under a group that does not list it, or `None` if it is forbidden."""
     if other.extra is None or any(matches(regex, name) for regex in other.patterns):
         return terms
     if other.closed:
@@ -330,7 +330,7 @@ def _seen_by(other: PropertyRules, name: str, terms: Terms, lost: list[Forbidden
 def _joined_patterns(
     left: PropertyRules, right: PropertyRules, properties: dict[str, Terms], dropped: set[str], idle: set[str]
 ) -> dict[str, Terms]:
-    """Return the patterns of two groups; those dropped are applied to the listed properties."""
+    """Return the merged patterns of two groups; dropped ones are applied to the listed properties."""
     patterns: dict[str, Terms] = {}
     for one, other in ((left, right), (right, left)):
         for regex, terms in one.patterns.items():
@@ -350,16 +350,16 @@ def _joined_patterns(
 
 
 def names_to_match(one: PropertyRules, other: PropertyRules) -> int:
-    """Return how often a name of one group is checked against a pattern of the other when they are joined."""
+    """Return the number of name and pattern pairs that merging two groups must check."""
     if one.extra is None and other.extra is None:
         return 0
     return len(one.patterns) * len(other.properties) + len(other.patterns) * len(one.properties)
 
 
 def without_idle_patterns(group: PropertyRules) -> None:
-    """Drop patterns under which a closed group forbids all names: it forbids them anyway, save those that it lists.
+    """Drop patterns for which a closed group forbids all names: it forbids them anyway, except listed ones.
 
-    Where it allows some by another pattern nothing is dropped: a name may have both.
+    If another pattern allows some, nothing is dropped: a name may match both.
     """
     if not group.closed or not all(map(_forbids, group.patterns.values())) or names_to_match(group, group) > MATCHED_AT_ONCE:
         return
@@ -443,7 +443,7 @@ LAWS: Final = {
 
 
 def _any_implies(question: Relations, conjuncts: Iterable[Json], right: Json, depth: int) -> bool:
-    """Return whether one of some schemas that hold together implies another schema, or nothing satisfies it."""
+    """Return whether one of several conjoined schemas implies another schema, or is unsatisfiable."""
     return right in TRIVIAL or any(question.implies(one, right, depth + 1) for one in conjuncts)
 
 
@@ -462,7 +462,7 @@ def _all_properties(
     depth: int,
     patterns: Iterable[str] = (),
 ) -> bool:
-    """Return whether all properties of `left` satisfy a schema, save those that are passed over."""
+    """Return whether all properties of `left`, except `passed_over`, satisfy a schema."""
     further = left.get("additionalProperties", True)
     names = [name for name in mapping(left.get("properties")) if not passed_over(name)]
     below = [schema for regex, schema in mapping(left.get("patternProperties")).items() if regex not in patterns]
@@ -476,5 +476,5 @@ def _unmatched(regex: str, name: str) -> bool:
 
 
 def _any_matches(patterns: Iterable[str], name: str) -> Answer:
-    """Return whether one of some patterns matches a name."""
+    """Return whether one of several patterns matches a name."""
     return opposite(all_satisfied(opposite(matches(regex, name)) for regex in patterns))

@@ -2,8 +2,8 @@ r"""Define the laws of the keywords about texts, and the lengths of the texts th
 
     extent(r"^\d{5}$")      # Extent(low=5, high=5, first=the digits)
 
-Patterns with anything but letters, classes, groups, choices and repetitions have no known extent.
-The sets of letters may be too large, never too small.
+Patterns with anything but letters, classes, groups, alternatives and repetitions have no known extent.
+The sets of letters may be too large, but never too small.
 """
 
 from __future__ import annotations
@@ -38,20 +38,20 @@ _ONE = re.compile(r"x[0-9A-Fa-f]{2}|u(?![dD][89abAB])[0-9A-Fa-f]{4}|c[A-Za-z]|[p
 
 
 class Extent(NamedTuple):
-    """The lengths of the texts that satisfy a pattern, and the letters that they begin with."""
+    """The lengths of the texts that match a pattern, and their possible first letters."""
 
     low: int
     high: float
     first: int = _ANY
 
     def disjoint(self, other: Extent) -> bool:
-        """Return whether no text satisfies two patterns."""
+        """Return whether no text matches two patterns."""
         return self.low > other.high or other.low > self.high or (min(self.low, other.low) > 0 and not self.first & other.first)
 
 
 @lru_cache(maxsize=512)
 def extent(pattern: str) -> Extent | None:
-    """Return the lengths and first letters of the texts that satisfy a pattern, or `None` if they are not known."""
+    """Return the lengths and first letters of the texts that match a pattern, or `None` if unknown."""
     if len(pattern) > EXTENT_LENGTH:
         return None
     try:
@@ -64,7 +64,7 @@ def extent(pattern: str) -> Extent | None:
 
 
 class _Part(NamedTuple):
-    """The texts that a piece of a pattern matches, and whether it is anchored at the beginning and at the end."""
+    """The texts that a piece of a pattern matches, and whether it is anchored at its beginning and end."""
 
     low: int
     high: float
@@ -74,7 +74,7 @@ class _Part(NamedTuple):
 
 
 def _choice(text: str, at: int, depth: int) -> tuple[_Part, int]:
-    """Read the alternatives between `|` signs, up to the end of a group or of the pattern."""
+    """Parse the alternatives between `|` signs, up to the end of a group or of the pattern."""
     if depth > EXTENT_LEVELS:
         raise _HardError
     part, at = _sequence(text, at, depth)
@@ -87,7 +87,7 @@ def _choice(text: str, at: int, depth: int) -> tuple[_Part, int]:
 
 
 class _HardError(Exception):
-    """A pattern has something in it that is not read here."""
+    """A pattern contains an unsupported construct."""
 
 
 def _sequence(text: str, at: int, depth: int) -> tuple[_Part, int]:
@@ -112,7 +112,7 @@ def _sequence(text: str, at: int, depth: int) -> tuple[_Part, int]:
 
 
 def _piece(text: str, at: int, depth: int) -> tuple[_Part, int]:
-    """Read one letter, class or group, and its repetition."""
+    """Parse one letter, class or group, and its repetition."""
     part, at = _atom(text, at, depth)
     least, most = 1, 1.0
     if text[at : at + 1] in {"*", "+", "?"}:
@@ -161,7 +161,7 @@ def _group(text: str, at: int, depth: int) -> tuple[_Part, int]:
 
 
 def _class(text: str, at: int) -> tuple[int, int]:
-    """Read a class behind its `[`; return its letters and the place behind it."""
+    """Parse a class after its `[`; return its letters and the offset after it."""
     negated = text[at] == "^"
     at += negated
     letters = 0
@@ -191,7 +191,7 @@ def _bit(letter: str) -> int:
 
 
 def _escape(text: str, at: int) -> tuple[_Part, int]:
-    """Read the escape behind a backslash."""
+    """Parse the escape after a backslash."""
     letter = text[at]
     if letter in _CLASSES:
         return _Part(1, 1.0, _CLASSES[letter]), at + 1
@@ -205,20 +205,20 @@ def _escape(text: str, at: int) -> tuple[_Part, int]:
 
 
 def length(schema: Schema) -> Range:
-    """Return the allowed lengths of a text, by one schema."""
+    """Return the lengths of a text that a schema allows."""
     high = bound(schema, "maxLength")
     return Range(low=max(bound(schema, "minLength") or 0, 0), high=inf if high is None else high)
 
 
 def disjoint(left: Schema, right: Schema) -> bool:
-    """Return whether no text satisfies two schemas by their own keywords: it would be too long or too short."""
+    """Return whether no text satisfies two schemas, by its length or its patterns."""
     return length(left).and_(length(right)).is_empty()
 
 
 def without_texts(schema: Schema) -> tuple[str, ...] | None:
-    """Return the keywords of a schema of texts that exclude each other: patterns, or a pattern and a length.
+    """Return the mutually exclusive keywords of a string schema: patterns, or a pattern and a length.
 
-    Validators differ in how they read patterns, so this is for the author of the schema: `relations` does not rely on it.
+    Validators differ in reading patterns, so this is only a hint for the schema's author: `relations` does not rely on it.
     """
     if own_kinds(schema) != {"string"}:
         return None

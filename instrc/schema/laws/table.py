@@ -1,4 +1,4 @@
-"""Find the laws of a keyword in the module that `vocabulary` names, which is loaded on first use.
+"""Look up the laws of a keyword in the module that `vocabulary` names, which is imported on first use.
 
 >>> LAWS["minimum"].intersect(1, 2)
 2
@@ -20,7 +20,7 @@ _NONE: Final = KeywordLaws()
 
 
 class _LawsByKeyword(dict[str, KeywordLaws]):
-    """The laws of the keywords looked up so far; keywords that assert nothing, and unknown ones, have none."""
+    """Cache of keyword laws; keywords without assertions, and unknown ones, have none."""
 
     def __missing__(self, keyword: str) -> KeywordLaws:
         row = KEYWORDS.get(keyword)
@@ -34,7 +34,7 @@ LAWS: Final = _LawsByKeyword()
 
 
 def disjoint_in(question: Relations, kind: str, left: Schema, right: Schema, depth: int) -> bool:
-    """Return whether no value of a kind satisfies both schemas, by their own keywords about such values."""
+    """Return whether no value of a type satisfies both schemas, by the keywords for that type."""
     match kind:
         case "integer" | "fraction":
             from instrc.schema.laws import numbers
@@ -56,14 +56,14 @@ def disjoint_in(question: Relations, kind: str, left: Schema, right: Schema, dep
 
 
 def disjoint_by_branches(question: Relations, left: Schema, right: Schema, depth: int, kinds: Kinds) -> bool:
-    """Return whether no value of some kinds satisfies both schemas, by the schemas that they apply to the value itself."""
+    """Return whether no value of some types satisfies both schemas, by their in-place subschemas."""
     from instrc.schema.laws import combining
 
     return combining.disjoint(question, left, right, depth, kinds)
 
 
 def cases(question: Relations, schema: Schema) -> list[list[Json]]:
-    """Return lists of schemas: whatever satisfies a schema satisfies one of each list."""
+    """Return lists of schemas: every instance of a schema satisfies one of each list."""
     from instrc.schema.laws import combining
 
     return combining.cases(question, schema)

@@ -1,6 +1,6 @@
 """The laws of the keywords about any value: `type`, `enum`, `const`.
 
-That a schema which lists its values implies another one, or is disjoint from it, is asked value by value, in `relations`.
+Implication and disjointness of listed values are decided value by value, in `relations`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def _type_satisfied(_evaluation: InstanceEvaluation, value: Json, keyword: str, 
 
 
 def _type(left: Json, right: Json) -> Json | Verdict:
-    """Intersect types, knowing that every integer is a number."""
+    """Intersect types, where every integer is a number."""
     a, b = types_of(left), types_of(right)
     if a is None or b is None:
         return NO_LAW
@@ -55,7 +55,7 @@ def _enum_satisfied(_evaluation: InstanceEvaluation, value: Json, keyword: str, 
 
 
 def _enum(left: Json, right: Json) -> Json | Verdict:
-    """Keep the members of both lists, in the order of the first."""
+    """Keep the common members of both lists, in the order of the first."""
     if left.__class__ is not list or right.__class__ is not list:
         return NO_LAW
     key_of = EqualityKeys()
@@ -71,7 +71,7 @@ def _const_satisfied(_evaluation: InstanceEvaluation, value: Json, keyword: str,
 
 
 def _const(left: Json, right: Json) -> Json | Verdict:
-    """Keep a constant that is twice the same."""
+    """Keep a constant if both are equal."""
     return left if equal(left, right) else UNSATISFIABLE
 
 
