@@ -145,7 +145,7 @@ class _Differences:
             yield structs.replace(change, detail=", ".join(filter(None, details)))
 
     def of_union(self, old: Json, new: Json, path: tuple[str, ...], depth: int) -> Iterator[Change] | None:
-        """Return the differences between a union and a schema that corresponds to one of its branches, or `None` if none does."""
+        """Return the differences between a union and a schema that corresponds to one of its branches, or `None`."""
         became_one = not union_of(old)
         plain, union = (old, new) if became_one else (new, old)
         word = union_of(union)

@@ -206,8 +206,8 @@ _LETS_NULL_IN = vocabulary.NO_ASSERTIONS | {"nullable", "type", "enum", "const",
 def _nullable(node: dict[str, Json]) -> dict[str, Json]:
     """Interpret `nullable: true` as this schema or null.
 
-    A `type`, an `enum` and a `const` beside it allow null.  Where other keywords may refuse null (`anyOf`, `$ref`, …) and there
-    is no `type`, the schema becomes an alternative beside `null`, as OpenAPI 3.0.0 defines it; 3.0.3 gives it no meaning there.
+    A `type`, an `enum` and a `const` beside it are extended by null.  Where other keywords may refuse null (`anyOf`, `$ref`) and
+    there is no `type`, the schema becomes an alternative beside `null`, as in OpenAPI 3.0.0; in 3.0.3 it has no effect there.
     """
     rest = {key: value for key, value in node.items() if key != "nullable"}
     if node["nullable"] is not True:

@@ -80,7 +80,7 @@ def listed_values(schema: dict[str, Json]) -> list[Json] | None:
 
 
 class EqualityKeys:
-    """Maps values to keys that are equal exactly if the values are; shared parts are read once."""
+    """Maps values to keys that are equal exactly if the values are; shared parts are processed once."""
 
     __slots__ = ("_known", "_numbers")
 
@@ -118,7 +118,7 @@ class EqualityKeys:
 
 
 def unique(values: Iterable[Json]) -> list[Json]:
-    """Return values without those that equal an earlier one."""
+    """Return values without duplicates."""
     result: dict[object, Json] = {}
     key_of = EqualityKeys()
     for value in values:

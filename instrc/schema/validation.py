@@ -157,7 +157,7 @@ def validator_class() -> _MakeValidator:
 
 
 def _enum(validator: Validator, values: Json, instance: Json, schema: Json) -> Iterator[ValidationError]:
-    """Look for a text among very many values; how numbers and booleans are equal, the library knows."""
+    """Check a text against very many values by lookup; the library compares other values."""
     if not (isinstance(instance, str) and isinstance(values, list)):
         yield from Draft202012Validator.VALIDATORS["enum"](validator, values, instance, schema)
     elif instance not in values:
@@ -224,7 +224,7 @@ def _additional_properties(validator: Validator, extra: Json, instance: Json, sc
 
 
 def _any_matches(patterns: Collection[str], key: str) -> bool:
-    """Return whether a key may match one of several patterns; an undecided one is reported at the patterns."""
+    """Return whether a key may match one of several patterns; an undecided match is reported at the patterns."""
     return any(search(pattern, key) is not False for pattern in patterns)
 
 
@@ -381,7 +381,7 @@ class SchemaValidator:
         self._made: Validator | None = None
 
     def validate(self, value: Json, *, most: int = 50, is_json: bool = False) -> tuple[Violation, ...]:
-        """Return the errors of a value, as `validate` does; with `is_json` it is known to be JSON."""
+        """Return the violations of a value, as `validate` does; with `is_json` it is known to be JSON."""
         return _validated(value, self._validator, most, is_json=is_json)
 
     def is_valid(self, value: Json, *, unsure: bool = True) -> bool:

@@ -177,7 +177,7 @@ def _judged_part(schema: Json) -> Iterator[tuple[Location, str]]:
 
 
 def _older_draft(schema: Json, drafts: ModuleType) -> type[Draft202012Validator] | None:
-    """Return the validator class of the older draft that a schema names, or `None` for 2020-12, unknown names and none."""
+    """Return the validator class of the older draft that a schema names, or `None` for 2020-12, unknown names and without one."""
     from instrc.schema.drafts import dialect_of_uri  # as above
 
     dialect = dialect_of_uri(schema.get("$schema")) if schema.__class__ is dict else None

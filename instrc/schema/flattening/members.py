@@ -140,7 +140,7 @@ def _join_groups(said: _Said, limit: int) -> tuple[PropertyRules, list[PropertyR
     """Merge groups as far as possible; return the merged group and the remaining ones.
 
     Every name gets the schemas of other groups for additional names, unless these alone exceed the limit.
-    Very many groups are joined in runs: the schemas of a run for further names become one, and a further pass joins runs.
+    Very many groups are merged in batches: a batch's schemas for additional names become one, and another pass merges batches.
     """
     at_once = max(TERMS_AT_ONCE, 2 * sum(len(group.properties) for group in said.groups))
     main = said.groups[0]
@@ -167,7 +167,7 @@ def _join_groups(said: _Said, limit: int) -> tuple[PropertyRules, list[PropertyR
 
 
 def _terms_for_others(one: PropertyRules, other: PropertyRules) -> int:
-    """Return how many terms one group adds to names that only the other lists; patterns and closed groups may add fewer: none."""
+    """Return how many terms one group adds to names that only the other lists; 0 for patterns and closed groups."""
     if not one.extra or one.closed or other.closed or one.patterns or other.patterns:
         return 0
     return len(one.extra) * len(other.properties.keys() - one.properties.keys())

@@ -1,1 +1,1 @@
-"""All laws of each keyword: a file for each family, looked up in the table of keywords in `vocabulary` and loaded by `table`."""
+"""All laws of each keyword: one file per family, looked up in the table of keywords in `vocabulary` and loaded by `table`."""

@@ -25,7 +25,7 @@ POSITIONS: Final = 200
 
 
 class ItemRules(Struct):
-    """The items of one schema: its first ones one by one, and all further ones (`None` if anything goes)."""
+    """The items of one schema: the first ones individually, and all further ones (`None` if anything is allowed)."""
 
     prefix: list[Term]
     items: Term | None
@@ -52,7 +52,7 @@ def join_items(parts: list[ItemRules]) -> tuple[list[list[Term]], list[Term]]:
 
 
 def length(schema: Schema) -> Range:
-    """Return the allowed lengths of an array, by one schema."""
+    """Return the lengths of an array that a schema allows."""
     high: int | float = inf
     if schema.get("items") is False:
         prefix = schema.get("prefixItems", [])
@@ -62,9 +62,9 @@ def length(schema: Schema) -> Range:
 
 
 def disjoint(question: Relations, left: Schema, right: Schema, depth: int) -> bool:
-    """Return whether no array satisfies two schemas by their own keywords about arrays.
+    """Return whether no array satisfies the array keywords of two schemas.
 
-    A required item cannot exist, a requested one is not allowed, or too few of them differ.
+    A required item is impossible or not allowed, or too few items can differ.
     """
     lengths = length(left).and_(length(right))
     if lengths.is_empty():
@@ -90,7 +90,7 @@ def _contained(schema: Schema) -> int | float:
 
 
 def _different(left: Schema, right: Schema) -> int | float:
-    """Return how many items can differ from each other, where all of them must."""
+    """Return the maximum number of different items, if all of them must differ."""
     if left.get("uniqueItems") is not True and right.get("uniqueItems") is not True:
         return inf
     return min(_values(schema.get("items")) if not schema.get("prefixItems") else inf for schema in (left, right))
@@ -101,7 +101,7 @@ _FEW = {"null": 1, "boolean": 2}
 
 
 def _values(schema: Json) -> int | float:
-    """Return how many values a schema allows at most."""
+    """Return the maximum number of values that a schema allows."""
     if not isinstance(schema, dict):
         return 0 if schema is False else inf
     values = listed_values(schema)
@@ -115,14 +115,14 @@ def _most_contained(schema: Schema) -> int | float:
 
 
 def _uncontained(question: Relations, left: Schema, right: Schema, depth: int) -> bool:
-    """Return whether a schema asks for an item that no item of another schema can be."""
+    """Return whether a schema requires an item that no item of another schema can be."""
     if _contained(left) <= 0 or len(all_items(right)) > POSITIONS:
         return False
     return all(question.disjoint(left["contains"], item, depth + 1) for item in all_items(right))
 
 
 def stricter(one: Schema, other: Schema) -> Schema:
-    """Return a `contains` with the bounds of two that contain the same."""
+    """Return a `contains` with the stricter bounds of two with equal schemas."""
     joined = dict(one)
     if "minContains" in one or "minContains" in other:
         joined["minContains"] = max(_contained(one), _contained(other))
@@ -132,18 +132,18 @@ def stricter(one: Schema, other: Schema) -> Schema:
 
 
 def contains_more(implies: Relation, one: Schema, other: Schema) -> bool:
-    """Return whether a `contains` requires all that another requires."""
+    """Return whether a `contains` requires everything that another requires."""
     unbounded = _most_contained(other) == inf
     return _contained(one) >= _contained(other) and unbounded and implies(one["contains"], other["contains"])
 
 
 def contains_impossible(group: Schema) -> bool:
-    """Return whether a `contains` asks for more than it allows."""
+    """Return whether a `contains` requires more items than it allows."""
     return _contained(group) > _most_contained(group)
 
 
 def none_of_several(groups: list[Schema]) -> Schema:
-    """Return one `contains` for several of which a list must contain nothing."""
+    """Return one `contains` for several of which a list must contain no item."""
     return {"contains": {"anyOf": [group["contains"] for group in groups]}, "minContains": 0, "maxContains": 0}
 
 
@@ -170,7 +170,7 @@ def _counted_by_contains(_evaluation: InstanceEvaluation, _value: Json, _keyword
 
 
 def _contains_implied(question: Relations, left: Schema, _keyword: str, right: Schema, depth: int, _kinds: Kinds) -> bool:
-    """Answer for `contains`, `minContains` and `maxContains` together."""
+    """Decide implication for `contains`, `minContains` and `maxContains` together."""
     if "contains" not in right:
         return True
     least, most = right.get("minContains", 1), right.get("maxContains")
@@ -244,7 +244,7 @@ def _unique_satisfied(_evaluation: InstanceEvaluation, value: Json, keyword: str
 
 
 def _unique_items(left: Json, right: Json) -> Json | Verdict:
-    """Ask for uniqueness if either does."""
+    """Require uniqueness if either does."""
     return left or right if left.__class__ is bool and right.__class__ is bool else NO_LAW
 
 

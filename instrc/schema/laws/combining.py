@@ -21,7 +21,7 @@ CHOICES: Final = 8
 
 
 def cases(question: Relations, schema: Schema) -> list[list[Json]]:
-    """Return lists of schemas: whatever satisfies a schema satisfies one of each list."""
+    """Return lists of schemas: every instance of a schema satisfies one of each list."""
     result: list[list[Json]] = []
     for keyword in ("anyOf", "oneOf"):
         branches = schema.get(keyword)
@@ -34,7 +34,7 @@ def cases(question: Relations, schema: Schema) -> list[list[Json]]:
 
 
 def disjoint(question: Relations, left: Schema, right: Schema, depth: int, kinds: Kinds) -> bool:
-    """Return whether each case of one schema is disjoint from the other, or one implies what the other denies."""
+    """Return whether each case of one schema is disjoint from the other, or one implies what the other negates."""
     for one, other in ((left, right), (right, left)):
         if "not" in other and question.implies(one, other["not"], depth + 1, kinds):
             return True
@@ -50,7 +50,7 @@ def disjoint(question: Relations, left: Schema, right: Schema, depth: int, kinds
 
 
 def _chooses_twice(question: Relations, schema: Schema, depth: int) -> bool:
-    """Return whether whatever satisfies one branch of a `oneOf` satisfies another one as well."""
+    """Return whether every instance of one branch of a `oneOf` also satisfies another branch."""
     branches = schema["oneOf"]
     if branches.__class__ is not list or not 1 < len(branches) <= CHOICES:
         return False
@@ -91,7 +91,7 @@ def exclusive(disjoint: Relation, branches: list[Json]) -> bool:
 
 
 def _branches_satisfied(evaluation: InstanceEvaluation, value: Json, keyword: str, schema: Schema, depth: int) -> Answer:
-    """Answer for `allOf`, `anyOf` and `oneOf`."""
+    """Decide `allOf`, `anyOf` and `oneOf` for a value."""
     branches = schema[keyword]
     if branches.__class__ is not list:
         return None

@@ -2,12 +2,12 @@
 
 Where one of two conditions excludes the other, `[{"if": A, "then": B}, {"if": C, "then": D}]` means the same as
 `{"if": A, "then": B, "else": {"if": C, "then": D}}`.
-If the first has an `else` of its own, both apply there: `"else": {"allOf": [E, {"if": C, "then": D}]}`, which is then folded.
+If the first has its own `else`, both apply there: `"else": {"allOf": [E, {"if": C, "then": D}]}`, which is then folded.
 
 For objects, `{"if": {"required": ["a"]}, "then": B}` means the same as `{"dependentSchemas": {"a": B}}`,
-and where the condition asks for more than the key, it stays one there:
+and if the condition tests more than the key, it remains inside:
 `{"dependentSchemas": {"a": {"if": {"properties": {"a": P}}, "then": B}}}`.
-A schema has room for one `if`, but for as many keys as there are.
+A schema has room for one `if`, but for any number of keys.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _OBJECT = frozenset({"object"})
 
 
 def refused(question: Relations, one: Schema, other: Schema, depth: int, kinds: Kinds) -> bool:
-    """Return whether a condition that another schema decides contradicts that schema."""
+    """Return whether a condition whose outcome another schema decides contradicts that schema."""
     condition = one["if"]
     if "then" in one and question.implies(other, condition, depth + 1, kinds):
         return question.disjoint(one["then"], other, depth + 1, kinds)
@@ -44,7 +44,7 @@ def refused(question: Relations, one: Schema, other: Schema, depth: int, kinds: 
 
 
 def deciding(condition: IfThenElse) -> IfThenElse:
-    """Return a condition without a `then` or an `else` that has no effect, as `{"properties": {}}`."""
+    """Return a condition without an ineffective `then` or `else`, such as `{"properties": {}}`."""
     idle = [word for word in ("then", "else") if word in condition and _is_idle(condition[word])]
     return {word: value for word, value in condition.items() if word not in idle} if idle else condition
 
@@ -54,7 +54,7 @@ def _is_idle(schema: Json) -> bool:
 
 
 def with_one_question(one: IfThenElse, other: IfThenElse) -> tuple[IfThenElse, list[JsonObject]]:
-    """Return a condition with the decisions of two with the same `if`, and the schemas in it that are to be folded."""
+    """Return the merged condition of two with the same `if`, and its schemas that still have to be folded."""
     joined: IfThenElse = {"if": one["if"]}
     result: list[JsonObject] = []
     for word in ("then", "else"):
@@ -68,10 +68,10 @@ def with_one_question(one: IfThenElse, other: IfThenElse) -> tuple[IfThenElse, l
 
 
 def chained(disjoint: Relation, around: JsonObject, conditions: list[IfThenElse]) -> IfThenElse | None:
-    """Return one condition equivalent to several in a schema with `around`, or `None` if that is not certain.
+    """Return one condition equivalent to several in a schema with `around`, or `None` if uncertain.
 
-    Where one of them holds, no other does, so nothing that the others decide is lost.
-    At most one of them may have an `else`: it comes first, and its `else` is an `allOf` that is to be folded.
+    If one of them holds, no other does, so no requirement is lost.
+    At most one of them may have an `else`: it comes first, and its `else` becomes an `allOf` to be folded.
     """
     links = [link for condition in conditions for link in _links_of(condition)]
     first, *others = sorted(links, key=lambda link: "else" not in link)
@@ -98,12 +98,12 @@ def _links_of(condition: IfThenElse) -> Iterator[IfThenElse]:
 
 
 def _asks(schema: Json) -> bool:
-    """Return whether a schema has a condition itself, beside which a further one would stay apart."""
+    """Return whether a schema already has a condition, so that a further one would stay separate."""
     return isinstance(schema, dict) and "if" in schema
 
 
 def _beside(around: Json, asked: Json, depth: int = 0) -> Json:
-    """Return an `if` with the kind of values and the names that the schema around it demands, in its properties as well."""
+    """Return an `if` with the types and names that the surrounding schema requires, in its properties as well."""
     if not isinstance(asked, dict) or not isinstance(around, dict) or depth > DEPTH:
         return asked
     kind = {"type": around["type"]} if "type" in around else {}
