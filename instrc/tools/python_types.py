@@ -217,7 +217,7 @@ def with_read_annotations(routine: Callable[..., object]) -> Callable[..., objec
         return routine
 
     def call() -> None:
-        """Placeholder with the routine's signature."""
+        """Represent the routine with its signature."""
 
     parameters = [item.replace(annotation=hints.get(name, item.annotation)) for name, item in signature.parameters.items()]
     vars(call).update(__signature__=signature.replace(parameters=parameters))
