@@ -260,3 +260,19 @@ def is_message(item: Json) -> bool:
     if not isinstance(item, dict) or not item.keys() & {"content", "parts", "tool_calls"}:
         return False
     return any(isinstance(item.get(key), str) for key in ("role", "kind")) or item.get("type") in _SPEAKERS
+
+
+def is_ended(answer: Json) -> bool:
+    """Return whether an event carries a complete item."""
+    return isinstance(answer, dict) and isinstance(answer.get("type"), str) and event_of(answer) is not None
+
+
+def event_of(answer: JsonObject) -> RawReply | None:
+    """Read one event of OpenAI's Responses or Realtime that ends a call, an item or a response."""
+    match answer.get("type"):
+        case "response.function_call_arguments.done":
+            return RawReply((raw_call(answer.get("name"), answer.get("arguments"), first(answer, "call_id", "item_id")),))
+        case "response.output_item.done" | "conversation.item.created" | "conversation.item.done":
+            return part(item) if isinstance(item := answer.get("item"), dict) else None
+        case _:
+            return None

@@ -7,8 +7,7 @@ from typing import TypeAlias
 
 from msgspec import Struct, field
 
-from instrc.providers.lifting.envelopes import is_ended
-from instrc.providers.lifting.parts import content, joined_calls
+from instrc.providers.lifting.parts import content, is_ended, joined_calls
 from instrc.providers.lifting.reply import first, says_something
 from instrc.text.jsontext import loads
 from instrc.text.jsonvalue import Json, JsonArray, JsonObject, listing, mapping, text_or_empty

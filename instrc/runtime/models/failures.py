@@ -9,7 +9,7 @@ from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import Final, Protocol
 
-from instrc.providers.lifting.envelopes import reported_error
+from instrc.providers.lifting.answers import reported_error
 from instrc.providers.lifting.reply import text_of
 from instrc.runtime.activities import is_temporary
 from instrc.runtime.models.model import ModelError
