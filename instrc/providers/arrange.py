@@ -1,4 +1,4 @@
-"""The keys of a value in the order of its schema, as a model writes them."""
+"""Order the keys of a value as in its schema, the way a model writes them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _PLAIN_VALUE = frozenset({"type", "const", "enum", "title", "description", "patt
 
 
 class Arranger:
-    """Put keys in the order of the properties of a schema; keys that are not declared come last."""
+    """Sorts keys in the order of a schema's properties; undeclared keys come last."""
 
     def __init__(self, root: Json) -> None:
         self._root = root
@@ -37,7 +37,7 @@ class Arranger:
         }
 
     def _applying(self, schemas: list[Json], value: Json) -> Iterator[JsonObject]:
-        """Yield the schemas of a place, of unions those of the likeliest alternatives."""
+        """Yield the schemas of a place, for unions those of the likeliest alternatives."""
         stack: list[Json] = list(reversed(schemas))
         seen: set[int] = set()
         while stack:
@@ -56,7 +56,7 @@ class Arranger:
             stack += [*listing(node.get("allOf")), local_target(self._root, node.get("$ref"))]
 
     def _are_alike(self, branches: list[Json]) -> bool:
-        """Return whether all alternatives order a value alike."""
+        """Return whether all alternatives order a value in the same way."""
         if not branches:
             return False
         if (known := self._alike.get(id(branches))) is None:

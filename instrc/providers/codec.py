@@ -1,4 +1,4 @@
-"""Codecs, which convert an answer back to the names and shapes of its schema: a closed union, and its JSON."""
+"""Codecs, which convert an answer back to the names and shapes of its schema: a closed union, and its JSON format."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Tag(Struct, frozen=True, gc=False, forbid_unknown_fields=True):
 
 
 class ObjectCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, tag_field="as", tag="object"):
-    """Decode an object with other keys or values."""
+    """Decodes an object with other keys or values."""
 
     members: dict[str, Member] = field(default_factory=dict, name="keys")
     other: Codec = None
@@ -57,14 +57,14 @@ class ObjectCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, tag
 
 
 class ArrayCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, tag_field="as", tag="array"):
-    """Decode a list item by item."""
+    """Decodes a list item by item."""
 
     prefix: tuple[Codec, ...] = ()
     items: Codec = None
 
 
 class PairsCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, tag_field="as", tag="pairs"):
-    """Decode a list of `{key, value}` objects to an object."""
+    """Decodes a list of `{key, value}` objects to an object."""
 
     item: Codec = None
     by: tuple[ByPattern, ...] = ()
@@ -72,7 +72,7 @@ class PairsCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, tag_
 
 
 class TupleCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, tag_field="as", tag="tuple"):
-    """Decode an object to a list: its places by name, and the list of further items under the name `more`."""
+    """Decodes an object to a list: its positions by name, and the list of further items under the name `more`."""
 
     keys: tuple[str, ...]
     item: Codec = None
@@ -80,7 +80,7 @@ class TupleCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, tag_
 
 
 class TextCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, tag_field="as", tag="text"):
-    """Decode a text as JSON; a text that is not JSON is itself."""
+    """Decodes a text as JSON; a text that is not JSON is left as is."""
 
     kinds: tuple[str, ...] | None = None
     """Possible types; `None` for any."""
@@ -89,7 +89,7 @@ class TextCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, tag_f
 
 
 class ValuesCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, tag_field="as", tag="values"):
-    """Replace literals by others."""
+    """Replaces literals by others."""
 
     values: tuple[tuple[Json, Json], ...]
     """Pairs of sent and original value."""
@@ -106,13 +106,13 @@ class Alternative(Struct, frozen=True, gc=False, forbid_unknown_fields=True):
 
 
 class UnionCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, tag_field="as", tag="union"):
-    """Decode by the first alternative that accepts the value."""
+    """Decodes with the first alternative that accepts the value."""
 
     of: tuple[Alternative, ...]
 
 
 class Choice(Struct, frozen=True, gc=False, forbid_unknown_fields=True):
-    """One alternative of a choice: the key that holds it, or null, which no key holds."""
+    """One alternative of a choice: the key that holds it, or null, which has no key."""
 
     key: str | None = None
     codec: Codec = None
@@ -122,13 +122,13 @@ class Choice(Struct, frozen=True, gc=False, forbid_unknown_fields=True):
 
 
 class ChoiceCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, tag_field="as", tag="choice"):
-    """Decode an object whose key `choice` names the alternative that another key holds."""
+    """Decodes an object whose key `choice` names the alternative that another key holds."""
 
     of: dict[str, Choice]
 
 
 class BoxCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, tag_field="as", tag="box"):
-    """Decode an object with one key, besides a tag, to the value of the key."""
+    """Decodes an object with one key, besides a tag, to the value of the key."""
 
     key: str
     codec: Codec = None
@@ -136,7 +136,7 @@ class BoxCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, tag_fi
 
 
 class PlanCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, tag_field="as", tag="plan"):
-    """Decode the uniform spelling of a plan to the typed one."""
+    """Decodes the uniform spelling of a plan to the typed one."""
 
     raw: dict[str, tuple[str, ...]]
     """Arguments that are always texts, by tool."""
@@ -144,7 +144,7 @@ class PlanCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, tag_f
 
 
 class RefCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, tag_field="as", tag="ref"):
-    """Refer to a codec of the map's `codecs`, which is recursive or used in several places."""
+    """Refers to a codec of the map's `codecs`, which is recursive or shared."""
 
     name: str
     null: bool = False
@@ -152,7 +152,7 @@ class RefCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, tag_fi
 
 
 class NamesCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, tag_field="as", tag="names"):
-    """Rename keys wherever the schema declares them."""
+    """Renames keys wherever the schema declares them."""
 
     keys: dict[str, str] = {}
     """Original names by sent name."""
@@ -178,7 +178,7 @@ Codec: TypeAlias = SomeCodec | None
 
 
 class Member(Struct, frozen=True, gc=False, forbid_unknown_fields=True):
-    """A property of an object, by the name that is sent."""
+    """A property of an object, by its sent name."""
 
     key: str | None = None
     """Original name, if different."""
@@ -194,19 +194,19 @@ class Member(Struct, frozen=True, gc=False, forbid_unknown_fields=True):
 
     @property
     def acts(self) -> bool:
-        """Whether it changes anything beyond the codec of its value."""
+        """Whether it does anything besides applying the codec of its value."""
         return bool(self.key is not None or self.absent or self.null is not None or self.missing or self.unsaid)
 
 
 def array_codec(prefix: tuple[Codec, ...], items: Codec) -> ArrayCodec | None:
-    """Return the codec of an array, `None` if nothing in it changes."""
+    """Return the codec of an array, or `None` if it is an identity."""
     while prefix and prefix[-1] == items:
         prefix = prefix[:-1]
     return None if items is None and not any(prefix) else ArrayCodec(prefix, items)
 
 
 def wrapped(text: str, word: str) -> int | None:
-    """Return how many pairs of angle brackets surround a word, or `None` if the text is something else."""
+    """Return how many pairs of angle brackets surround a word, or `None` for any other text."""
     extra, odd = divmod(len(text) - len(word), 2)
     if odd or extra < 0 or text != "<" * extra + word + ">" * extra:
         return None
@@ -239,7 +239,7 @@ def parts(codec: SomeCodec) -> Iterator[SomeCodec]:
 
 
 def with_codecs(codec: SomeCodec, change: Callable[[SomeCodec], Codec]) -> SomeCodec:
-    """Return a codec with the codecs directly inside it changed."""
+    """Return a codec with its direct inner codecs changed."""
 
     def changed_in(value: object) -> object:
         match value:
@@ -260,7 +260,7 @@ def with_codecs(codec: SomeCodec, change: Callable[[SomeCodec], Codec]) -> SomeC
 
 
 def each(codecs: Iterable[Codec]) -> Iterator[SomeCodec]:
-    """Yield codecs and all that are inside of them, each once."""
+    """Yield codecs and all codecs nested in them, without duplicates."""
     stack = list(codecs)
     seen: set[int] = set()
     while stack:
@@ -272,9 +272,9 @@ def each(codecs: Iterable[Codec]) -> Iterator[SomeCodec]:
 
 
 def changed(codecs: Iterable[Codec], change: Callable[[SomeCodec, SomeCodec], Codec]) -> list[Codec]:
-    """Return codecs with each one in them changed, from the inside out; shared ones stay shared.
+    """Return codecs with each nested one changed, from the inside out; shared ones stay shared.
 
-    `change` is called with the original codec, and with the one whose inner codecs are changed already.
+    `change` is called with the original codec, and with the one whose inner codecs are already changed.
     """
     roots = list(codecs)
     done: dict[int, Codec] = {}
@@ -296,7 +296,7 @@ def changed(codecs: Iterable[Codec], change: Callable[[SomeCodec, SomeCodec], Co
 
 
 def prune(codec: Codec, definitions: Mapping[str, Codec]) -> tuple[Codec, dict[str, Codec]]:
-    """Return a codec and its definitions without those that change nothing."""
+    """Return a codec and its definitions without identities."""
     if not definitions:
         return codec, {}  # what changes nothing is not made, and only a reference may turn out to lead to such
     trivial = set(definitions)
@@ -304,7 +304,7 @@ def prune(codec: Codec, definitions: Mapping[str, Codec]) -> tuple[Codec, dict[s
         trivial -= busy
 
     def left(_: SomeCodec, new: SomeCodec) -> Codec:
-        """Return the codec, or `None` if it changes nothing."""
+        """Return the codec, or `None` if it is an identity."""
         return new if _acts(new, trivial) or any(parts(new)) else None
 
     names = [name for name in definitions if name not in trivial]
@@ -313,7 +313,7 @@ def prune(codec: Codec, definitions: Mapping[str, Codec]) -> tuple[Codec, dict[s
 
 
 def _acts(codec: SomeCodec, trivial: set[str]) -> bool:
-    """Return whether a codec itself changes anything, if the definitions named `trivial` change nothing."""
+    """Return whether a codec is not an identity, provided that the `trivial` definitions are."""
     match codec:
         case RefCodec():
             return codec.name not in trivial
@@ -358,7 +358,7 @@ def _plain(value: object) -> Json:
 
 
 def _is_written(part: Struct, name: str, value: object) -> bool:
-    """Return whether a field is written; most are left out when they are empty."""
+    """Return whether a field is written; most are omitted if empty."""
     match name:
         case "when" | "value" | "asked" | "pattern" | "item":
             return True
@@ -375,7 +375,7 @@ def _is_written(part: Struct, name: str, value: object) -> bool:
 
 
 class Damaged(ValueError):  # noqa: N818  -- what the map is
-    """A map whose codecs cannot be read."""
+    """A map with unreadable codecs."""
 
 
 class Codecs(Struct, frozen=True):
@@ -386,12 +386,12 @@ class Codecs(Struct, frozen=True):
 
     @property
     def named(self) -> dict[str, Codec]:
-        """The codecs that others refer to by name."""
+        """The named codecs that others refer to."""
         return self.codecs or {}
 
 
 def codecs_of(record: Mapping[str, Json], kind: type[Codecs] = Codecs) -> Codecs:
-    """Return the codecs of the map of one tool, read as `kind`; raise `Damaged` with the reason if it is invalid."""
+    """Return the codecs of one tool's map, read as `kind`; raise `Damaged` with the reason if it is invalid."""
     try:
         codecs = convert(record, kind)
     except (ValidationError, RecursionError) as error:

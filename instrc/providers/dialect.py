@@ -18,7 +18,7 @@ def _tool_message() -> Json:
 
 
 class Spelling(Struct, frozen=True, kw_only=True):
-    """How the payload of a target differs in spelling from JSON Schema."""
+    """Differences in spelling between a target's payload and JSON Schema."""
 
     capitals: bool = False
     """Whether type names are upper case."""
@@ -32,7 +32,7 @@ class Spelling(Struct, frozen=True, kw_only=True):
 
 
 class Limits(Struct, frozen=True, kw_only=True):
-    """Limits beyond which a request is refused; `None` for an unknown one."""
+    """Limits beyond which a request is refused; `None` if unknown."""
 
     properties: int | None = None
     """Maximum properties of all objects in one schema."""
@@ -59,7 +59,7 @@ class Limits(Struct, frozen=True, kw_only=True):
 
 
 class NameRule(Struct, frozen=True, dict=True):
-    """An alphabet for names: `first` and `rest` are the insides of character classes, `most` the greatest length."""
+    """An alphabet for names: `first` and `rest` are the contents of character classes, `most` the maximum length."""
 
     first: str
     rest: str
@@ -76,31 +76,31 @@ class NameRule(Struct, frozen=True, dict=True):
 
     @cached_property
     def refused(self) -> re.Pattern[str]:
-        """A pattern for characters that are illegal after the first."""
+        """A pattern for characters that are invalid after the first position."""
         return re.compile(f"(?![{self.rest}]).", re.DOTALL)
 
     @property
     def joint(self) -> str:
-        """The separator of the parts of a name: an underscore, or nothing where that is illegal."""
+        """The separator of the parts of a name: an underscore, or nothing if that is invalid."""
         return "" if self.refused.match("_") else "_"
 
     @cached_property
     def several(self) -> re.Pattern[str] | None:
-        """The rule for several names, each with a line break behind it; `None` where not the alphabet alone decides."""
+        """The rule for several names, each followed by a line break; `None` if more than the alphabet decides."""
         broken = re.match(f"[{self.first}]|[{self.rest}]", "\n") is not None
         if self.words or self.identifier or broken:
             return None
         return re.compile(f"(?:[{self.first}][{self.rest}]{{0,{self.most - 1}}}\n)*")
 
     def allows_all(self, names: Collection[str]) -> bool:
-        """Return whether all names are legal; one match of all is much faster than one each."""
+        """Return whether all names are valid; one combined match is much faster than one per name."""
         if self.several is None:
             return all(map(self.allows, names))
         text = "\n".join([*names, ""])
         return text.count("\n") == len(names) and self.several.fullmatch(text) is not None
 
     def allows(self, name: str) -> bool:
-        """Return whether a name is legal."""
+        """Return whether a name is valid."""
         if name in self.words or (self.identifier and not name.isidentifier()):
             return False
         return self.pattern.fullmatch(name) is not None
@@ -111,7 +111,7 @@ Order = Literal["schema", "required-first", "hinted", "free"]
 
 
 class Fact(NamedTuple):
-    """One thing known about a target, where it is known from, and when that was looked up (ISO date)."""
+    """A fact about a target, with its source and the date of the lookup (ISO 8601)."""
 
     what: str
     source: str
@@ -124,7 +124,7 @@ _WORDS = re.compile(r"@[a-z-]+")
 
 
 class Dialect(Struct, frozen=True, kw_only=True, dict=True):
-    """A target: its envelope, its rules for names, its keywords, and its spelling of the others."""
+    """A target: its envelope, its rules for names, its keywords, and its spelling."""
 
     name: str
     title: str
@@ -241,42 +241,42 @@ class Dialect(Struct, frozen=True, kw_only=True, dict=True):
 
     @property
     def named(self) -> bool:
-        """Whether the envelope says the name of the tool."""
+        """Whether the envelope contains the name of the tool."""
         return self.envelope != "@schema"
 
     @property
     def describable(self) -> bool:
-        """Whether the envelope has a member for the description of the tool."""
+        """Whether the envelope has a member for the tool's description."""
         return "@description" in self.words
 
     @property
     def reorders(self) -> bool:
-        """Whether optional properties leave their place in answers, so that order asks for them to be required."""
+        """Whether optional properties move in answers, so that preserving the order requires making them required."""
         return self.order in {"required-first", "hinted"}
 
     @property
     def rooted(self) -> bool:
-        """Whether the schema itself stands in the payload, so that its root can be described and judged."""
+        """Whether the payload contains the schema itself, so that its root can be described and checked."""
         return not self.spelling.inputs
 
     @property
     def budgeted(self) -> bool:
-        """Whether a schema may exceed a limit by itself."""
+        """Whether a single schema may exceed a limit."""
         most = self.limits
         return any((most.properties, most.depth, most.enum_values, most.characters, most.optional, most.unions))
 
     @property
     def shown_to_model(self) -> bool:
-        """Whether the model reads the schema: servers write tools into the prompt, and compile the shape of an answer only."""
+        """Whether the model sees the schema: servers write tools into the prompt, but only compile a response format."""
         return self.tool
 
     @property
     def items_limit(self) -> int | None:
-        """The greatest `maxItems`, if there is one."""
+        """The maximum `maxItems`, if any."""
         return self.most_count if self.most_items is None else self.most_items
 
     def takes_step(self, step: float) -> bool:
-        """Return whether numbers may be multiples of `step`; integers may always."""
+        """Return whether numbers may be multiples of `step`; integers always may."""
         if self.fine_steps:
             return True
         decimals = 0
@@ -286,7 +286,7 @@ class Dialect(Struct, frozen=True, kw_only=True, dict=True):
 
 
 def function_tool(*, strict: bool) -> JsonObject:
-    """Return the envelope of a function as Chat Completions of OpenAI has it, and many after it."""
+    """Return the function envelope of OpenAI's Chat Completions, which many providers share."""
     function: JsonObject = {"name": "@name", "description": "@description", "parameters": "@schema", "strict": strict}
     return {"type": "function", "function": function}
 
@@ -350,7 +350,7 @@ PLAIN_PATTERNS = (
 
 
 def in_envelope(rules: Dialect, outer: Dialect) -> Dialect:
-    """Return the rules of one target with the envelope of another; where the rules enforce nothing, the plain one."""
+    """Return the rules of one target with the envelope of another; if the rules enforce nothing, with its plain envelope."""
     lax = not rules.enforced and outer.plain is not None
     return structs.replace(
         rules,
@@ -376,12 +376,12 @@ def schema_in(payload: Json, dialect: Dialect) -> Json:
 
 
 def relaxed(dialect: Dialect) -> Dialect:
-    """Return a target with its envelope without strictness, if it has one."""
+    """Return a target with its non-strict envelope, if it has one."""
     return dialect if dialect.plain is None else structs.replace(dialect, envelope=dialect.plain, plain=None)
 
 
 def fill_envelope(envelope: Json, values: dict[str, Json]) -> Json:
-    """Return the envelope with its words replaced; members whose value is `None` are left out."""
+    """Return the envelope with its placeholders replaced; members whose value is `None` are left out."""
     if isinstance(envelope, str):
         return values.get(envelope, envelope)
     if isinstance(envelope, dict):

@@ -1,4 +1,4 @@
-"""Rename the keys of a value, and bring it into shape, by the schemas that apply to it."""
+"""Rename the keys of a value, and convert its shape, according to the schemas that apply to it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SHAPED = frozenset({"array", "object"})
 
 
 class KeyRenamer:
-    """Rename the keys of a value, and repair the case of its strings, by the schemas that apply to it."""
+    """Renames the keys of a value, and repairs the case of its strings, according to the schemas that apply to it."""
 
     def __init__(
         self,
@@ -31,10 +31,10 @@ class KeyRenamer:
         spare: bool = False,
         read: ReadText | None = None,
     ) -> None:
-        """`rename` is applied to declared names; with `back`, sent names of declared ones are turned into them instead.
+        """`rename` is applied to declared names; with `back`, sent names are converted to declared ones instead.
 
-        With `spare`, null is left out where it is the default of a property that may be left out.
-        With `read`, which returns the JSON in a text, objects and lists are brought into shape.
+        With `spare`, null is left out if it is the default of an optional property.
+        With `read`, which parses the JSON in a text, objects and lists are converted to the expected shape.
         """
         self._root = root
         self._rename = rename
@@ -44,7 +44,7 @@ class KeyRenamer:
         self._read = read
 
     def converted(self, value: Json, schemas: list[Json], level: int = 0) -> Json:
-        """Return the value as the other side writes it."""
+        """Return the value in the names and shapes of the other side."""
         if level > RENAMED_LEVELS:
             return value
         if self._read is not None:
@@ -86,7 +86,7 @@ class KeyRenamer:
 
 
 def types_named(node: JsonObject, otherwise: str) -> list[str]:
-    """Return the types that a schema names, or another one if it names none."""
+    """Return the types of a schema, or `otherwise` if it has none."""
     types = node.get("type", otherwise)
     return [types] if isinstance(types, str) else as_texts(types)
 
@@ -101,7 +101,7 @@ def _names(node: JsonObject) -> Iterator[str]:
 
 
 def _is_null_by_default(nodes: list[JsonObject], name: str) -> bool:
-    """Return whether a missing property means null, by all its schemas."""
+    """Return whether all schemas of a property default to null."""
     declared = [mapping(properties[name]) for node in nodes if name in (properties := mapping(node.get("properties")))]
     needed = any(name in required_names(node) for node in nodes)
     return bool(declared) and not needed and all("default" in item and item["default"] is None for item in declared)
@@ -140,7 +140,7 @@ def schemas_of_item(nodes: list[JsonObject], index: int) -> Iterator[Json]:
 
 
 def folded(value: str, known: list[str]) -> str:
-    """Return the one known string that differs from a value in case only, or the value itself."""
+    """Return the known string that differs from a value only in case, or the value itself."""
     if value in known:
         return value
     plain = value.casefold()
@@ -167,9 +167,9 @@ _SHAPINGS: Final = 4
 
 
 def shaped(value: Json, types: AbstractSet[str], read: ReadText) -> tuple[Json, tuple[Shaping, ...]]:
-    """Return a value as one of some types, with the steps to it, or the value itself without steps where that is impossible.
+    """Return a value converted to one of some types, with the steps, or the value itself without steps if impossible.
 
-    `read` returns the JSON in a text, or the text itself.
+    `read` parses the JSON in a text, or returns the text itself.
     """
     result, steps = value, list[Shaping]()
     step: Shaping
@@ -190,7 +190,7 @@ def shaped(value: Json, types: AbstractSet[str], read: ReadText) -> tuple[Json, 
 
 
 def is_one_of(value: Json, types: AbstractSet[str]) -> bool:
-    """Return whether a value is of one of some types."""
+    """Return whether a value has one of some types."""
     kind = kind_of(value)
     return kind in types or (kind == "integer" and "number" in types)
 
@@ -205,9 +205,9 @@ _UNDECIDED = frozenset({"$ref", "allOf", "if", "dependentSchemas", "const", "enu
 
 
 def undeclared_key(value: Json, schema: Json, *, levels: int | None) -> Location | None:
-    """Return the path of the first key that no schema of its place declares or permits, or `None` if there is none.
+    """Return the path of the first key that no schema at its place declares or permits, or `None`.
 
-    `levels` is how deep objects are sent as objects.
+    `levels` is the depth to which objects are sent as objects.
     """
     return _first(value, [schema], KeyRenamer(schema), (), RENAMED_LEVELS if levels is None else levels)
 
@@ -227,7 +227,7 @@ def _first(value: Json, schemas: list[Json], renamer: KeyRenamer, path: Location
 
 
 def _is_closed_to(schema: Json, key: str, known: AbstractSet[str]) -> bool:
-    """Return whether a schema declares other properties only; one that declares none is a map, which takes any key."""
+    """Return whether a schema declares only other properties; one without any is a map, which accepts any key."""
     if not isinstance(schema, dict):
         return schema is False
     if "object" not in types_named(schema, "object"):
@@ -242,7 +242,7 @@ def _is_closed_to(schema: Json, key: str, known: AbstractSet[str]) -> bool:
 
 
 def _schemas_below(nodes: list[JsonObject], step: str | int) -> list[Json]:
-    """Return the schemas of a property or an item, by all alternatives, or none if one of them is open."""
+    """Return the schemas of a property or item from all alternatives, or none if one of them is open."""
     kind = "object" if isinstance(step, str) else "array"
     result: list[Json] = []
     for node in nodes:

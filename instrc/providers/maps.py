@@ -1,4 +1,4 @@
-"""Read and write the maps that lowerings leave."""
+"""Read and write the maps of lowerings."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ VERSION = 1
 
 
 def _as_sent(tool: Mapping[str, Json]) -> JsonObject | None:
-    """Return a map for an MCP tool that carries none, because it was sent unchanged, or `None` if it is not an MCP tool."""
+    """Return the map of an unchanged MCP tool that has none, or `None` if it is not an MCP tool."""
     name, said = tool.get("name"), definition({**tool})
     schema = said.schema if said.schema_at[:1] in {("inputSchema",), ("input_schema",)} else None
     if not isinstance(name, str) or not isinstance(schema, dict):
@@ -117,7 +117,7 @@ def _as_sent(tool: Mapping[str, Json]) -> JsonObject | None:
 
 
 def _carries_a_map(value: object) -> bool:
-    """Return whether a value is a map or has one, as lowerings that are kept by their names."""
+    """Return whether a value is or contains a map, like lowerings stored by name."""
     if isinstance(value, Mapping):
         return "instrc" in value
     return isinstance(inside := attribute(value, "map"), Mapping) and "instrc" in inside
@@ -148,11 +148,11 @@ class _Record(Codecs, frozen=True):
 
 
 def records_in(map: object) -> Records:  # noqa: A002  -- the word for it everywhere else
-    """Return the maps of all tools by the names they were sent under.
+    """Return the maps of all tools by their sent names.
 
-    `map` is a map, something with a `map` (a lowering, the result of `lower_all`), an MCP tool, a list of such or a mapping from
+    `map` is a map, an object with a `map` (a lowering, the result of `lower_all`), an MCP tool, a list of these or a mapping from
     names to them, the result of `tools/list`, or the JSON text of any; raise `CompileError` for anything else.
-    A tool of MCP without a map was sent to the model unchanged.
+    An MCP tool without a map was sent unchanged.
     """
     result: Records = {}
     for item in _maps(map, 0):
@@ -187,7 +187,7 @@ def _sent_name(record: JsonObject) -> str:
 
 
 def _damage(record: JsonObject) -> str | None:
-    """Return what is wrong with the map of one tool, or `None` if it is usable."""
+    """Return what is wrong with the map of one tool, or `None` if it is valid."""
     for word in ("schema", "output"):
         schema = record.get(word, True)
         if not is_schema(schema) or problems_of(schema):
@@ -202,7 +202,7 @@ def _damage(record: JsonObject) -> str | None:
 
 
 def of_results(records: Records) -> Records:
-    """Return maps for the results of tools that declare an output schema; the others unchanged."""
+    """Return the maps for results, for tools that declare an output schema; others unchanged."""
     return {
         name: {**record, "schema": output, "keys": [*mapping(output.get("properties"))], "codec": None}
         if isinstance(output := record.get("output"), dict)
@@ -212,7 +212,7 @@ def of_results(records: Records) -> Records:
 
 
 def map_of(name: str | None, records: Records) -> JsonObject | None:
-    """Return the map of a tool by our name or the sent one, or `None` if there is none, or no name and several tools."""
+    """Return the map of a tool by original or sent name, or `None`; without a name, that of the only tool."""
     if name is None:
         return next(iter(records.values())) if len(records) == 1 else None
     if name in records:

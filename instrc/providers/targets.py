@@ -74,18 +74,18 @@ def targets() -> dict[TargetName, Dialect]:
 
         assert "openai" in instrc.targets()
 
-    They are in the order in which they are listed to people.
+    The order is that of displayed lists.
     """
     return {cast("TargetName", dialect.name): dialect for dialect in (make() for make in _TARGETS)}
 
 
 def known_target(name: object) -> Dialect | None:
-    """Return the target of a name, or `None` if no target has it."""
+    """Return the target of a name, or `None`."""
     return targets().get(cast("TargetName", name)) if isinstance(name, str) else None
 
 
 def dialect(target: str | Dialect) -> Dialect:
-    """Return a target by its name, or the value itself; an unknown name is an `unknown-target` problem."""
+    """Return a target by name, or a `Dialect` unchanged; raise for an unknown name."""
     if isinstance(target, Dialect):
         return target
     result = known_target(text("target", target))

@@ -1,4 +1,4 @@
-"""Encode values for a target, and decode answers: run the codecs of a map."""
+"""Encode values for a target, and decode answers, with the codecs of a map."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ CODECS_FOLLOWED: Final = 50
 
 
 def entry_for(name: str, entries: Sequence[ByPattern]) -> ByPattern | None:
-    """Return the first entry for a name: one with a pattern that matches, or without a pattern."""
+    """Return the first entry for a name: one with a matching pattern, or without a pattern."""
     return next((item for item in entries if item.pattern is None or may_match(item.pattern, name)), None)
 
 
@@ -51,7 +51,7 @@ _REFERENCES = ("from", "each")
 
 
 def to_typed(plan: Json, raw: Raw) -> Json:
-    """Return a plan with the arguments of each task as an object; other items are unchanged."""
+    """Return a plan with each task's arguments as an object; other items are unchanged."""
     if not isinstance(plan, list):
         return plan
     return [_with_arguments(task, _arguments_as_object, raw) for task in plan]
@@ -67,7 +67,7 @@ def _with_arguments(task: Json, change: Callable[[Json, Sequence[str]], Json], r
 
 
 def _arguments_as_object(entries: Json, texts: Sequence[str]) -> JsonObject | None:
-    """Return the arguments as an object, or `None` if they are malformed, which the check of the plan reports."""
+    """Return the arguments as an object, or `None` if malformed, which the check of the plan reports."""
     if not isinstance(entries, list):
         return None
     result: dict[str, Json] = {}
@@ -82,7 +82,7 @@ def _arguments_as_object(entries: Json, texts: Sequence[str]) -> JsonObject | No
 
 
 def to_uniform(plan: Json, raw: Raw) -> Json:
-    """Return a plan with the arguments of each task as a list; other items are unchanged."""
+    """Return a plan with each task's arguments as a list; other items are unchanged."""
     if not isinstance(plan, list):
         return plan
     return [_with_arguments(task, _uniform, raw) for task in plan]
@@ -103,12 +103,12 @@ def _entry(name: str, value: Json, *, raw: bool) -> Json:
 
 
 class Transcoder:
-    """The codecs of one map, both ways."""
+    """Applies the codecs of one map in both directions."""
 
     def __init__(self, record: JsonObject, *, fold: bool = True, read: ReadText | None = None) -> None:
         """`fold` repairs the case of listed strings where a codec allows it.
 
-        With `read`, which returns the JSON in a text, objects and lists are brought into shape.
+        With `read`, which parses the JSON in a text, objects and lists are converted to the expected shape.
         """
         codecs = codecs_of(record)
         self.codec = codecs.codec
@@ -170,7 +170,7 @@ class Transcoder:
                 assert_never(codec)
 
     def _dereference(self, codec: Codec, value: Json) -> Codec:
-        """Return the codec that a reference leads to, or `None` for a null that is sent as itself."""
+        """Return the target of a codec reference, or `None` for a null that is sent unchanged."""
         for _ in range(CODECS_FOLLOWED):
             if not isinstance(codec, RefCodec):
                 return codec
@@ -302,23 +302,23 @@ class Transcoder:
         return not isinstance(value, dict) or not isinstance(declared, dict) or value.keys() <= declared.keys()
 
     def _types(self, schema: Json) -> frozenset[str]:
-        """Return the types that a schema names itself."""
+        """Return the types that a schema names directly."""
         schema = self._definitions.dereferenced(schema)
         return frozenset(types_named(schema, "") if isinstance(schema, dict) else ()) - {""}
 
     def write(self, value: Json) -> Json:
-        """Encode a whole value; `Inexpressible` if that is impossible."""
+        """Encode a whole value; raise `Inexpressible` if impossible."""
         return self.encode(self.codec, value)
 
     def normal(self, codec: Codec, value: Json, level: int) -> Json:
-        """Return a value as it would be sent if nothing but the case of words were wrong with it."""
+        """Return a value in its sent form, with the case of words corrected."""
         try:
             return self.encode(codec, self.decode(codec, value, level), level)
         except Inexpressible:
             return value
 
     def encode(self, codec: Codec, value: Json, level: int = 0) -> Json:
-        """Encode a value; `Inexpressible` if that is impossible."""
+        """Encode a value; raise `Inexpressible` if impossible."""
         codec = self._dereference(codec, value)
         if codec is None or level > CODEC_LEVELS or (value is None and isinstance(codec, TextCodec) and codec.null):
             return value
@@ -403,7 +403,7 @@ class Transcoder:
                     yield {"choice": label, item.key: sent}
 
     def _encode_alternative(self, codec: Codec, when: Json, value: Json, level: int) -> Iterator[Json]:
-        """Yield a value as one alternative writes it, if the alternative can express it and accepts the result."""
+        """Yield a value encoded by one alternative, if the alternative accepts the result."""
         try:
             sent = self.encode(codec, value, level + 1)
         except Inexpressible:
@@ -449,7 +449,7 @@ class Transcoder:
 
 
 def _shape_of(codec: SomeCodec) -> AbstractSet[str]:
-    """Return the types that a codec reads, and those it means, or none where they depend on the value."""
+    """Return the types that a codec reads and produces, or none if they depend on the value."""
     match codec:
         case ObjectCodec() | ChoiceCodec() | BoxCodec():
             return {"object"}
@@ -462,7 +462,7 @@ def _shape_of(codec: SomeCodec) -> AbstractSet[str]:
 
 
 def other_codec(codec: ObjectCodec, name: str) -> Codec:
-    """Return the codec of a property that is not declared, which may hang on its name."""
+    """Return the codec of an undeclared property, which may depend on its name."""
     if codec.declared is not None and name in codec.declared:
         return None
     result = entry_for(name, codec.by)
@@ -470,7 +470,7 @@ def other_codec(codec: ObjectCodec, name: str) -> Codec:
 
 
 def entry_codec(codec: PairsCodec, pair: Json) -> Codec:
-    """Return the codec of an entry of a map, which may hang on its key."""
+    """Return the codec of a map's entry, which may depend on its key."""
     if codec.by and isinstance(pair, dict) and isinstance(key := pair.get("key"), str):
         result = entry_for(key, codec.by)
         return codec.item if result is None else result.codec
@@ -478,7 +478,7 @@ def entry_codec(codec: PairsCodec, pair: Json) -> Codec:
 
 
 def from_text(codec: TextCodec, text: str) -> Json:
-    """Read a value written as JSON text; other text, or another type than allowed, is the string itself."""
+    """Parse a value from JSON text; other texts, and values of other types, are returned as the string itself."""
     kinds = codec.kinds
     try:
         value = loads(text)
@@ -490,11 +490,11 @@ def from_text(codec: TextCodec, text: str) -> Json:
 
 
 class Inexpressible(ValueError):  # noqa: N818  -- what the value is, not what went wrong
-    """A value that a target cannot express; the losses of the lowering name the part of the schema."""
+    """A value that a target cannot express; the losses of the lowering show the part of the schema."""
 
 
 def _to_text(codec: TextCodec, value: Json) -> str:
-    """Write a value so that reading it restores it: a string unchanged if that is unambiguous."""
+    """Return the text of a value such that reading restores it: a string unchanged if that is unambiguous."""
     if isinstance(value, str) and (read := from_text(codec, value)).__class__ is str and read == value:
         return value
     text = dumps(value, indent=False)

@@ -1,1 +1,1 @@
-"""The targets that come with the package, one file for each family, as values."""
+"""The built-in targets as values, one module per provider family."""

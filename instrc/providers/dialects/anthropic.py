@@ -35,7 +35,7 @@ RULES = (
 
 
 def anthropic() -> Dialect:
-    """Return the dialect of Anthropic tool."""
+    """Return the dialect of Anthropic tools."""
     return Dialect(
         name="anthropic",
         title="Anthropic tool",
@@ -100,7 +100,7 @@ STRICT_RULES = (
 
 
 def anthropic_strict() -> Dialect:
-    """Return the dialect of Anthropic strict tool."""
+    """Return the dialect of Anthropic strict tools."""
     return replace(
         anthropic(),
         name="anthropic-strict",
@@ -135,7 +135,7 @@ def anthropic_strict() -> Dialect:
 
 
 def anthropic_output() -> Dialect:
-    """Return the dialect of Anthropic structured output (output_config.format)."""
+    """Return the dialect of Anthropic structured outputs (output_config.format)."""
     return replace(
         anthropic_strict(),
         name="anthropic-output",
@@ -173,7 +173,7 @@ _FACTS = (
 
 
 def bedrock() -> Dialect:
-    """Return the dialect of Amazon Bedrock Converse tool."""
+    """Return the dialect of Amazon Bedrock Converse tools."""
     return replace(
         anthropic(),
         name="bedrock",
@@ -193,7 +193,7 @@ def bedrock() -> Dialect:
 
 
 def bedrock_output() -> Dialect:
-    """Return the dialect of Amazon Bedrock Converse structured output (outputConfig)."""
+    """Return the dialect of Amazon Bedrock Converse structured outputs (outputConfig)."""
     asked: Json = {"name": "@name", "description": "@description", "schema": "@schema-text"}
     return replace(
         anthropic_output(),
@@ -216,7 +216,7 @@ def bedrock_output() -> Dialect:
 
 
 def bedrock_strict() -> Dialect:
-    """Return the dialect of Amazon Bedrock Converse strict tool."""
+    """Return the dialect of Amazon Bedrock Converse strict tools."""
     return replace(
         anthropic_strict(),
         name="bedrock-strict",

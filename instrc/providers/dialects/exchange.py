@@ -11,7 +11,7 @@ _PYTHON_NAME = NameRule(r"^\W\d", r"\w", 128, frozenset(keyword.kwlist), identif
 
 
 def jsonschema() -> Dialect:
-    """Return the dialect that takes JSON Schema 2020-12 unchanged."""
+    """Return the dialect that passes JSON Schema 2020-12 through unchanged."""
     return Dialect(
         name="jsonschema",
         title="JSON Schema 2020-12, as it is",
@@ -34,7 +34,7 @@ def jsonschema() -> Dialect:
 
 
 def mcp() -> Dialect:
-    """Return the dialect of Model Context Protocol tool."""
+    """Return the dialect of Model Context Protocol tools."""
     return Dialect(
         name="mcp",
         title="Model Context Protocol tool",
@@ -110,7 +110,7 @@ _SMOLAGENTS = (
 
 
 def smolagents() -> Dialect:
-    """Return the dialect of smolagents Tool."""
+    """Return the dialect of smolagents tools."""
     return Dialect(
         name="smolagents",
         title="smolagents Tool",

@@ -37,7 +37,7 @@ _RULES = (
 
 
 def gigachat() -> Dialect:
-    """Return the dialect of GigaChat function."""
+    """Return the dialect of GigaChat functions."""
     return Dialect(
         name="gigachat",
         title="GigaChat function",
@@ -80,7 +80,7 @@ def gigachat() -> Dialect:
 
 
 def gigachat_output() -> Dialect:
-    """Return the dialect of GigaChat structured output (response_format)."""
+    """Return the dialect of GigaChat structured outputs (response_format)."""
     return replace(
         gigachat(),
         name="gigachat-output",

@@ -62,7 +62,7 @@ _RULES = (
 
 
 def gemini() -> Dialect:
-    """Return the dialect of Gemini function, JSON Schema fields."""
+    """Return the dialect of Gemini functions with JSON Schema fields."""
     return Dialect(
         name="gemini",
         title="Gemini function, JSON Schema fields",
@@ -103,7 +103,7 @@ def gemini() -> Dialect:
 
 
 def gemini_schema() -> Dialect:
-    """Return the dialect of Gemini function, Schema object (OpenAPI subset)."""
+    """Return the dialect of Gemini functions with a Schema object (OpenAPI subset)."""
     return replace(
         gemini(),
         name="gemini-schema",
@@ -148,7 +148,7 @@ def gemini_schema() -> Dialect:
 
 
 def gemini_output() -> Dialect:
-    """Return the dialect of Gemini structured output (responseJsonSchema)."""
+    """Return the dialect of Gemini structured outputs (responseJsonSchema)."""
     return replace(
         gemini(),
         name="gemini-output",

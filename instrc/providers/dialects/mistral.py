@@ -74,7 +74,7 @@ _RULES = (
 
 
 def mistral() -> Dialect:
-    """Return the dialect of Mistral strict tool."""
+    """Return the dialect of Mistral strict tools."""
     return Dialect(
         name="mistral",
         title="Mistral strict tool",
@@ -118,7 +118,7 @@ def mistral() -> Dialect:
 
 
 def mistral_output() -> Dialect:
-    """Return the dialect of Mistral structured output (response_format)."""
+    """Return the dialect of Mistral structured outputs (response_format)."""
     inner = {"name": "@name", "description": "@description", "schema": "@schema"}
     return replace(
         mistral(),

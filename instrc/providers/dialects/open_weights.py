@@ -86,7 +86,7 @@ _REPETITIONS = Fact(
 
 
 def ollama() -> Dialect:
-    """Return the dialect of Ollama tool."""
+    """Return the dialect of Ollama tools."""
     return Dialect(
         name="ollama",
         title="Ollama tool",
@@ -133,7 +133,7 @@ def ollama() -> Dialect:
 
 
 def vllm() -> Dialect:
-    """Return the dialect of vLLM and SGLang tool (xgrammar, llguidance)."""
+    """Return the dialect of vLLM and SGLang tools (xgrammar, llguidance)."""
     return Dialect(
         name="vllm",
         title="vLLM and SGLang tool (xgrammar, llguidance)",
@@ -169,7 +169,7 @@ def vllm() -> Dialect:
 
 
 def ollama_output() -> Dialect:
-    """Return the dialect of Ollama structured output (format)."""
+    """Return the dialect of Ollama structured outputs (format)."""
     return replace(
         ollama(),
         name="ollama-output",
@@ -276,7 +276,7 @@ _LLAMACPP = (
 
 
 def llamacpp() -> Dialect:
-    """Return the dialect of llama.cpp's server, LM Studio and llamafile, structured output (response_format)."""
+    """Return the dialect of structured outputs in llama.cpp's server, LM Studio and llamafile (response_format)."""
     return Dialect(
         name="llamacpp",
         title="llama.cpp, LM Studio, llamafile: structured output (response_format)",
@@ -305,7 +305,7 @@ def llamacpp() -> Dialect:
 
 
 def vllm_output() -> Dialect:
-    """Return the dialect of vLLM structured output (structured_outputs in extra_body)."""
+    """Return the dialect of vLLM structured outputs (structured_outputs in extra_body)."""
     return replace(
         vllm(),
         name="vllm-output",

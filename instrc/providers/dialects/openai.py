@@ -74,7 +74,7 @@ _RULES = (
 
 
 def openai() -> Dialect:
-    """Return the dialect of OpenAI Chat Completions, strict tool."""
+    """Return the dialect of OpenAI Chat Completions, strict tools."""
     function = {"name": "@name", "description": "@description", "parameters": "@schema"}
     return Dialect(
         name="openai",
@@ -120,7 +120,7 @@ _RESPONSES = (
 
 
 def openai_responses() -> Dialect:
-    """Return the dialect of OpenAI Responses, strict tool."""
+    """Return the dialect of OpenAI Responses, strict tools."""
     flat = {"type": "function", "name": "@name", "description": "@description", "parameters": "@schema"}
     return replace(
         openai(),
@@ -145,7 +145,7 @@ def openai_responses() -> Dialect:
 
 
 def openai_responses_output() -> Dialect:
-    """Return the dialect of OpenAI structured output of Responses (text.format)."""
+    """Return the dialect of structured outputs in OpenAI Responses (text.format)."""
     flat = {"type": "json_schema", "name": "@name", "description": "@description", "schema": "@schema"}
     return replace(
         openai_output(),
@@ -169,7 +169,7 @@ def openai_responses_output() -> Dialect:
 
 
 def openai_output() -> Dialect:
-    """Return the dialect of OpenAI structured output (response_format)."""
+    """Return the dialect of OpenAI structured outputs (response_format)."""
     inner = {"name": "@name", "description": "@description", "schema": "@schema"}
     return replace(
         openai(),

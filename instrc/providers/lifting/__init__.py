@@ -1,1 +1,1 @@
-"""An answer of a model, brought back to our names and shapes."""
+"""Lift a model's answer to the original names and shapes."""

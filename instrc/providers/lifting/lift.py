@@ -1,4 +1,4 @@
-"""Lift a model's answer: take it out of its envelope, decode it, and validate it."""
+"""Lift a model's answer: remove its envelope, decode it, and validate it."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class LiftedCall:
-    """One call of a tool, in our names and shapes."""
+    """A call of a tool, in the original names and shapes."""
 
     name: str | None
     """Name of the tool before lowering; the name in the answer for an unknown tool; `None` if the answer has none."""
@@ -106,7 +106,7 @@ class LiftedCall:
         return as_instance(self.value, self.output, self.violations, model, step)
 
     def result(self, value: object, *, error: bool = False) -> Payload:
-        """Return the message with the result of the call, in the form of its provider.
+        """Return the message with the result of the call, in the provider's format.
 
         `value` is a text, any JSON value, or the result of an MCP server, which itself declares whether it is an error;
         `error` marks a value that explains why there is no result.
@@ -157,7 +157,7 @@ class Lifted:
 
     @property
     def status(self) -> LiftStatus:
-        """The status of the answer: the first of `LiftStatus` that applies."""
+        """The status of the answer: the first applicable one of `LiftStatus`."""
         if self.failure is not None:
             return "failed"
         if self.refusal is not None:
@@ -179,7 +179,7 @@ class Lifted:
 
     @property
     def call(self) -> LiftedCall:
-        """The only call; raise `LookupError` if there is none or several."""
+        """The only call; raise `LookupError` if there is none or more than one."""
         if len(self.calls) != 1:
             raise LookupError(f"the answer holds {len(self.calls)} calls, not one")
         return self.calls[0]
@@ -193,7 +193,7 @@ class Lifted:
     def as_model(self, model: type[T] | Adapter[T] | UnionType, step: str | None = None) -> object:
         """Return the value of the only call, or of one step in it, as an instance of a model.
 
-        Raise `AnswerError` with the reason if the answer cannot be used.
+        Raise `AnswerError` with the reason if the answer is unusable.
         """
         if self.problems:
             raise AnswerError(self.problems)
@@ -201,11 +201,11 @@ class Lifted:
 
     @cached_property
     def problems(self) -> tuple[Problem, ...]:
-        """Why the answer cannot be used; empty if it can."""
+        """The reasons why the answer is unusable; empty if it is usable."""
         return self.problems_at(None)
 
     def problems_at(self, at: Span | None) -> tuple[Problem, ...]:
-        """Return why the answer cannot be used, with the place of the answer."""
+        """Return the reasons why the answer is unusable, located at its place."""
         match self.status:
             case "ok":
                 return ()
@@ -271,26 +271,26 @@ class Lifted:
 
 @takes_shared_parts
 def lift(answer: object, map: object) -> Lifted:  # noqa: A002  -- the word for it everywhere else
-    """Convert an answer back to the names and shapes of the schema that was lowered.
+    """Convert an answer back to the names and shapes of the lowered schema.
 
         lowered = instrc.lower({"type": "object", "properties": {"text": {"type": "string"}}}, "openai", "draft")
         call = {"type": "function", "function": {"name": "draft", "arguments": '{"text": "Dear Ann"}'}}
         answer = instrc.lift(call, lowered)
         assert (answer.status, answer.call.value) == ("ok", {"text": "Dear Ann"})
 
-    `answer` is the provider's response, whole, in part or in its streamed pieces, as an object, text or bytes;
-    a stream may be passed as it runs, and is read to its end;
+    `answer` is the provider's response, complete, partial or as streamed chunks, as an object, text or bytes;
+    a running stream may be passed, and is consumed;
     `map` is a lowering or its map, that of a set of tools, an MCP tool, or the result of `tools/list`;
-    with a tool that has an `outputSchema`, the result of an MCP server is held against that.
-    An unreadable map is an `unreadable-map` problem; a broken answer is not: its problems are in the result.
+    for a tool with an `outputSchema`, the result of an MCP server is validated by that.
+    An unreadable map is an `unreadable-map` problem; an invalid answer is not: its problems are in the result.
 
-    Where servers pass on what open models write, calls in the text are read as well.
-    A value that breaks its schema in a known way of models is repaired, and `Call.repairs` lists the repairs:
-    a null for a property that may be left out, JSON written into a text, a listed word or a key in another case, one value in
-    place of a list of one, a tool under another spelling of its name, text that is JSON but for slips
+    If servers pass on the output of open models, calls in the text are read as well.
+    A value that violates its schema in a way typical of models is repaired, and `Call.repairs` lists the repairs:
+    a null for an optional property, JSON inside a text, a listed word or a key in another case, a value in
+    place of a list of one, another spelling of a tool's name, text that is JSON apart from minor errors
     (`instrc.providers.lifting.repair`).
-    Our own name for a key that is sent under another one is understood; beside the sent one it is dropped.
-    Where an answer could be arguments or an envelope, both readings are tried; if that does not decide it is `ambiguous`.
+    The original name of a renamed key is accepted too; beside the sent name it is dropped.
+    If an answer could be arguments or an envelope, both readings are tried; if that does not decide, it is `ambiguous`.
     """
     records = records_in(map)
     _refuse_unknown_targets(records)
@@ -302,14 +302,14 @@ def lift(answer: object, map: object) -> Lifted:  # noqa: A002  -- the word for 
 
 
 def lift_response(answer: Json, map: object) -> Lifted:  # noqa: A002  -- as `lift` has it
-    """Lift a value that is known to be a whole response of a provider, so that it is never the value itself."""
+    """Lift a value that is known to be a whole provider response, and never the value itself."""
     records = records_in(map)
     read = readings(answer, lambda _: Ownership(all=False, any=False), frozenset(records)).first
     return _lifted(read, records) if read.envelope else Lifted((), malformed="the answer is in no form that a provider has")
 
 
 def _refuse_unknown_targets(records: Records) -> None:
-    """Raise for maps of unknown targets; the map of a user's own target describes it."""
+    """Raise for maps of unknown targets; the map of a custom target describes it."""
     from instrc.providers.targets import known_target
 
     for record in records.values():
@@ -319,7 +319,7 @@ def _refuse_unknown_targets(records: Records) -> None:
 
 
 def _ownership(value: Json, records: Records) -> Ownership:
-    """Return whether an object may be the arguments themselves: all its keys, or some, are keys of the payload of a tool."""
+    """Return which keys of an object belong to the payload of a tool: all of them, some, or none."""
     if not isinstance(value, dict):
         return Ownership(all=False, any=False)
     keys = [frozenset(as_texts(record.get("keys") or [])) for record in records.values()]
@@ -349,7 +349,7 @@ def _lifted(reply: RawReply, records: Records) -> Lifted:
 
 
 def _without_doubles(calls: tuple[RawCall, ...]) -> tuple[tuple[RawCall, ...], frozenset[str]]:
-    """Return calls without repetitions of the same id, tool and arguments; and ids that several have."""
+    """Return calls without duplicates of the same id, tool and arguments; and the ids that different calls share."""
     counts = Counter(call.id for call in calls if call.id)
     result: list[RawCall] = []
     for call in calls:
@@ -360,7 +360,7 @@ def _without_doubles(calls: tuple[RawCall, ...]) -> tuple[tuple[RawCall, ...], f
 
 
 def _with_calls_in_text(reply: RawReply, records: Records) -> RawReply:
-    """Find calls in the texts of an answer that holds no others, unless the provider takes them out itself."""
+    """Find calls in the texts of an answer without other calls, unless the provider extracts them itself."""
     if all(_quotes_calls(record.get("target")) for record in records.values()):
         return reply
     names = frozenset(records) | {as_text(tool["name"]) for record in records.values() if (tool := mapping(record.get("tool")))}
@@ -389,7 +389,7 @@ def _with_calls_in_text(reply: RawReply, records: Records) -> RawReply:
 
 
 def _quotes_calls(target: Json) -> bool:
-    """Return whether an apparent call in a text of a target is a quotation: its provider extracts the calls itself."""
+    """Return whether an apparent call in a text is a quotation, because the target's provider extracts calls itself."""
     from instrc.providers.targets import known_target
 
     known = known_target(target)
@@ -397,7 +397,7 @@ def _quotes_calls(target: Json) -> bool:
 
 
 def _value_in(text: str, records: Records) -> tuple[RawCall, str] | None:
-    """Return the value of the only tool in a text, and the text around it: in a fence, or by its keys alone."""
+    """Return the value of the only tool in a text, and the surrounding text: in a fence, or recognized by its keys."""
     if len(records) != 1:
         return None
     if (fenced := fenced_value(text)) is not None or (lone := lone_value(text)) is None:
@@ -406,9 +406,9 @@ def _value_in(text: str, records: Records) -> tuple[RawCall, str] | None:
 
 
 def _with_text_as_value(reply: RawReply, records: Records) -> RawReply:
-    """Read the text of a structured output without calls as the value: it is divided among all parts, or one of them.
+    """Read the text of a structured output without calls as the value, in all parts together or one of them.
 
-    Parts without words count only inside of a value.
+    Blank parts count only inside a value.
     """
     said = [text for text in reply.texts if text.strip()]
     if not reply.envelope or reply.calls or not said or reply.refusal is not None or reply.failure is not None:
@@ -424,12 +424,12 @@ def _with_text_as_value(reply: RawReply, records: Records) -> RawReply:
 
 
 def _unlikeliness(value: RawCall, records: Records) -> tuple[bool, ...]:
-    """Return how unlikely it is that a part of a text is the whole value, as a key for `min`."""
+    """Return a `min` key for how unlikely a part of a text is to be the whole value."""
     return value.unreadable is not None, not value.partial, not _ownership(value.arguments, records).all
 
 
 def _with_value_in_text(reply: RawReply, records: Records) -> RawReply:
-    """Read the value of a structured output that a model has written among words: in a fence, or by its keys alone."""
+    """Read the value of a structured output inside prose: in a fence, or recognized by its keys."""
     outputs = all(_is_output(record.get("target")) for record in records.values())
     if not outputs or reply.refusal is not None or reply.failure is not None:
         return reply
@@ -444,7 +444,7 @@ def _with_value_in_text(reply: RawReply, records: Records) -> RawReply:
 
 
 def _with_value_in_thoughts(reply: RawReply, records: Records) -> RawReply:
-    """Read a value that is whole and valid in the thoughts of an answer without other content."""
+    """Read a complete and valid value in the thoughts of an otherwise empty answer."""
     ended = reply.refusal or reply.failure or reply.malformed or reply.cut or reply.paused
     if ended or reply.calls or len(records) != 1 or not reply.thoughts or any(text.strip() for text in reply.texts):
         return reply
@@ -455,7 +455,7 @@ def _with_value_in_thoughts(reply: RawReply, records: Records) -> RawReply:
 
 
 def _is_output(target: Json) -> bool:
-    """Return whether the text of an answer is the value itself, with no tool that is called."""
+    """Return whether the text of an answer is the value itself, without a tool call."""
     from instrc.providers.targets import known_target
 
     known = known_target(target)
@@ -463,7 +463,7 @@ def _is_output(target: Json) -> bool:
 
 
 def _with_ids_told(calls: Iterable[LiftedCall], repeated: frozenset[str]) -> tuple[LiftedCall, ...]:
-    """Return calls, marked where another one before has the same id: their results are indistinguishable."""
+    """Return calls, marked if an earlier one has the same id: their results are indistinguishable."""
     result: list[LiftedCall] = []
     seen: set[str] = set()
     for call in calls:
@@ -505,7 +505,7 @@ def _name(one: RawCall, record: JsonObject | None) -> str | None:
 
 
 def _told(one: RawCall, *, otherwise: bool) -> Iterator[Repair]:
-    """Yield the repairs made before any value was looked at."""
+    """Yield the repairs made before a value was examined."""
     if otherwise:
         yield Repair("", "tool-name", one.name)
     if one.loose is not None:
@@ -513,7 +513,7 @@ def _told(one: RawCall, *, otherwise: bool) -> Iterator[Repair]:
 
 
 def _chosen(first: Lifted, other: Lifted, *, equal: bool) -> Lifted:
-    """Return the reading that holds; both where that does not decide between equal ones."""
+    """Return the valid reading, or both if they are equally likely and equally valid."""
     if first.ok != other.ok:
         return first if first.ok else other
     return Lifted((), readings=(first, other)) if equal else first
@@ -528,7 +528,7 @@ _OF_MCP = frozenset({"structuredContent", "structured_content", "isError", "is_e
 
 
 def message(record: JsonObject, name: str | None, call_id: str | None, value: object, *, error: bool) -> Json:
-    """Return the message for the provider that a call is from; raise `TypeError` for a value that is not JSON."""
+    """Return the result message for the provider of a call; raise `TypeError` for a value that is not JSON."""
     known = known_target(record.get("target"))
     said = json_of(value)
     if (fault := json_fault(said)) is not None:
@@ -553,7 +553,7 @@ def message(record: JsonObject, name: str | None, call_id: str | None, value: ob
 def _of_mcp(said: Json) -> tuple[Json, bool] | None:
     """Return the result of an MCP server and whether it is an error, or `None` for any other value.
 
-    For a result of MCP, a model gets its structured content, or its texts; one with pictures or files is passed whole.
+    A model receives the structured content of an MCP result, or its texts; one with images or files is passed whole.
     """
     if not isinstance(said, dict) or not isinstance(content := said.get("content"), list) or _OF_MCP.isdisjoint(said):
         return None
@@ -567,7 +567,7 @@ def _of_mcp(said: Json) -> tuple[Json, bool] | None:
 
 
 def _fill_template(template: Json, words: dict[str, Json]) -> Json:
-    """Return a template with its words filled in; members whose placeholder is empty are left out."""
+    """Return a template with its placeholders replaced; members with an empty placeholder are left out."""
     if isinstance(template, dict):
         filled = {key: _fill_template(item, words) for key, item in template.items()}
         return {key: item for key, item in filled.items() if item is not None}
@@ -587,9 +587,9 @@ _NUMBERED = re.compile(r"functions[._](?P<name>.+)_\d+")
 
 
 def named(name: str | None, records: Records) -> tuple[JsonObject | None, bool]:
-    """Return the map of the tool that a name means, and whether it is spelled otherwise, or no map if there is none.
+    """Return the map of the tool that a name refers to, and whether its spelling differs; no map for an unknown name.
 
-    Another case, `-` for `_`, additions to the name, and a namespace are understood, if only one tool fits.
+    Another case, `-` for `_`, additions to the name, and a namespace are accepted if only one tool matches.
     """
     exact = map_of(name, records)
     if exact is not None or name is None or len(name) > CALLED_NAME:
@@ -607,7 +607,7 @@ def named(name: str | None, records: Records) -> tuple[JsonObject | None, bool]:
 
 
 def _fitting(written: str, records: Records) -> list[JsonObject]:
-    """Return the maps of the tools whose name, ours or the sent one, is this but for case and dashes."""
+    """Return the maps of the tools whose original or sent name equals a name except for case and dashes."""
     if (exact := map_of(written, records)) is not None:
         return [exact]
     sought = comparison_key(written.strip().replace(" ", "_"))
@@ -622,7 +622,7 @@ def _own_name(record: JsonObject) -> str:
 
 
 def names_of(records: Records) -> str:
-    """Return our names of all tools, for a message."""
+    """Return the original names of all tools, for a message."""
     names = [_own_name(record) or sent for sent, record in records.items()]
     shown = ", ".join(f"`{name}`" for name in names[:5])
     return f"{shown}, …" if len(names) > 5 else shown

@@ -15,7 +15,7 @@ _VALUES = (("stringValue", "string_value"), ("numberValue", "number_value"), ("b
 
 
 def joined_calls(parts: JsonArray) -> JsonArray:
-    """Return the parts of an answer with each call in one piece."""
+    """Return the parts of an answer with the fragments of each call joined."""
     built: JsonArray = []
     open_call: JsonObject | None = None
     for part in parts:
@@ -38,7 +38,7 @@ def joined_calls(parts: JsonArray) -> JsonArray:
 
 
 def _put(call: JsonObject, path: Json, said: JsonObject) -> None:
-    """Put one value into the arguments of a call; a text that is there already is continued."""
+    """Add one value to the arguments of a call; an existing text is continued."""
     if not isinstance(path, str):
         return
     steps: list[str | int] = ["args"]
@@ -74,7 +74,7 @@ def _set(holder: Json, step: str | int, value: Json) -> None:
 
 
 def continues_later(call: JsonObject) -> bool:
-    """Return whether more of a call follows in a later part."""
+    """Return whether a call continues in a later part."""
     return first(call, "willContinue", "will_continue") is True
 
 
@@ -132,7 +132,7 @@ def is_part(item: Json) -> bool:
 
 
 def are_parts(items: list[JsonObject]) -> bool:
-    """Return whether objects are the parts of one message: calls and texts, among parts of unknown types."""
+    """Return whether objects are the parts of one message: calls and texts, possibly with parts of unknown types."""
     if all(is_part(item) or _is_silent(item) for item in items) and any(map(is_part, items)):
         return True
     if all({key for key, held in item.items() if held is not None} <= _OF_GEMINI for item in items):
@@ -142,7 +142,7 @@ def are_parts(items: list[JsonObject]) -> bool:
 
 
 def _is_silent(item: JsonObject) -> bool:
-    """Return whether a part is a text without words."""
+    """Return whether a part is a blank text."""
     return kind_of_part(item) in _TEXTS and first(item, "text", "content") is None
 
 
@@ -158,7 +158,7 @@ def contain_call(items: Json) -> bool:
 
 
 def part(item: dict[str, Json], *, calls: bool = True) -> RawReply:
-    """Return the content of one part of a message; with `calls` false its calls are dropped, as they are listed elsewhere."""
+    """Return the content of a part of a message; with `calls` false its calls are dropped, as they are listed elsewhere."""
     if item.get("type") == "non_standard" and isinstance(inner := item.get("value"), dict):  # what LangChain has no name for
         item = inner
     kind = kind_of_part(item)
@@ -225,12 +225,12 @@ def message(said: Json) -> RawReply:
 
 
 def is_choice(item: Json) -> bool:
-    """Return whether an object is one choice of Chat Completions."""
+    """Return whether an object is a choice of Chat Completions."""
     return isinstance(item, dict) and isinstance(item.get("message"), dict) and "finish_reason" in item
 
 
 def choice_of(choice: JsonObject) -> RawReply:
-    """Return the content of one choice."""
+    """Return the content of a choice."""
     result = stop_reply(choice.get("finish_reason"))
     if isinstance(said := choice.get("message"), dict):
         return result | message(said)
@@ -239,12 +239,12 @@ def choice_of(choice: JsonObject) -> RawReply:
 
 
 def is_candidate(item: Json) -> bool:
-    """Return whether an object is one candidate of Gemini."""
+    """Return whether an object is a Gemini candidate."""
     return isinstance(item, dict) and isinstance(said := item.get("content"), dict) and isinstance(said.get("parts"), list)
 
 
 def candidate_of(candidate: JsonObject) -> RawReply:
-    """Return the content of one candidate."""
+    """Return the content of a candidate."""
     why = first(candidate, "finishMessage", "finish_message")
     end = stop_reply(first(candidate, "finishReason", "finish_reason"))
     if end.malformed and isinstance(why, str):
@@ -256,7 +256,7 @@ _SPEAKERS = ("human", "ai", "tool", "system", "AIMessageChunk")
 
 
 def is_message(item: Json) -> bool:
-    """Return whether an object is one message of a conversation, of any role."""
+    """Return whether an object is a message of a conversation, of any role."""
     if not isinstance(item, dict) or not item.keys() & {"content", "parts", "tool_calls"}:
         return False
     return any(isinstance(item.get(key), str) for key in ("role", "kind")) or item.get("type") in _SPEAKERS

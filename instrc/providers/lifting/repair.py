@@ -1,4 +1,4 @@
-"""Repair an answer's arguments where they break their schema in one of the ways models are known for."""
+"""Repair the arguments of an answer that violate their schema in a way typical of models."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ RepairKind = Literal[
 
 
 class Repair(NamedTuple):
-    """One thing that was read otherwise than it was written."""
+    """A part of an answer that was read differently than written."""
 
     instance: str
     """JSON Pointer into the value; empty if the whole value was reparsed."""
@@ -55,13 +55,13 @@ class Repair(NamedTuple):
     """Key, name or id as the model wrote it, for `repeated-key`, `key`, `unwrapped`, `tool-name` and `repeated-id`."""
 
     def to_json(self) -> Json:
-        """Return it as plain JSON."""
+        """Return the repair as plain JSON."""
         reported: JsonObject = {"instance": self.instance, "what": self.what}
         return reported if self.key is None else {**reported, "key": self.key}
 
 
 class Repaired(NamedTuple):
-    """A value in our names and shapes, its errors, and the repairs."""
+    """A value in the original names and shapes, with its errors and repairs."""
 
     value: Json
     violations: tuple[Violation, ...]
@@ -94,7 +94,7 @@ _WRAPPERS = frozenset({"arguments", "parameters", "params", "args", "kwargs", "i
 
 
 def _held(record: JsonObject, arguments: Json) -> tuple[Json, Repair] | None:
-    """Return the arguments that are one level too deep: alone in a list, below a word for them, or below the tool's name."""
+    """Return arguments nested one level too deep: alone in a list, under a word for arguments, or under the tool's name."""
     if isinstance(arguments, list):
         alone = unpacked(arguments[0]) if len(arguments) == 1 else None
         return (alone, Repair("", "unlisted")) if isinstance(alone, dict) else None
@@ -111,7 +111,7 @@ def _held(record: JsonObject, arguments: Json) -> tuple[Json, Repair] | None:
 
 
 def _is_wrapped(record: JsonObject, arguments: Json, held: Json) -> bool:
-    """Return whether keys of the tool are one level too deep, and none where they belong."""
+    """Return whether keys of the tool are nested one level too deep, and none are in place."""
     keys = set(as_texts(record.get("keys") or []))
     return (
         isinstance(held, dict) and not keys.isdisjoint(held) and (not isinstance(arguments, dict) or keys.isdisjoint(arguments))
@@ -119,7 +119,7 @@ def _is_wrapped(record: JsonObject, arguments: Json, held: Json) -> bool:
 
 
 class LeafViolation(NamedTuple):
-    """One place at which a value goes wrong, alternatives that were not meant included."""
+    """An error at one place of a value, possibly in an alternative that was not intended."""
 
     path: tuple[str | int, ...]
     value: Json
@@ -146,12 +146,12 @@ class Wrongness(NamedTuple):
     leaves: tuple[LeafViolation, ...]
 
     def is_worse(self, other: Wrongness) -> bool:
-        """Return whether another reading is better: errors inside a text are seen only once it is parsed."""
+        """Return whether another reading is better; errors inside a text appear only once it is parsed."""
         return (other.shape, other.cost) < (self.shape, self.cost)
 
 
 class _State(Struct, frozen=True):
-    """A reading of the arguments so far."""
+    """The current reading of the arguments."""
 
     value: Json
     wrongness: Wrongness
@@ -159,7 +159,7 @@ class _State(Struct, frozen=True):
 
 
 def _read_otherwise(record: JsonObject, arguments: Json, state: _State) -> _State:
-    """Read the whole in other ways: with objects and lists brought into shape, with the case of words repaired."""
+    """Try other readings of the whole: with objects and lists converted, with the case of words repaired."""
     schema = record["schema"]
     if record.get("codec") is None:
         return state
@@ -177,7 +177,7 @@ TOLD_DIFFERENCES: Final = 1000
 
 
 def _differences(before: Json, after: Json) -> list[Repair]:
-    """Return the repairs of texts, lists and the case of words, or one of the whole where it was read as something else."""
+    """Return the repairs of texts, lists and case, or one of the whole if it was read as a different value."""
     result: list[Repair] = []
     stack: list[tuple[Json, Json, Location]] = [(before, after, ())]
     while stack:
@@ -204,7 +204,7 @@ REPAIRED_PLACES: Final = 60
 
 
 def _in_places(schema: Json, state: _State) -> _State:
-    """Repair a value place by place: first all certain errors, then one place after the other."""
+    """Repair a value place by place: first all certain errors, then one place after another."""
     for _ in range(SHAPED_LEVELS):  # what a text holds may hold texts
         certain: dict[Location, Candidate] = {}
         for candidate in repairable_places(state.wrongness):
@@ -226,7 +226,7 @@ def _in_places(schema: Json, state: _State) -> _State:
 
 
 class Candidate(Struct, frozen=True):
-    """A place at which a value might be repaired."""
+    """A place where a value might be repaired."""
 
     path: Location
     what: RepairKind
@@ -262,7 +262,7 @@ class Candidate(Struct, frozen=True):
 
 
 def _tried(schema: Json, state: _State, candidates: list[Candidate]) -> _State | None:
-    """Return the state after some repairs, all of one kind, or `None` if they do not make it better by as many."""
+    """Return the state after some repairs of one kind, or `None` if they do not remove as many errors."""
     if not candidates:
         return None
     trial = state.value
@@ -285,7 +285,7 @@ _OF_TYPE = frozenset({"type", "enum", "const"})
 
 
 def _shaping(leaf: LeafViolation) -> tuple[frozenset[str], tuple[Shaping, ...]]:
-    """Return the types allowed at a place, and the steps that convert its value to one of them."""
+    """Return the types allowed at a place, and the conversions of its value to one of them."""
     types = frozenset(leaf.types) if leaf.keyword == "type" else _LISTED_TYPES if leaf.keyword in _OF_TYPE else frozenset()
     result, steps = _in_shape(leaf.value, types) if types else (None, ())
     if not leaf.path and "text-read" not in steps[:1]:  # what stands for the whole was looked for already
@@ -301,7 +301,7 @@ _SEVERAL = re.compile(r"[,;\n|]|\A\s*[\[{(\"]|\A\s*\Z")
 
 
 def _in_shape(value: Json, types: AbstractSet[str]) -> tuple[Json, tuple[Shaping, ...]]:
-    """Return a value as one of some types; a text that holds JSON is not an allowed value, a single word is not a list."""
+    """Return a value as one of some types; JSON text is not an allowed value, and a single word is not a list."""
     if isinstance(value, str) and value in _NOTHING and "null" in types:
         return None, ("text-read",)
     if "array" in types and not isinstance(value, dict | list | None) and not (isinstance(value, str) and _SEVERAL.search(value)):
@@ -321,12 +321,12 @@ COUNTED_VIOLATIONS: Final = 300
 
 
 def remove_member(value: Json, path: Location) -> Json:
-    """Return a copy of a value without the member at a place, if it still exists."""
+    """Return a copy of a value without the member at a path, if it still exists."""
     return _rewrite(value, path, lambda key, item: () if key == path[-1] else ((key, item),))
 
 
 def _rewrite(value: Json, path: Location, change: Callable[[str, Json], tuple[tuple[str, Json], ...]]) -> Json:
-    """Return a copy of a value in which the members of the object around a place are replaced by what `change` returns."""
+    """Return a copy of a value with the members of the object around a path replaced by the result of `change`."""
 
     def written(holder: Json) -> Json:
         return dict(new for old in holder.items() for new in change(*old)) if isinstance(holder, dict) else holder
@@ -335,7 +335,7 @@ def _rewrite(value: Json, path: Location, change: Callable[[str, Json], tuple[tu
 
 
 def rename_member(value: Json, path: Location, name: str) -> Json:
-    """Return a copy of a value with the member at a place renamed, in the same order."""
+    """Return a copy of a value with the member at a path renamed in place."""
     return _rewrite(value, path, lambda key, item: ((name if key == path[-1] else key, item),))
 
 
@@ -355,7 +355,7 @@ def replace_at(value: Json, path: Location, change: Callable[[Json], Json]) -> J
 
 
 def _copy_path(value: Json, path: Location) -> tuple[list[Json], JsonArray | JsonObject] | None:
-    """Copy the containers on the way to a place: a list of the new root, and the container of the place."""
+    """Copy the containers on a path; return a list with the new root, and the container of the last step."""
     root: list[Json] = [value]
     holder: JsonArray | JsonObject = root
     key: str | int = 0
@@ -374,12 +374,12 @@ def _copy_path(value: Json, path: Location) -> tuple[list[Json], JsonArray | Jso
 
 
 def violations(schema: Json, value: Json) -> tuple[Violation, ...]:
-    """Return the errors of a value by a schema of a map; the map may be hostile."""
+    """Return the violations of a map's schema by a value; the map may be hostile."""
     return validate(value, schema)
 
 
 def error_cost(schema: Json, value: Json) -> Wrongness:
-    """Return how wrong a value is and where, so that two readings of an answer can be compared."""
+    """Return the number and depth of a value's errors, for comparing two readings of an answer."""
     leaves: list[LeafViolation] = []
     try:
         with time_limit():
@@ -397,7 +397,7 @@ _WEIGHT: Final = 1_000_000
 
 
 def _cost(error: ValidationError, leaves: list[LeafViolation], *, certain: bool) -> tuple[int, int]:
-    """Return the errors of shape, and the number of repairs, of one error: for a union, by its nearest alternative."""
+    """Return the shape errors and the number of repairs of one error; for a union, of its nearest alternative."""
     if not error.context:
         keyword, wanted = str(error.validator), error.validator_value
         words = wanted if keyword == "enum" else [wanted] if keyword == "const" else ()
@@ -448,7 +448,7 @@ _WORD = re.compile(r"[^\W\d_][\w -]*")
 
 
 def repairable_places(wrongness: Wrongness) -> list[Candidate]:
-    """Return the places at which a value might be repaired, once each for every way."""
+    """Return the places where a value might be repaired, without duplicates per kind of repair."""
     result: dict[tuple[Location, RepairKind, str], Candidate] = {}
     for leaf in wrongness.leaves:
         types, steps = _shaping(leaf)
@@ -466,7 +466,7 @@ _SPELLINGS: tuple[Literal["case", "spelling"], ...] = ("case", "spelling")
 
 
 def _ways(leaf: LeafViolation) -> Iterator[tuple[Location, RepairKind, str]]:
-    """Yield the possible repairs at one place, the likeliest first."""
+    """Yield the possible repairs at one place, likeliest first."""
     value, path = leaf.value, leaf.path
     is_member = bool(path) and isinstance(path[-1], str)
     if is_member and value is None:
@@ -481,7 +481,7 @@ def _ways(leaf: LeafViolation) -> Iterator[tuple[Location, RepairKind, str]]:
 
 
 def _slips_keys(leaf: LeafViolation) -> Iterator[tuple[Location, RepairKind, str]]:
-    """Yield the unknown keys of an object that are another spelling of one that it has not."""
+    """Yield the unknown keys of an object that are other spellings of missing ones."""
     if leaf.keyword not in _OF_KEYS or not isinstance(leaf.value, dict) or leaf.value.keys() <= leaf.keys:
         return
     missing: dict[str, list[str]] = {}
@@ -499,9 +499,9 @@ def _slips_keys(leaf: LeafViolation) -> Iterator[tuple[Location, RepairKind, str
 
 
 def listed_word(word: Json, listed: tuple[str, ...], what: str = "case") -> str | None:
-    """Return the only listed word that differs in case alone, or `None` if there is none or several.
+    """Return the only listed word that differs only in case, or `None`.
 
-    With `spelling`, spaces, dashes and underlines do not count either, in words that begin with a letter.
+    With `spelling`, spaces, dashes and underscores are ignored too, in words that begin with a letter.
     """
     if not isinstance(word, str) or word in listed:
         return None
@@ -527,7 +527,7 @@ def parse_text(text: Json) -> Json:
 
 
 def unpacked(text: Json) -> Json:
-    """Return the JSON value in a text, or in a text inside it, or the text itself if there is none."""
+    """Return the JSON value in a text, or in a text nested inside it, or the text itself."""
     held = text
     for _ in range(_READ_TEXTS):
         if not isinstance(held, str) or (isinstance(inner := parse_text(held), str) and inner == held):

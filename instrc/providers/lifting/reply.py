@@ -34,7 +34,7 @@ _FAILED = frozenset(
 
 
 class RawCall(Struct, frozen=True):
-    """One call as it was read: its arguments still in the target's words, or the text that should have been JSON."""
+    """A call as read: its arguments in the target's form, or the text that should be JSON."""
 
     name: str | None
     arguments: Json
@@ -71,7 +71,7 @@ class RawReply(Struct, frozen=True):
     """Thoughts beside an empty text: some servers put the whole answer there."""
 
     def __or__(self, other: RawReply) -> RawReply:
-        """Return the content of both: the calls and texts of this one first, the first value where only one is possible."""
+        """Return the content of both: calls and texts of this one first, the first value where only one is possible."""
         return RawReply(
             self.calls + other.calls,
             self.texts + other.texts,
@@ -95,16 +95,16 @@ def join_replies(replies: Iterable[RawReply]) -> RawReply:
 
 
 def says_something(reply: RawReply) -> bool:
-    """Return whether a reply holds a call, words or a refusal."""
+    """Return whether a reply contains a call, a text or a refusal."""
     return bool(reply.calls) or reply.refusal is not None or any(text.strip() for text in reply.texts)
 
 
 def stop_reply(reason: Json) -> RawReply:
     """Return the reply for the stop reason of a model.
 
-    The words of OpenAI, Anthropic, Gemini, Mistral, GigaChat, Ollama, Bedrock, Cohere, DeepSeek, GLM and MCP differ, and are
-    written large or small, so one table holds them all;
-    a normal stop, or one to call a tool, adds nothing.
+    The reasons of OpenAI, Anthropic, Gemini, Mistral, GigaChat, Ollama, Bedrock, Cohere, DeepSeek, GLM and MCP differ, and are
+    written in upper or lower case, so one table holds them all;
+    a normal stop, or one for a tool call, adds nothing.
     """
     if not isinstance(reason, str):
         return RawReply()
@@ -120,7 +120,7 @@ def stop_reply(reason: Json) -> RawReply:
 
 
 def first(item: dict[str, Json], *keys: str) -> Json:
-    """Return the first member that an object has of several synonyms, or `None` if it has none."""
+    """Return the first existing member of several synonyms, or `None`."""
     return next((item[key] for key in keys if item.get(key) is not None), None)
 
 
@@ -145,7 +145,7 @@ _WORDS = {"true": "true", "True": "true", "false": "false", "False": "false", "n
 
 
 def loose_json(text: str) -> str | None:
-    """Return the JSON text that a text certainly means, or `None` if there is none.
+    """Return the unambiguous JSON equivalent of a text, or `None`.
 
     `{'a': [1, 2,]} // done` means `{"a":[1,2]}`.
     """
@@ -179,7 +179,7 @@ def _undoubled(text: str) -> str | None:
 
 
 def _strict(text: str) -> str | None:
-    """Return a text token by token as JSON has it, or `None` if a token has no place there."""
+    """Return a text converted token by token to JSON, or `None` for an invalid token."""
     built: list[str] = []
     place = depth = 0
     while place < len(text):
@@ -201,7 +201,7 @@ def _strict(text: str) -> str | None:
 
 
 def _written(token: re.Match[str], text: str) -> str | None:
-    """Return a token as JSON writes it, or `None` for a word that JSON has no value for."""
+    """Return a token in JSON syntax, or `None` for a word without a JSON value."""
     match token.lastgroup:
         case "text":
             return '"' + _ESCAPE.sub(_escaped, token[0][1:-1]) + '"'
@@ -218,7 +218,7 @@ def _written(token: re.Match[str], text: str) -> str | None:
 
 
 def _escaped(found: re.Match[str]) -> str:
-    """Return one escape, or a character that must be escaped in a text, as JSON writes it."""
+    """Return an escape, or a character that must be escaped in a text, in JSON syntax."""
     if found["kept"]:
         return found[0]
     if found["byte"]:
@@ -275,9 +275,9 @@ _PAIRS = (
 
 
 def strip_reasoning(text: str) -> tuple[str, bool]:
-    """Return a text without the thoughts that reasoning models begin with, and whether they have no end.
+    """Return a text without the thoughts at its beginning, and whether they are unclosed.
 
-    Some chat templates write the opening mark into the prompt, so the end of the thoughts may be the only mark.
+    Some chat templates put the opening marker into the prompt, so the closing marker may be the only one.
     """
     begun = text.lstrip()
     for opening, ending in _PAIRS:
@@ -301,7 +301,7 @@ _BEGINS_JSON = re.compile(r"\s*+(?:```[\w-]*+\s*+)?[\[{]")
 
 
 def _place_of(mark: str, text: str) -> int:
-    """Return the place of a mark outside of JSON texts, or -1 if there is none."""
+    """Return the offset of a marker outside JSON strings, or -1."""
     if not _BEGINS_JSON.match(text):
         return text.find(mark)
     quoted = False
@@ -318,7 +318,7 @@ _FENCE = re.compile(r"\A\s*```[\w-]*[ \t]*\n(.*?)(?:\n?[ \t]*```\s*)?\Z", re.DOT
 
 
 def raw_call(name: Json, arguments: Json, call_id: Json = None) -> RawCall:
-    """Read arguments that may be an object or JSON text, alone or in a fence of backticks; names may be no text at all."""
+    """Return a call from arguments as an object or JSON text, optionally in a code fence; the name may be of any type."""
     name, call_id = text_of(name), text_of(call_id)
     if not isinstance(arguments, str):
         return RawCall(name, {} if arguments is None else arguments, call_id)
@@ -340,7 +340,7 @@ def raw_call(name: Json, arguments: Json, call_id: Json = None) -> RawCall:
 
 
 def with_repeated(calls: Iterable[RawCall], keys: Iterable[str]) -> tuple[RawCall, ...]:
-    """Return calls that were read together from one text, marked if a key occurs twice in an object of the text."""
+    """Return calls from one text, marked if a key occurs twice in an object of the text."""
     names = tuple(keys)
     return (
         tuple(calls)
@@ -368,7 +368,7 @@ def _holds(value: Json, key: str) -> bool:
 
 
 def text_of(value: Json) -> str | None:
-    """Return a name, an id or the words of an error, which a hostile answer may have of any type."""
+    """Return a name, an id or an error text, which may have any type in a hostile answer."""
     if value is None or isinstance(value, str):
         return value
     try:
@@ -378,7 +378,7 @@ def text_of(value: Json) -> str | None:
 
 
 def ends_early(text: str) -> bool:
-    """Return whether a text begins as JSON does and ends before its brackets are closed."""
+    """Return whether a text begins as JSON and ends before its brackets are closed."""
     stack = 0
     inside = escaped = False
     text = text.strip()

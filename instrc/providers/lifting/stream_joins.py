@@ -1,4 +1,4 @@
-"""Join the pieces of a stream into one response, for each protocol as its provider documents it."""
+"""Join the chunks of a stream into one response, for each protocol as its provider documents it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _OF_CONVERSE = _ERRORS_OF_CONVERSE | {
 
 
 def join_chat(pieces: list[JsonObject]) -> JsonObject:
-    """Join the deltas of Chat Completions; calls are identified by `index`, and by `id` where a server counts wrongly."""
+    """Join the deltas of Chat Completions; calls are identified by `index`, and by `id` for servers with wrong indexes."""
     said: JsonObject = {"role": "assistant", "content": "", "tool_calls": []}
     calls: dict[Hashable, JsonObject] = {}
     joined: JsonArray = []
@@ -67,9 +67,9 @@ def join_chat(pieces: list[JsonObject]) -> JsonObject:
 
 
 def _begins_call(known: JsonObject, part: JsonObject, own: Json) -> bool:
-    """Return whether a fragment begins another call than the one that is known under its index.
+    """Return whether a fragment begins a new call rather than continuing the one known under its index.
 
-    Servers are known that send whole calls under one index without ids, and others that send each fragment under a new id.
+    Some servers send whole calls under one index without ids, and others send each fragment under a new id.
     """
     function, before = mapping(part.get("function")), mapping(known["function"]).get("arguments")
     more, is_named = function.get("arguments"), bool(function.get("name"))
@@ -82,7 +82,7 @@ def _begins_call(known: JsonObject, part: JsonObject, own: Json) -> bool:
 
 
 def _is_whole(arguments: Json) -> bool:
-    """Return whether arguments are an object that holds anything, or the text of one."""
+    """Return whether arguments are a non-empty object, or the text of one."""
     if not isinstance(arguments, str):
         return bool(arguments)
     try:
@@ -92,20 +92,20 @@ def _is_whole(arguments: Json) -> bool:
 
 
 def _choices_of(pieces: list[JsonObject]) -> Iterator[JsonObject]:
-    """Yield the first choice of each piece, others are other answers."""
+    """Yield the first choice of each chunk; further choices are other answers."""
     for piece in pieces:
         yield from (choice for choice in map(mapping, listing(piece.get("choices"))) if choice.get("index", 0) == 0)
 
 
 def _words_of(content: Json) -> str:
-    """Return the text of a delta: Mistral sends it in parts where a model thinks before it."""
+    """Return the text of a delta: Mistral sends it in parts if a model thinks before it."""
     if isinstance(content, str):
         return content
     return "".join(text_or_empty(item.get("text")) for item in map(mapping, listing(content)) if item.get("type") == "text")
 
 
 def _joined(known: JsonObject, part: JsonObject) -> JsonObject:
-    """Return a function with one more fragment: a name comes whole, arguments in fragments of text or whole as an object."""
+    """Return a function with one more fragment: names come whole, arguments in text fragments or whole as an object."""
     joined: JsonObject = dict(known)
     if isinstance(name := part.get("name"), str) and name:
         joined["name"] = name
@@ -118,7 +118,7 @@ def _joined(known: JsonObject, part: JsonObject) -> JsonObject:
 
 
 def _index(value: Json) -> Hashable:
-    """Return the identity shared by the pieces of one part: a number or a text; a missing one is always the same."""
+    """Return the identity shared by the chunks of one part: a number or text; a missing one is always the same."""
     return None if isinstance(value, dict | list) else value
 
 
@@ -133,7 +133,7 @@ _OF_SMOLAGENTS = frozenset({"content", "tool_calls", "token_usage"})
 
 
 def join_of(pieces: list[JsonObject]) -> _Join | None:
-    """Return the function that joins the pieces of their common provider, or `None` if there is none."""
+    """Return the function that joins chunks, determined by their common provider, or `None`."""
     return next((join for mark, join in _KINDS if all(map(mark, pieces))), None) if pieces else None
 
 
@@ -145,7 +145,7 @@ def _of_chat(piece: JsonObject) -> bool:
 
 
 def _gemini(pieces: list[JsonObject]) -> JsonObject:
-    """Join the candidates of Gemini: each piece has further parts, the last one the stop reason."""
+    """Join the candidates of Gemini: each chunk has further parts, the last one the stop reason."""
     parts: JsonArray = []
     ended: JsonObject = {}
     joined: JsonObject = {}
@@ -166,7 +166,7 @@ def _gemini(pieces: list[JsonObject]) -> JsonObject:
 
 
 def _ollama(pieces: list[JsonObject]) -> JsonObject:
-    """Join the lines of Ollama: text in fragments, calls whole, and the reason with the last."""
+    """Join the lines of Ollama: text in fragments, whole calls, and the reason in the last line."""
     reason: Json = pieces[-1].get("done_reason") if pieces[-1].get("done") else "length"
     messages = [message for piece in pieces if isinstance(message := piece.get("message"), dict)]
     if not messages:
@@ -179,7 +179,7 @@ def _ollama(pieces: list[JsonObject]) -> JsonObject:
 
 
 def _live(pieces: list[JsonObject]) -> JsonObject:
-    """Join the messages of Gemini's Live API: calls come whole, text in parts, and a turn is marked when it is complete."""
+    """Join the messages of Gemini's Live API: whole calls, text in parts, and a mark at the end of a turn."""
     parts: JsonArray = []
     ended = False
     for piece in pieces:
@@ -216,7 +216,7 @@ def _converse(pieces: list[JsonObject]) -> JsonObject:
 
 
 def _typed(*beginnings: str) -> _Mark:
-    """Return the mark of events whose type begins with one of several words."""
+    """Return a test for events whose type begins with one of several prefixes."""
     return lambda piece: isinstance(kind := piece.get("type"), str) and kind.startswith(beginnings)
 
 
@@ -254,7 +254,7 @@ def _llama(pieces: list[JsonObject]) -> JsonObject:
 
 
 def _conversation(pieces: list[JsonObject]) -> JsonObject:
-    """Join the events of a conversation of Mistral: calls by their id, words in their order."""
+    """Join the events of a Mistral conversation: calls by id, texts in order."""
     calls: dict[str, JsonObject] = {}
     words: list[str] = []
     for piece in pieces:
@@ -273,13 +273,13 @@ def _conversation(pieces: list[JsonObject]) -> JsonObject:
 
 
 def _reported(event: JsonObject) -> Json:
-    """Return the error that an event reports, below `error` or by its own members."""
+    """Return the error that an event reports, under `error` or in its own members."""
     own: JsonObject = {"message": event.get("message") or event.get("code") or "error", "code": event.get("code")}
     return event.get("error") or own
 
 
 def _responses(pieces: list[JsonObject]) -> JsonObject:
-    """Return the response in the last event of OpenAI's Responses, or what came before it where it is empty."""
+    """Return the response in the last event of OpenAI's Responses, or the joined items before it if it is empty."""
     collected: JsonArray = [*_collected_items(pieces)]
     for piece in reversed(pieces):
         response = piece.get("response")
@@ -301,13 +301,13 @@ def _responses(pieces: list[JsonObject]) -> JsonObject:
 
 
 def _smolagents(pieces: list[JsonObject]) -> JsonObject:
-    """Join deltas like those of Chat Completions without the envelope; smolagents gives no stop reason."""
+    """Join deltas like those of Chat Completions without an envelope; smolagents reports no stop reason."""
     chunks: list[JsonObject] = [{"choices": [{"index": 0, "delta": piece}]} for piece in pieces]
     return join_chat([*chunks, {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}])
 
 
 def _langchain(pieces: list[JsonObject]) -> JsonObject:
-    """Join the chunks of LangChain: calls by index, text in order; the last chunk is marked as such."""
+    """Join the chunks of LangChain: calls by index, text in order; the last chunk is marked."""
     calls: dict[Json, JsonObject] = {}
     texts: list[str] = []
     beside: JsonObject = {}
@@ -337,7 +337,7 @@ def _langchain(pieces: list[JsonObject]) -> JsonObject:
 
 
 def _pydantic_ai(pieces: list[JsonObject]) -> JsonObject:
-    """Join the events of pydantic-ai: a part begins, grows, and is repeated where it ends."""
+    """Join the events of pydantic-ai: a part starts, grows, and is repeated at its end."""
     parts: list[Json] = []
     places: dict[Json, int] = {}
     for piece in pieces:
@@ -380,7 +380,7 @@ _KINDS: tuple[tuple[_Mark, _Join], ...] = (
 
 
 def _texts_joined(parts: JsonArray) -> JsonArray:
-    """Return parts in which the fragments of one text are joined: each piece of a stream of Gemini has a part of its own."""
+    """Return parts with adjacent text fragments joined: each chunk of a Gemini stream has its own part."""
     built: JsonArray = []
     for part in map(mapping, parts):
         last = mapping(built[-1]) if built else {}
@@ -400,7 +400,7 @@ def _thinks(part: JsonObject) -> bool:
 
 
 def _collected_items(pieces: list[JsonObject]) -> list[JsonObject]:
-    """Return the items of a stream of Responses, each once: servers of others repeat them, and count them wrongly."""
+    """Return the items of a Responses stream without duplicates: other vendors' servers repeat them, and number them wrongly."""
     items: list[_Item] = []
 
     def known(said: JsonObject, piece: JsonObject, *, begins: bool = False) -> _Item:
@@ -435,7 +435,7 @@ def _collected_items(pieces: list[JsonObject]) -> list[JsonObject]:
 
 
 class _Item(Struct):
-    """An item of a stream of Responses, as it has grown."""
+    """An item of a Responses stream, as it grows."""
 
     said: JsonObject
     place: Hashable
@@ -444,17 +444,17 @@ class _Item(Struct):
     """Parts of a message that grew from fragments, by number."""
 
     def is_called(self, said: JsonObject) -> bool | None:
-        """Return whether an event is about this item by its ids, or `None` where one of them has none."""
+        """Return whether an event belongs to this item by its ids, or `None` if ids are missing."""
         reported = [(mine, theirs) for key in ("id", "call_id") if (mine := self.said.get(key)) and (theirs := said.get(key))]
         return any(mine == theirs for mine, theirs in reported) if reported else None
 
     def is_at(self, said: JsonObject, place: Hashable, *, begins: bool) -> bool:
-        """Return whether an event is about this item by its type and place, where ids do not identify it."""
+        """Return whether an event belongs to this item by its type and index, if ids do not identify it."""
         other = self.is_called(said) is False and (begins or self.ended)
         return self.place == place and self.said.get("type") == said.get("type") and not other
 
     def grow(self, said: JsonObject) -> None:
-        """Update the item with an event of the whole; empty members of it remove nothing."""
+        """Update the item with an event of the whole; empty members remove nothing."""
         self.said |= {key: held for key, held in said.items() if key not in self.said or _is_told(key, held)}
 
 
@@ -463,7 +463,7 @@ def _is_told(key: str, held: Json) -> bool:
 
 
 def _add(said: JsonObject, member: str, more: Json, whole: Json) -> None:
-    """Append a fragment to a member, or replace it by the whole that an event has."""
+    """Append a fragment to a member, or replace the member by the whole value of an event."""
     if isinstance(more, str):
         said[member] = text_or_empty(said.get(member)) + more
     elif isinstance(whole, str) and whole:
@@ -471,7 +471,7 @@ def _add(said: JsonObject, member: str, more: Json, whole: Json) -> None:
 
 
 def _once_each(items: JsonArray) -> JsonArray:
-    """Return items without those repeated under the same id: the last one counts, in the place of the first."""
+    """Return items without duplicates of the same id: the last one is kept, in the place of the first."""
     result: dict[Hashable, Json] = {}
     for place, item in enumerate(items):
         name = first(mapping(item), "call_id", "id")

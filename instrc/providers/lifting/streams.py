@@ -1,4 +1,4 @@
-"""Read streamed answers: find their pieces, unwrap them, and join them into one response."""
+"""Read streamed answers: find their chunks, unwrap them, and join them into one response."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SIGNS = frozenset({"", "[DONE]"})
 
 
 def unwrapped(pieces: list[JsonObject]) -> list[JsonObject]:
-    """Return the pieces as the provider sent them, without the wrappers of its library."""
+    """Return the chunks as sent by the provider, without the wrappers of its library."""
     if all("data" in piece and piece.keys() <= _OF_EVENTS for piece in pieces):
         return _data_of(pieces)
     kinds = {kind for piece in pieces if isinstance(kind := piece.get("type"), str)}
@@ -38,7 +38,7 @@ def unwrapped(pieces: list[JsonObject]) -> list[JsonObject]:
 
 
 def _data_of(events: list[JsonObject]) -> list[JsonObject]:
-    """Return the data of events: an object, or the text of one; the events themselves if one of them has other data."""
+    """Return the data of events: an object, or the text of one; the events themselves if one has other data."""
     carried: list[JsonObject] = []
     for event in events:
         data = event["data"]
@@ -52,7 +52,7 @@ def _data_of(events: list[JsonObject]) -> list[JsonObject]:
 
 
 def _held(text: Json) -> JsonObject:
-    """Return the object in a text or its bytes, or an empty one."""
+    """Return the object in a text or in bytes, or an empty one."""
     try:
         return mapping(loads(text)) if isinstance(text, str | bytes) else {}
     except (ValueError, RecursionError):
@@ -60,7 +60,7 @@ def _held(text: Json) -> JsonObject:
 
 
 def pieces_in(text: str) -> list[JsonObject] | None:
-    """Return the pieces that lines of a text hold, or `None` if it is no stream."""
+    """Return the chunks in the lines of a text, or `None` if it is not a stream."""
     result: list[JsonObject] = []
     begun = (line for line in text.split("\n") if line.strip() and not line.startswith(":"))  # OpenRouter comments while it waits
     events = any(line.startswith("data:") for line in islice(begun, 3))
@@ -85,7 +85,7 @@ def pieces_in(text: str) -> list[JsonObject] | None:
 
 
 def _data_in(text: str) -> Iterator[str]:
-    """Yield the data of events: the lines of one event together, unless each of them is JSON by itself."""
+    """Yield the data of events: the lines of one event joined, unless each of them is JSON."""
     held: list[str] = []
     for raw in [*text.split("\n"), ""]:
         line = raw.strip()
@@ -99,13 +99,13 @@ def _data_in(text: str) -> Iterator[str]:
 
 
 def _telling(pieces: list[JsonObject]) -> list[JsonObject]:
-    """Return pieces without those that are not about the answer, or all of them if none is."""
+    """Return chunks without those that are unrelated to the answer, or all of them if none is related."""
     result = [piece for piece in pieces if any(item and key not in _ABOUT for key, item in piece.items())]
     return result or pieces
 
 
 def _is_an_error(piece: JsonObject) -> bool:
-    """Return whether a piece reports an error, where its provider has no event for that."""
+    """Return whether a chunk reports an error, for providers without an error event."""
     error = piece.get("error")
     return piece.get("object") == "error" or (
         bool(error) and isinstance(error, dict | str) and not piece.keys() & {"type", "message"}
@@ -113,7 +113,7 @@ def _is_an_error(piece: JsonObject) -> bool:
 
 
 def repeated_in_lines(text: str) -> tuple[str, ...]:
-    """Return the keys that one object has twice in the lines of a stream."""
+    """Return the duplicate keys of objects in the lines of a stream."""
     result: dict[str, None] = {}
     for raw in text.split("\n"):
         line = raw.strip().removeprefix("data:").strip()
@@ -125,7 +125,7 @@ def repeated_in_lines(text: str) -> tuple[str, ...]:
 
 
 def assemble(pieces: list[JsonObject]) -> JsonObject | None:
-    """Return the response that the pieces of a stream make, in the provider's own envelope, or `None` if they are no stream."""
+    """Return the joined response of a stream in the provider's own envelope, or `None` if the chunks are not a stream."""
     pieces = _telling(unwrapped(pieces))
     if wrong := [piece for piece in pieces if _is_an_error(piece)]:
         said = [piece for piece in pieces if piece not in wrong]

@@ -1,8 +1,8 @@
 """Write arrays and tuples in the keywords of a target.
 
-OpenAI, Anthropic strict, Gemini's Schema, GigaChat and Ollama know no `prefixItems`: a tuple becomes an object with one
-property for each place, its optional places nullable or left out as those of any object.
-OpenAI and Gemini's Schema refuse an array without `items`; Anthropic strict takes `minItems` 0 and 1 only;
+OpenAI, Anthropic strict, Gemini's Schema, GigaChat and Ollama do not support `prefixItems`: a tuple becomes an object with one
+property per position, with optional ones nullable or left out as in any object.
+OpenAI and Gemini's Schema refuse an array without `items`; Anthropic strict accepts only `minItems` 0 and 1;
 `uniqueItems` and `contains` are refused or ignored by every engine.
 """
 
@@ -26,7 +26,7 @@ _COUNTING = frozenset({"minItems", "maxItems", "uniqueItems", "contains"})
 
 
 def arrays(node: JsonObject, context: RewriteContext) -> Variant | None:
-    """Return the variant of an array, or `None` if no array can be that long."""
+    """Return the variant of an array, or `None` if it would be too long."""
     counted = not _COUNTING.isdisjoint(node)
     if counted and int(bound(node, "minItems") or 0) > _most(node):
         context.ledger.lose(node, "minItems", "annotation", "contradicts maxItems, so there is no such array")
@@ -59,7 +59,7 @@ def _written(node: JsonObject, reason: str, context: RewriteContext) -> Variant 
 
 
 def _uncounted(node: JsonObject, dialect: Dialect, ledger: Ledger) -> tuple[str, ...]:
-    """Record the loss of keywords that no decoder enforces: how often something occurs among the items."""
+    """Record the loss of keywords that no decoder enforces: counts of matching items."""
     lost: list[str] = []
     keywords = dialect.keywords
     if node.get("uniqueItems") is True and "uniqueItems" not in keywords:
@@ -111,7 +111,7 @@ def _tuple(node: JsonObject, context: RewriteContext) -> Variant | None:
 
 
 def _following(rest: Json, least: int, most: float) -> JsonObject:
-    """Return the schema of the list of items after the places of a tuple."""
+    """Return the schema of the list of items after the positions of a tuple."""
     following: JsonObject = {"type": "array", "items": rest}
     if least > 0:
         following["minItems"] = least
@@ -127,7 +127,7 @@ def _as_object(
     required: Sequence[str],
     context: RewriteContext,
 ) -> Variant | None:
-    """Return the variant of a tuple of which the places have names."""
+    """Return the variant of a tuple with named positions."""
     shape: JsonObject = {"type": "object", "properties": properties, "required": list(required), "additionalProperties": False}
     result = context.beside().variants(context.ledger.invent(shape, node))
     if len(result) != 1:
@@ -139,7 +139,7 @@ def _as_object(
 
 
 def _keep_tuple(node: JsonObject, rest: Json, context: RewriteContext) -> Variant | None:
-    """Keep a tuple unchanged: Gemini's JSON Schema form, llguidance and xgrammar accept it."""
+    """Pass a tuple through: Gemini's JSON Schema form, llguidance and xgrammar accept it."""
     bodies: list[Json] = []
     codecs: list[Codec] = []
     shut = False
@@ -192,7 +192,7 @@ def _list(node: JsonObject, rest: Json, context: RewriteContext) -> Variant | No
 
 
 def _bounded(node: JsonObject, variant: Variant, context: RewriteContext) -> Variant:
-    """Add the numbers of items, as far as the target takes them."""
+    """Add the numbers of items, as far as the target supports them."""
     if _COUNTING.isdisjoint(node):
         return variant
     dialect = context.dialect

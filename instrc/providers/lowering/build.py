@@ -1,4 +1,4 @@
-"""Build the schema of a payload, and stay within the budgets of the target."""
+"""Build the schema of a payload within the budgets of the target."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from instrc.text.jsonvalue import Json, JsonObject, as_texts, listing, mapping
 
 
 def build(flat: Survey, dialect: Dialect, options: LoweringOptions, name: str) -> Built:
-    """Build a schema for a target; if a budget requires it, give up order, typed plans, then strictness."""
+    """Build a schema for a target; if a budget requires it, give up order, then typed plans, then strictness."""
     most = dialect.limits.unions
     if most is not None and len(flat.names) > most and _moves_optional(options, dialect) and _optional(flat.schema) > most:
         last = _with_optional_last(flat, dialect, options)
@@ -48,12 +48,12 @@ def build(flat: Survey, dialect: Dialect, options: LoweringOptions, name: str) -
 
 
 def _moves_optional(options: LoweringOptions, dialect: Dialect) -> bool:
-    """Return whether optional properties may come last, where they stay out of the budget of unions."""
+    """Return whether optional properties may be moved last, where they do not count against the budget of unions."""
     return dialect.order == "required-first" and options.ordered
 
 
 def _optional(schema: Json) -> int:
-    """Count the optional properties of one type in objects inside one another: no less become unions where all are asked for."""
+    """Count the optional single-type properties of nested objects, a lower bound for unions if all properties are required."""
     count = 0
     stack = [schema]
     while stack:
@@ -67,7 +67,7 @@ def _optional(schema: Json) -> int:
 
 
 def _with_optional_last(flat: Survey, dialect: Dialect, options: LoweringOptions) -> Built:
-    """Build a schema whose optional properties come last, and record that."""
+    """Build a schema whose optional properties come last, and record the change."""
     reason = "would ask for more union-typed parameters than are taken, so optional properties come last"
     built = _built(flat, dialect, structs.replace(options, ordered=False))
     return structs.replace(built, given_up=(Loss("", "properties", None, "order", reason),))
@@ -78,7 +78,7 @@ def _built(flat: Survey, dialect: Dialect, options: LoweringOptions) -> Built:
 
 
 def _excess(over: Sequence[BudgetExceeded]) -> tuple[int, int]:
-    """Return by how much budgets are exceeded; the smallest excess is reported."""
+    """Return the excess over budgets; the smallest one is reported."""
     return len(over), sum(problem.count - problem.limit for problem in over)
 
 
@@ -100,7 +100,7 @@ class Counts(NamedTuple):
 
 
 def count(schema: Json) -> Counts:
-    """Count the parts of a payload's schema; definitions are counted once each, references are not followed."""
+    """Count the parts of a payload's schema; each definition is counted once, and references are not followed."""
     properties = enum_values = characters = optional = unions = depth = 0
     stack: list[tuple[Json, int, bool]] = [(schema, 0, False)]
     while stack:
@@ -186,26 +186,26 @@ def exceeded(schema: Json, dialect: Dialect, name: str) -> list[BudgetExceeded]:
 
 
 def too_many_tools(names: Sequence[str], dialect: Dialect) -> Iterator[BudgetExceeded]:
-    """Yield a problem if a request has more tools than the target takes."""
+    """Yield a problem if a request has more tools than the target allows."""
     most = dialect.limits.tools
     if most is not None and len(names) > most:
         yield BudgetExceeded(target=dialect.name, what="tools", count=len(names), limit=most, offender=names[most])
 
 
 class BudgetUse(NamedTuple):
-    """The use of the budgets that the strict tools of a request share."""
+    """The use of the budgets shared by the strict tools of a request."""
 
     strict_tools: int = 0
     optional: int = 0
     unions: int = 0
 
     def with_tool(self, schema: Json) -> BudgetUse:
-        """Return the use after a tool joins."""
+        """Return the use after adding a tool."""
         sizes = count(schema)
         return BudgetUse(self.strict_tools + 1, self.optional + sizes.optional, self.unions + sizes.unions)
 
     def over(self, dialect: Dialect, name: str) -> Iterable[BudgetExceeded]:
-        """Yield the budgets that are exceeded, with the tool that joined last as the offender."""
+        """Yield the exceeded budgets, with the last added tool as the offender."""
         limits = dialect.limits
         for what, number, limit in (
             ("strict tools", self.strict_tools, limits.strict_tools),
@@ -222,7 +222,7 @@ _COMBINATORS = frozenset({"anyOf", "oneOf", "allOf"})
 
 
 def pass_through(seen: Survey, dialect: Dialect) -> Built:
-    """Carry a schema over with new keys, and with an object at its root if the target asks for one."""
+    """Pass a schema through with new keys, and with an object at its root if the target requires one."""
     flat = schema = seen.schema
     losses: list[Loss] = []
     keys = key_names(dialect.key, seen.names)
@@ -247,12 +247,12 @@ def pass_through(seen: Survey, dialect: Dialect) -> Built:
 
 
 def _is_comment(keyword: str) -> bool:
-    """Return whether a keyword is written for people and programs."""
+    """Return whether a keyword is written for people or programs."""
     return keyword == "$comment" or is_extension(keyword)
 
 
 def _of_comments(flat: Json) -> Iterator[Loss]:
-    """Yield the losses of keywords that are written for programs."""
+    """Yield the losses of keywords written for programs."""
     for place, keyword, value in constraints(flat):
         if is_extension(keyword):
             yield Loss(place, keyword, value, "annotation", "is not for models")
@@ -265,11 +265,11 @@ def _without_comments(node: Json) -> Json:
 
 
 def _with_names(schema: Json, keys: KeyNames) -> Json:
-    """Return a schema whose property names are those that are sent."""
+    """Return a schema with the sent property names."""
     renamer = KeyRenamer(schema, keys.sent)
 
     def with_values(node: Json) -> Json:
-        """Rename the keys in the values that a schema lists, while its properties still have the names they are declared by."""
+        """Rename keys in listed values, while properties still have their declared names."""
         if not isinstance(node, dict):
             return node
         new: JsonObject = dict(node)
@@ -299,7 +299,7 @@ def _with_names(schema: Json, keys: KeyNames) -> Json:
 
 
 def _of_names(flat: Json) -> Iterator[Loss]:
-    """Yield the losses of keywords about names, when some are sent under another one."""
+    """Yield the losses of keywords about names, if some names are changed."""
     held = list(constraints(flat))
     patterned = {place for place, keyword, _ in held if keyword == "patternProperties"}
     for place, keyword, value in held:
@@ -320,7 +320,7 @@ def _of_names(flat: Json) -> Iterator[Loss]:
 
 
 def _lists_words(nodes: Iterable[Json]) -> bool:
-    """Return whether any string is listed whose case an answer might change."""
+    """Return whether a string is listed whose case an answer might change."""
     return any(
         isinstance(node.get("const"), str) or any(isinstance(value, str) for value in listing(node.get("enum")))
         for node in nodes
@@ -329,7 +329,7 @@ def _lists_words(nodes: Iterable[Json]) -> bool:
 
 
 def _object_at_root(schema: Json, losses: list[Loss]) -> JsonObject | None:
-    """Return a schema with an object at the root, if it accepts objects only, or `None` if it is not an object of keywords."""
+    """Return a schema with an object at the root, if it accepts only objects, or `None` if it is not an object schema."""
     if schema is True or (isinstance(schema, dict) and not schema.keys() - SAYING_NOTHING):
         losses.append(Loss("", "type", None, "convention", "is not given: a tool's arguments are an object"))
         return {"type": "object", **mapping(schema)}
@@ -342,7 +342,7 @@ def _object_at_root(schema: Json, losses: list[Loss]) -> JsonObject | None:
 
 
 def _boxed(schema: Json) -> Json:
-    """Return an object that holds a value in one property."""
+    """Return an object schema with the value in one property."""
     inner: Json = schema
     if isinstance(schema, dict):
         inner = {key: value for key, value in schema.items() if key not in {"$defs", "$schema"}}
@@ -353,7 +353,7 @@ def _boxed(schema: Json) -> Json:
 
 
 def easier(options: LoweringOptions, dialect: Dialect, flat: Json, over: Sequence[BudgetExceeded]) -> Iterator[LoweringOptions]:
-    """Yield the options to try in turn where budgets are exceeded: optional properties last, then uniform plans."""
+    """Yield the options to try in turn if budgets are exceeded: optional properties last, then uniform plans."""
     movable = _moves_optional(options, dialect)
     if movable:
         yield structs.replace(options, ordered=False)

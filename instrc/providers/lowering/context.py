@@ -43,7 +43,7 @@ undeclared properties that the object does not mention, null beside a default of
 
 
 class Loss(Struct, frozen=True, gc=False):
-    """One part of a schema that the payload does not express as written."""
+    """A part of a schema that the payload does not express as written."""
 
     pointer: str
     """JSON Pointer to the keyword in the flat schema (`map["schema"]`)."""
@@ -57,11 +57,11 @@ class Loss(Struct, frozen=True, gc=False):
 
     @property
     def grave(self) -> bool:
-        """Whether `strict` makes it an error: it changes the set of answers, other than by convention."""
+        """Whether `strict` makes the loss an error: it changes the set of answers beyond conventions."""
         return self.kind in {"unenforced", "narrowed", "order", "contradiction"}
 
     def to_json(self) -> JsonObject:
-        """Return the loss as plain JSON, for reports read by programs; `tool` is there if the loss is of one of several."""
+        """Return the loss as plain JSON, for reports; `tool` is present if several tools were lowered."""
         said: JsonObject = {
             "pointer": self.pointer,
             "keyword": self.keyword,
@@ -73,7 +73,7 @@ class Loss(Struct, frozen=True, gc=False):
 
     @staticmethod
     def of_name(own: str, sent: str) -> tuple[Loss, ...]:
-        """Return the loss of a tool that is sent under another name, nothing if it keeps its own."""
+        """Return the loss of a tool that is sent under another name, or nothing."""
         return () if own == sent else (Loss("", "name", own, "annotation", f"is sent as `{sent}`"),)
 
     def __str__(self) -> str:
@@ -82,7 +82,7 @@ class Loss(Struct, frozen=True, gc=False):
 
 
 def constraints(schema: Json, *, falsity: bool = False) -> Iterator[tuple[str, str, Json]]:
-    """Yield the constraints of a schema and their places; with `falsity` schemas that are `false`, too, under that word."""
+    """Yield the constraints of a schema and their places; with `falsity`, `false` schemas too, under that word."""
     for path, node in walk(schema):
         if falsity and node is False:
             yield pointer(path), "false", False
@@ -265,26 +265,26 @@ class Variant(Struct, frozen=True, eq=False, gc=False):
 
     @property
     def bare(self) -> bool:
-        """Whether the variant has a type and nothing else."""
+        """Whether the variant has only a type."""
         return len(self.body) == 1 and "type" in self.body and self.codec is None and not self.notes and not self.text
 
     def after(self, notes: Iterable[str]) -> Variant:
-        """Return the variant with sentences in front of its own."""
+        """Return the variant with sentences before its own."""
         before = tuple(text for text in notes if text)
         return structs.replace(self, notes=(*before, *self.notes)) if before else self
 
     def of(self, node: Json) -> Variant:
-        """Return the variant as that of a schema."""
+        """Return the variant with another source schema."""
         return self if self.node is node else structs.replace(self, node=node)
 
 
 def taking_anything(variants: Iterable[Variant]) -> Variant | None:
-    """Return the first variant by which every JSON value can be written, if there is one."""
+    """Return the first variant that can express every JSON value, or `None`."""
     return next((variant for variant in variants if variant.anything), None)
 
 
 def without_needless(variants: Sequence[Variant]) -> list[Variant]:
-    """Remove integers beside any number, and strings beside any string."""
+    """Remove integers beside unrestricted numbers, and strings beside unrestricted strings."""
     result = list(variants)
     bare = {variant.kind for variant in result if variant.bare}
     if "number" in bare:
@@ -299,7 +299,7 @@ def without_needless(variants: Sequence[Variant]) -> list[Variant]:
 
 
 def distinct(variants: Sequence[Variant]) -> list[Variant]:
-    """Return variants without repetitions."""
+    """Return variants without duplicates."""
     if len({variant.kind for variant in variants}) == len(variants):
         return list(variants)
     kept: list[Variant] = []
@@ -324,12 +324,12 @@ def listed_values(schema: JsonObject) -> list[Json]:
 
 
 def sent_values(variant: Variant) -> list[Json]:
-    """Return the values sent for those of an enumeration."""
+    """Return the values sent for listed values."""
     return list(as_array(variant.body["enum"])) if "enum" in variant.body else [variant.body["const"]]
 
 
 def pairs_by_sent(variant: Variant) -> dict[Hashable, tuple[Json, Json]]:
-    """Return pairs of the value sent and the value meant, by the value sent."""
+    """Return pairs of sent and intended value, by sent value."""
     values = (
         variant.codec.values if isinstance(variant.codec, ValuesCodec) else [(value, value) for value in sent_values(variant)]
     )
@@ -352,7 +352,7 @@ def _plain(node: Json) -> Json:
 
 
 def with_tag(body: JsonObject, codec: Codec, tag: str, label: str, *, constant: bool) -> tuple[JsonObject, Codec]:
-    """Return an object that begins with a key that names it, and the codec that knows of it."""
+    """Return an object that begins with an identifying key, and the codec for it."""
     body = leading(body, tag, {"type": "string", **({"const": label} if constant else {"enum": [label]})})
     for keyword in ("minProperties", "maxProperties"):
         if keyword in body:
@@ -367,7 +367,7 @@ def _with_tag(codec: Codec, tag: Tag) -> Codec:
 
 
 def leading(body: JsonObject, name: str, schema: Json) -> JsonObject:
-    """Return an object with a property before the others; the result is new."""
+    """Return a new object schema with a property before the others."""
     properties: JsonObject = {name: schema}
     properties |= {key: value for key, value in as_object(body["properties"]).items() if key != name}
     result: JsonObject = {**body, "properties": properties}
@@ -381,7 +381,7 @@ _PREFIX = "#/$defs/"
 
 
 class Later(NamedTuple):
-    """A definition that is another one, not finished yet, with a key in front that names it."""
+    """A definition derived from an unfinished one by prepending an identifying key."""
 
     name: str
     tag: str
@@ -405,17 +405,17 @@ class PayloadDefinitions(Struct, eq=False):
     """Labels that the copies of a definition begin with, by its name and the leading key."""
 
     def under_way(self, variant: Variant) -> bool:
-        """Return whether a reference leads to a definition that is not finished."""
+        """Return whether a reference leads to an unfinished definition."""
         return isinstance(variant.codec, RefCodec) and self.bodies.get(variant.codec.name) is None
 
     def label(self, variant: Variant, tag: str, label: str) -> None:
-        """Remember the label of a definition or a copy of one: its next copy can be the same."""
+        """Record the label of a definition or its copy, so that the next copy can be the same."""
         key = (definition_name(variant), tag)
         if key[0]:
             self.labels[key] = tuple(dict.fromkeys([*self.labels.get(key, ()), label]))
 
     def begin(self, key: Hashable, name: str) -> None:
-        """Add a definition that is not finished."""
+        """Add an unfinished definition."""
         self.names[key] = name
         self.define(name, None, None)
 
@@ -424,12 +424,12 @@ class PayloadDefinitions(Struct, eq=False):
         self.bodies[name], self.codecs[name] = body, codec
 
     def copy(self) -> PayloadDefinitions:
-        """Return a copy that does not change with this one."""
+        """Return an independent copy."""
         return PayloadDefinitions(*map(copy, structs.astuple(self)))
 
 
 def definition_name(variant: Variant) -> str:
-    """Return the name of the definition that a variant refers to or is a copy of; an empty text if it is neither."""
+    """Return the name of the definition that a variant refers to or copies, or the empty string."""
     return variant.codec.name if variant.kind == "ref" and isinstance(variant.codec, RefCodec) else variant.definition or ""
 
 
@@ -439,9 +439,9 @@ def referring(name: str) -> JsonObject:
 
 
 def shared_copy(variant: Variant, definitions: PayloadDefinitions) -> Variant:
-    """Return a reference in place of the copy of a definition, once too much has been copied.
+    """Return a reference in place of the copy of a definition, once the copies are too large.
 
-    Unions of objects that lead to each other are copies of copies: written out they double with each of them.
+    Unions of objects that refer to each other are copies of copies: expanded, they double at each step.
     """
     if variant.definition is None:
         return variant
@@ -458,7 +458,7 @@ def shared_copy(variant: Variant, definitions: PayloadDefinitions) -> Variant:
 
 
 def _size(body: Json) -> int:
-    """Return how many schema objects are in a schema of the payload."""
+    """Return the number of schema objects in a schema of the payload."""
     sizes: dict[int, int] = {}
 
     def size(node: Json) -> int:
@@ -472,7 +472,7 @@ def _size(body: Json) -> int:
 
 
 def tagged_later(variant: Variant, tag: str, label: str, definitions: PayloadDefinitions) -> Variant:
-    """Return a reference to a definition that is not finished, as it will be with a key in front that names it."""
+    """Return a reference to a definition that will extend an unfinished one by an identifying key."""
     if not isinstance(variant.codec, RefCodec):
         return variant
     key = Later(variant.codec.name, tag, label)
@@ -485,7 +485,7 @@ def tagged_later(variant: Variant, tag: str, label: str, definitions: PayloadDef
 
 
 def finish(definitions: PayloadDefinitions, *, constant: bool) -> None:
-    """Build the definitions that were referred to before the ones that they extend were finished."""
+    """Build the definitions that were referenced before the ones that they extend were finished."""
     for key, name in definitions.later.items():
         body, codec = definitions.bodies[key.name], definitions.codecs[key.name]
         if body is not None and body.get("type") == "object" and isinstance(body.get("properties"), dict):
@@ -498,7 +498,7 @@ CHECKED = "is said in the description and checked when the answer is lifted"
 
 
 class Lost(Struct, frozen=True, eq=False, gc=False):
-    """A keyword of a schema is lost; with `parts` its contents too."""
+    """Entry: a keyword of a schema is lost; with `parts`, its contents too."""
 
     node: Json
     keyword: str
@@ -508,7 +508,7 @@ class Lost(Struct, frozen=True, eq=False, gc=False):
 
 
 class LostAll(Struct, frozen=True, eq=False, gc=False):
-    """Every constraint of a schema is lost.  `below` is the path from a schema to it, for one that is `false`."""
+    """Entry: every constraint of a schema is lost.  `below` is the path to it from another schema, for one that is `false`."""
 
     node: Json
     reason: str
@@ -518,7 +518,7 @@ class LostAll(Struct, frozen=True, eq=False, gc=False):
 
 
 class Contradicted(Struct, frozen=True, eq=False, gc=False):
-    """A property is left out, because no value satisfies its schema."""
+    """Entry: a property is left out because no value satisfies its schema."""
 
     node: Json
     name: str
@@ -526,7 +526,7 @@ class Contradicted(Struct, frozen=True, eq=False, gc=False):
 
 
 class Derived(Struct, frozen=True, eq=False, gc=False):
-    """A schema is derived from others, where its losses were written."""
+    """Entry: a schema is derived from others, where its losses were written."""
 
     new: Json
     sources: tuple[Json, ...]
@@ -540,7 +540,7 @@ SchemaT = TypeVar("SchemaT", bound=Json)
 
 
 class Ledger(Struct, eq=False):
-    """The record of one lowering while it rewrites a schema: losses, derived schemas, the payload's definitions."""
+    """The record of a lowering: losses, derived schemas, the payload's definitions."""
 
     entries: list[LedgerEntry] = []
     definitions: PayloadDefinitions = field(default_factory=PayloadDefinitions)
@@ -566,17 +566,17 @@ class Ledger(Struct, eq=False):
         self.entries.append(LostAll(node, reason, kind, of, below))
 
     def contradict(self, node: Json, name: str, schema: Json) -> None:
-        """Record that a property is left out, because no value satisfies its schema."""
+        """Record that a property is left out because no value satisfies its schema."""
         self.entries.append(Contradicted(node, name, schema))
 
     def derive(self, new: SchemaT, *sources: Json) -> SchemaT:
-        """Record from which schemas one was derived, so that its losses are shown where they were written; return it."""
+        """Record the source schemas of a derived one, so that its losses are shown at their origin; return it."""
         if isinstance(new, dict) and not any(new is source for source in sources):
             self.entries.append(Derived(new, sources))
         return new
 
     def invent(self, new: SchemaT, node: Json) -> SchemaT:
-        """Record that a rewrite invented a schema to express another one; return it."""
+        """Record that a rewrite created a schema to express another one; return it."""
         self.entries.append(Derived(new, (node,), invented=True))
         return new
 
@@ -585,13 +585,13 @@ class Ledger(Struct, eq=False):
         return len(self.entries), self.definitions.copy(), self.enum_values, self.items, self.unrolled, self.copied
 
     def reset(self, mark: Mark) -> None:
-        """Drop everything that was recorded after a mark."""
+        """Drop everything recorded after a mark."""
         count, self.definitions, self.enum_values, self.items, self.unrolled, self.copied = mark
         del self.entries[count:]
 
 
 class RewriteContext(Struct, frozen=True, eq=False, gc=False):
-    """The target, the schema that is lowered, and where in it a rewrite is at work."""
+    """The target, the lowered schema, and the current place in it."""
 
     dialect: Dialect
     root: Json
@@ -619,7 +619,7 @@ class RewriteContext(Struct, frozen=True, eq=False, gc=False):
     """References that are being expanded."""
 
     def variants(self, node: Json) -> list[Variant]:
-        """Return the encodings of a value of a schema here, or none if there is no such value."""
+        """Return the encodings of a schema's values here, or none if it has no values."""
         return self.list_variants(node, self)
 
     def deeper(self) -> RewriteContext:
@@ -627,16 +627,16 @@ class RewriteContext(Struct, frozen=True, eq=False, gc=False):
         return structs.replace(self, level=self.level + 1, nested=self.nested + 1)
 
     def beside(self) -> RewriteContext:
-        """Return the context of another schema about the same value."""
+        """Return the context of another schema for the same value."""
         return structs.replace(self, nested=self.nested + 1)
 
     def boxed(self) -> RewriteContext:
-        """Return the context of a schema that is put into an object or array without a schema of its own."""
+        """Return the context of a schema that is wrapped in a generated object or array."""
         return structs.replace(self, level=self.level + 1)
 
     @property
     def too_deep(self) -> str | None:
-        """The reason why an object or array is nested too deeply here; `None` if it is not."""
+        """The reason why an object or array is nested too deeply here, or `None`."""
         if self.level <= self.deepest:
             return None
         return f"is nested too deeply: this is level {self.level}, and the target takes {self.deepest}"
@@ -660,13 +660,13 @@ class RewriteContext(Struct, frozen=True, eq=False, gc=False):
 
 
 def target_of(root: Json, reference: Json) -> Json:
-    """Return the target of a local reference, or `True` if it is dangling."""
+    """Return the target of a local reference, or `True` if it is unresolvable."""
     target = local_target(root, reference)
     return True if target is None else target
 
 
 def intersected(schemas: list[Json], ledger: Ledger) -> Json:
-    """Return one schema for several that all hold; members that no keyword can express stay in its `allOf`."""
+    """Return the intersection of several schemas; parts that no keyword can express stay in its `allOf`."""
     result = intersection(schemas)
     for new, sources in result.sources:
         ledger.derive(new, *sources)
@@ -678,7 +678,7 @@ SAYING_NOTHING = frozenset({"$schema", "$id", "$comment", "title", "description"
 
 
 class Built(Struct, frozen=True, eq=False, gc=False):
-    """A schema in the keywords of a target, its part of the reverse map, and the ledger of its losses."""
+    """A schema in the keywords of a target, its part of the reverse map, and its losses."""
 
     schema: Json
     record: dict[str, Json]

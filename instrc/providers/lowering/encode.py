@@ -23,15 +23,15 @@ def encode(value: object, map: object, name: str | None = None, *, check: bool =
         sent = instrc.encode({"days": {"Monday": 1}}, lowered)
         assert instrc.lift(sent, lowered).call.value == {"days": {"Monday": 1}}
 
-    `value` is JSON, or an instance of a model of pydantic or a dataclass.  `map` is a lowering or its map, as for `lift`.
-    `name` is the name of the tool, where the map is that of several.
-    With `check`, a value that does not satisfy the schema it was lowered from is an `AnswerError` with `invalid-answer` problems.
+    `value` is JSON, or an instance of a pydantic model or a dataclass.  `map` is a lowering or its map, as for `lift`.
+    `name` is the name of the tool, if the map has several.
+    With `check`, a value that violates the original schema raises `AnswerError` with `invalid-answer` problems.
 
-    A `format` counts as well, as it does for `lift`: a time needs a zone where the format is `time` or `date-time`,
-    which pydantic says of every `time` and `datetime` but not of a `NaiveDatetime`.
+    This includes `format`, as in `lift`: a time needs a zone if the format is `time` or `date-time`,
+    which pydantic generates for every `time` and `datetime` but not for `NaiveDatetime`.
 
     For examples in prompts, such as `few_shot_examples` of GigaChat.  `Inexpressible` if the target cannot express it;
-    where null is the default of a property and means the same as leaving it out, it is left out, with a `CompileWarning`
+    a null that is a property's default and equivalent to its absence is left out, with a `CompileWarning`
     if it was present in the JSON.  Keys are in the order of the payload, as a model writes them.
     """
     records = records_in(map)
@@ -48,7 +48,7 @@ def encode(value: object, map: object, name: str | None = None, *, check: bool =
 
 
 def _payload_schema(given: object, record: JsonObject) -> Json:
-    """Return the schema that is sent by a map: that of its lowering, or of the same lowering done again."""
+    """Return the sent schema of a map: that of its lowering, or of an equal new lowering."""
     for item in (given, *getattr(given, "lowerings", ())):
         if isinstance(item, Lowering) and item.map == record:
             return item.schema

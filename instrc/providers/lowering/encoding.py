@@ -1,4 +1,4 @@
-"""Encode a value by the map of one tool."""
+"""Encode a value with the map of one tool."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from instrc.tools.python_values import json_of, why_unwritten
 
 
 def encoded(value: object, record: JsonObject, schema: Json, *, check: bool = True) -> tuple[Json, bool]:
-    """Return a value as it is sent, in the order of the payload's schema, and whether nulls had to be left out."""
+    """Return a value in its sent form, ordered by the payload's schema, and whether nulls had to be left out."""
     written = cast("Json", json_of(value, as_input=True))
     if (fault := json_fault(written)) is not None:
         reason = why_unwritten(value) if not fault[0] else ""
@@ -38,7 +38,7 @@ def encoded(value: object, record: JsonObject, schema: Json, *, check: bool = Tr
 
 
 def _refuse_undeclared(value: Json, record: JsonObject) -> None:
-    """Raise `Inexpressible` for a key that the schema leaves open, and that the closed objects of the payload forbid."""
+    """Raise `Inexpressible` for a key that the schema allows and the payload's closed objects forbid."""
     dialect = known_target(record["target"])
     if dialect is None or not dialect.closed:
         return

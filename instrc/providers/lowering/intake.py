@@ -49,7 +49,7 @@ class Survey(Struct, frozen=True, eq=False, gc=False):
 
 
 def survey(schema: Json) -> Survey:
-    """Look through a schema."""
+    """Return the survey of a schema."""
     nodes = every_schema(schema)
     words: set[str] = set()
     names: dict[str, None] = {}
@@ -62,7 +62,7 @@ def survey(schema: Json) -> Survey:
 
 
 def _add_names(node: JsonObject, names: dict[str, None]) -> None:
-    """Add the names of properties that one schema speaks of."""
+    """Add the property names mentioned in one schema."""
     for keyword in ("properties", "dependentSchemas", "dependentRequired"):
         if (members := node.get(keyword)).__class__ is dict:
             names.update(dict.fromkeys(members))
@@ -75,7 +75,7 @@ def _add_names(node: JsonObject, names: dict[str, None]) -> None:
 
 
 def _is_modern(nodes: Sequence[Json], words: set[str]) -> bool:
-    """Return whether the keywords of schemas are those of 2020-12, with values they may have."""
+    """Return whether schemas use only keywords of 2020-12, with valid values."""
     if not _OF_OTHERS.isdisjoint(words) or not all(map(is_schema, nodes)):
         return False
     lists, matches = "enum" in words, not PATTERNS.isdisjoint(words)
@@ -92,7 +92,7 @@ def _is_modern(nodes: Sequence[Json], words: set[str]) -> bool:
 
 
 def unreadable_in(keyword: str, value: Json) -> list[str]:
-    """Return the regular expressions of a keyword that no engine reads."""
+    """Return the regular expressions of a keyword that no engine can read."""
     patterns = [value] if keyword == "pattern" else list(as_object(value))
     return [pattern for pattern in patterns if isinstance(pattern, str) and why_unreadable(pattern) is not None]
 
@@ -104,9 +104,9 @@ _NULL = "it is null"
 
 
 def read(seen: Survey) -> tuple[Survey, list[Loss]]:
-    """Return a schema as JSON Schema 2020-12, and the losses of reading it.
+    """Return a schema as JSON Schema 2020-12, and the losses of the conversion.
 
-    Raise `CompileError` with `invalid-schema` problems for a schema that cannot be read.
+    Raise `CompileError` with `invalid-schema` problems for an unreadable schema.
     """
     schema, losses = (seen.schema, []) if seen.modern else _normalized(seen.schema)
     if DISCRIMINATOR in seen.words:  # what it says is said by the alternatives, which every model reads
@@ -131,7 +131,7 @@ def _normalized(schema: Json) -> tuple[Json, list[Loss]]:
 
 
 def _refuse(schema: Json, notes: Iterable[Note]) -> None:
-    """Raise the problems of unreadable parts: an unknown type, another value in the place of a schema."""
+    """Raise the problems of unreadable parts: an unknown type, a value that is not a schema."""
     refused = [note for note in notes if note.kind == "left-out" and _is_needed(note)]
     if not refused:
         return
@@ -145,7 +145,7 @@ def _refuse(schema: Json, notes: Iterable[Note]) -> None:
 
 
 def _is_needed(note: Note) -> bool:
-    """Return whether another tool would result without the unreadable part."""
+    """Return whether omitting the unreadable part would change the tool."""
     place, keyword = _split_path(note.path)
     if keyword is None or note.reason == _NO_SCHEMA:
         return True
@@ -160,7 +160,7 @@ def _is_needed(note: Note) -> bool:
 
 
 def _split_path(path: Location) -> tuple[Location, str | None]:
-    """Return the path of the schema that a path leads to or into, and the keyword of it, or `None` for the schema itself."""
+    """Return the path of the schema that a path leads to or into, and its keyword, or `None` for the schema itself."""
     node = 0
     while node < len(path):
         keyword = path[node]
@@ -177,7 +177,7 @@ def _split_path(path: Location) -> tuple[Location, str | None]:
 
 
 def _losses(notes: Iterable[Note], schema: Json) -> list[Loss]:
-    """Return notes as losses; the spellings of older drafts and of OpenAPI are not losses."""
+    """Return notes as losses; spellings of older drafts and of OpenAPI are not losses."""
     losses: list[Loss] = []
     for note in notes:
         if note.kind == "dialect":
@@ -200,7 +200,7 @@ def _value_at(schema: Json, note: Note) -> Json:
 
 
 def _without_unreadable(schema: Json) -> list[Note]:
-    """Take the regular expressions that no engine reads out of a schema, in place: it is fresh from `normalize`.
+    """Remove the regular expressions that no engine reads, in place: the schema is fresh from `normalize`.
 
     Those that are too large stay: they are lost for the target, and `lift` reports that it cannot check them.
     """
@@ -221,7 +221,7 @@ def _without_unreadable(schema: Json) -> list[Note]:
 
 
 def flat_survey(seen: Survey, documents: Mapping[str, Json] | None, *, sharing: bool) -> Survey:
-    """Return the survey of the flattened schema; the same one if there is nothing to flatten."""
+    """Return the survey of the flattened schema, or the same survey if nothing needs flattening."""
     if documents is None and seen.modern and seen.words.isdisjoint(FOLDED):
         result = seen
     else:
@@ -233,7 +233,7 @@ def flat_survey(seen: Survey, documents: Mapping[str, Json] | None, *, sharing: 
 
 
 def _flattened(schema: Json, documents: Mapping[str, Json] | None, *, sharing: bool) -> Json:
-    """Return the flat schema, written out: a target shares in its own way; one that would be too large shares its parts."""
+    """Return the flat schema, expanded, since targets share parts differently; an oversized one shares its parts."""
     from instrc.schema.flattening.flatten import flatten
 
     try:
@@ -246,7 +246,7 @@ def _flattened(schema: Json, documents: Mapping[str, Json] | None, *, sharing: b
 
 
 def _refuse_too_many_matches(schema: Json) -> None:
-    """Raise a `CompileError` for objects with very many names beside very many patterns: each is compared with each."""
+    """Raise a `CompileError` for objects with very many names and patterns, as every pair is matched."""
     matches = 0
     stack = [schema]
     while stack:

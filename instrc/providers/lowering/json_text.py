@@ -1,4 +1,4 @@
-"""Write a value as JSON text, where a target has no keywords for its schema."""
+"""Write a value as JSON text, if a target has no keywords for its schema."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def anything(context: RewriteContext, node: Json) -> Variant:
 
 
 def anything_variant(context: RewriteContext, node: Json, reason: str) -> Variant:
-    """Return the variant of a value whose schema cannot be expressed: one loss, whose parts are all its constraints."""
+    """Return the variant of a value whose schema cannot be expressed: one loss that covers all its constraints."""
     context.ledger.lose(node, WHOLE, reason=f"{reason}; it is checked when the answer is lifted", parts=False)
     context.ledger.lose_all(node, "is part of what is checked when the answer is lifted", "part")
     variant = anything(context, node)
@@ -39,7 +39,7 @@ def anything_variant(context: RewriteContext, node: Json, reason: str) -> Varian
 
 
 def as_json_text(variants: Sequence[Variant], context: RewriteContext) -> Variant:
-    """Return one variant for several with indistinguishable strings: JSON text of their types."""
+    """Return one variant for several indistinguishable strings: JSON text of their types."""
     kinds: dict[str, None] = {}
     notes: dict[str, None] = {}
     for variant in variants:

@@ -21,14 +21,14 @@ _COUNTING = frozenset({"minProperties", "maxProperties"})
 
 
 class Counted(NamedTuple):
-    """An object with the numbers of its properties, and the keywords that are lost."""
+    """An object with its property counts, and the lost keywords."""
 
     body: JsonObject
     lost: tuple[str, ...]
 
 
 def counted(node: JsonObject, body: JsonObject, context: RewriteContext, *, more: bool) -> Counted:
-    """Add the number of properties, unless the shape of the object implies it."""
+    """Add property counts, unless the object's properties imply them."""
     if _COUNTING.isdisjoint(node):
         return Counted(body, ())
     dialect, properties = context.dialect, mapping(body.get("properties"))
@@ -111,7 +111,7 @@ class KeywordMap(NamedTuple):
 
 
 def maps(node: JsonObject, others: Undeclared, context: RewriteContext) -> Variant | None:
-    """Write an object that declares no property."""
+    """Write an object without declared properties."""
     if context.dialect.maps == "keep":
         result = keep_map(node, Undeclared(others.patterns, others.given), context)
         body, lost = counted(node, {"type": "object", **result.body}, context, more=False)
@@ -128,7 +128,7 @@ def maps(node: JsonObject, others: Undeclared, context: RewriteContext) -> Varia
 
 
 def _empty(node: JsonObject, dialect: Dialect, ledger: Ledger) -> Variant | None:
-    """Write a map that can only be empty."""
+    """Write a map that must be empty."""
     if (bound(node, "minProperties") or 0) > 0:
         ledger.lose(node, "minProperties", "annotation", "asks for more properties than there can be")
         return None
@@ -146,7 +146,7 @@ def _empty(node: JsonObject, dialect: Dialect, ledger: Ledger) -> Variant | None
 
 
 def keep_map(node: JsonObject, others: Undeclared, context: RewriteContext, *, renamed: bool = False) -> KeywordMap:
-    """Write undeclared properties with the keywords of JSON Schema: Mistral, vLLM and smolagents take them."""
+    """Write undeclared properties with JSON Schema keywords, which Mistral, vLLM and smolagents support."""
     keywords = context.dialect.keywords
     patterns, rest = others.patterns, others.rest
     lost: list[str] = []
@@ -189,13 +189,13 @@ def keep_map(node: JsonObject, others: Undeclared, context: RewriteContext, *, r
 
 
 def _lose_rest(node: JsonObject, rest: Json, ledger: Ledger) -> None:
-    """Record the loss of the schema for keys that no pattern matches, where patterns are not written."""
+    """Record the loss of the schema for keys that match no pattern, if patterns are not sent."""
     if rest is not True:
         ledger.lose_each(node, [keyword for keyword in _REST if keyword in node])
 
 
 def _any_of(node: JsonObject, others: Undeclared, ledger: Ledger) -> Json:
-    """Return a schema of every undeclared property, where patterns are not sent."""
+    """Return a schema for every undeclared property, if patterns are not sent."""
     if others.given is True:
         return True
     values = [schema for schema in others.patterns.values() if schema is not False]
@@ -208,7 +208,7 @@ def _any_of(node: JsonObject, others: Undeclared, ledger: Ledger) -> Json:
 
 
 def pairs(node: JsonObject, others: Undeclared, context: RewriteContext) -> Variant | None:
-    """Write entries as a list of `{key, value}`, one alternative for each pattern of keys; `None` if there can be no entry."""
+    """Write entries as a list of `{key, value}`, one alternative per key pattern; return `None` if no entry is possible."""
     patterns, rest = others.patterns, others.given
     wanted: list[tuple[str | None, Json]] = [(pattern, schema) for pattern, schema in patterns.items() if schema is not False]
     if rest is not False:
@@ -234,7 +234,7 @@ def pairs(node: JsonObject, others: Undeclared, context: RewriteContext) -> Vari
 
 
 def _enforced(pattern: str, dialect: Dialect) -> str | None:
-    """Return a pattern as a target takes it, if the target holds keys to patterns."""
+    """Return a pattern in the target's form, if the target enforces patterns of keys."""
     return pattern_for(pattern, dialect) if "pattern" in dialect.keywords else None
 
 
@@ -258,7 +258,7 @@ def _entry(node: JsonObject, pattern: str | None, value: Json, context: RewriteC
 
 
 def _list_of(entries: Sequence[tuple[str | None, Variant]], context: RewriteContext) -> Variant:
-    """Return the list of entries, of which each is one of several kinds."""
+    """Return the list of entries of several kinds."""
     keys = [dumps([variant.body, to_json(variant.codec)], indent=False) for _, variant in entries]
     distinct: dict[str, Variant] = {}
     for key, (_, variant) in zip(keys, entries, strict=True):

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 def losses(root: Json, entries: Sequence[LedgerEntry]) -> list[Loss]:
-    """Return the losses in the order in which they were recorded, each once."""
+    """Return the losses in the order of their recording, without duplicates."""
     if not entries:
         return []
     table = _LossTable(root, [entry for entry in entries if entry.__class__ is Derived])
@@ -73,7 +73,7 @@ class _LossTable:
         self._invented = {id(entry.new) for entry in derived if entry.invented}
 
     def lose(self, node: Json, keyword: str, kind: LossKind, reason: str, *, parts: bool = True) -> None:
-        """Record the loss of a keyword and its contents; the closing of an invented object was not written by anyone."""
+        """Record the loss of a keyword and its contents; a generated object's `additionalProperties` was written by nobody."""
         if keyword in _CLOSING and id(node) in self._invented and kind == "unenforced":
             return
         value = node.get(keyword) if isinstance(node, dict) else node
@@ -85,13 +85,13 @@ class _LossTable:
                 self._lose_parts(keyword, value, place)
 
     def contradict(self, node: Json, name: str, schema: Json) -> None:
-        """Record that a property is left out, because no value satisfies its schema."""
+        """Record that a property is left out because no value satisfies its schema."""
         place = self.places.of(node, "properties") + pointer(("properties", name))
         reason = "no value satisfies it, so the property is left out"
         self.losses.setdefault((place, "schema", "contradiction"), Loss(place, "schema", schema, "contradiction", reason))
 
     def _lose_parts(self, keyword: str, value: Json, place: str) -> None:
-        """Record the contents of a lost keyword, where an answer may be wrong."""
+        """Record the contents of a lost keyword that answers may violate."""
         parts: Iterable[tuple[Location, Json]]
         if keyword in ONE:
             parts = [((keyword,), value)] if value is not False or keyword not in _CLOSING else []
@@ -127,7 +127,7 @@ class _LossTable:
         reported |= seen  # with all that is below them: what leads to them again has nothing new to tell
 
     def _below(self, node: JsonObject) -> Iterable[tuple[Json, str]]:
-        """Yield the schemas that a schema holds or refers to, with the places of those that are `false`."""
+        """Yield the schemas that a schema contains or refers to, with the places of `false` ones."""
         if "$ref" in node:
             yield target_of(self.root, node["$ref"]), str(node["$ref"]).removeprefix("#")
         for path, child in subschemas(node):
@@ -144,7 +144,7 @@ LOSS_SOURCES: Final = 200
 
 
 class _Places:
-    """The places of schemas, including those derived from others on the way."""
+    """The places of schemas, including those of derived ones."""
 
     def __init__(self, root: Json, derived: Sequence[Derived]) -> None:
         self._root = root
@@ -153,7 +153,7 @@ class _Places:
         self._derived = {id(entry.new): entry for entry in reversed(derived)}
 
     def of(self, node: Json, keyword: str) -> str:
-        """Return the pointer of the schema that a keyword of a node comes from."""
+        """Return the pointer of the schema that a node's keyword comes from."""
         if node is self._root:
             return ""
         if (known := self._pointers.get(id(node))) is not None:
@@ -183,7 +183,7 @@ USUAL_POINTER: Final = 500
 
 
 def pointer_of(path: PathChain) -> str:
-    """Return the JSON Pointer of a chain of steps."""
+    """Return the JSON Pointer of a path chain."""
     if path is not None and path[0] is None:
         return pointer(path[1])
     steps: list[Location] = []
@@ -194,7 +194,7 @@ def pointer_of(path: PathChain) -> str:
 
 
 def places(root: Json) -> dict[int, PathChain]:
-    """Return the paths of all schema objects of a document by identity; the first place of a shared one."""
+    """Return the paths of all schema objects of a document by identity; the first one for a shared object."""
     result: dict[int, PathChain] = {}
     stack: list[tuple[Json, PathChain]] = [(root, None)]
     while stack:
@@ -215,7 +215,7 @@ def places(root: Json) -> dict[int, PathChain]:
 
 
 def place_of(root: Json, entries: Sequence[LedgerEntry], node: Json, keyword: str) -> str:
-    """Return the pointer of the schema that a keyword of a node comes from."""
+    """Return the pointer of the schema that a node's keyword comes from."""
     return _Places(root, [entry for entry in entries if entry.__class__ is Derived]).of(node, keyword)
 
 
@@ -228,7 +228,7 @@ _WHOLE = frozenset({"false", "schema"})
 def losses_as_written(
     losses: tuple[Loss, ...], flat: Json, schema: Json, documents: Mapping[str, Json] | None
 ) -> tuple[Loss, ...]:
-    """Return losses with the keywords of the schema as written instead of those of the flat one."""
+    """Return losses in terms of the schema as written instead of the flat one."""
     reported = losses if flat is schema else _with_what_was_written(losses, flat, schema, documents)
     return tuple([loss for loss in reported if loss.kind != "contradiction" or not _was_forbidden(loss, schema)])
 
@@ -253,9 +253,9 @@ def _formerly(losses: tuple[Loss, ...], schema: Json) -> Iterator[Loss]:
 
 
 def _contradictory(losses: tuple[Loss, ...], flat: Json, schema: Json, documents: Mapping[str, Json] | None) -> Iterator[Loss]:
-    """Yield the parts of contradictions: which of them an answer breaks is not known beforehand.
+    """Yield the parts of contradictions: which of them an answer violates is not known in advance.
 
-    Of a schema with very many contradictions, each of many or very deep parts, the last ones are reported without theirs.
+    For a schema with very many contradictions, or very large ones, the last are reported without their parts.
     """
     from instrc.schema.flattening.flatten import flatten
 
@@ -292,14 +292,14 @@ def _value_at(schema: Json, place: str) -> Json:
 
 
 def _nearest(traced: Flat, place: str) -> str:
-    """Return the innermost place around one of which the origins are known."""
+    """Return the innermost enclosing place with known origins."""
     while place and not traced.origins.get(place):
         place, _, _ = place.rpartition("/")
     return place
 
 
 def _origins(traced: Flat, place: str, schema: Json, documents: Mapping[str, Json] | None) -> Iterable[tuple[str, Json]]:
-    """Return the schemas, with their places, that came together in a place of the flat schema; else all of it."""
+    """Return the schemas, with their places, that were merged at a place of the flat schema; otherwise the whole schema."""
     if not place:
         return [("", schema)]
     inside = _nearest(traced, place)
@@ -313,7 +313,7 @@ def _origins(traced: Flat, place: str, schema: Json, documents: Mapping[str, Jso
 
 
 def _with_what_it_refers_to(place: str, schema: Json, root: Json) -> Iterator[tuple[str, str, Json]]:
-    """Yield the constraints of a schema and of the schemas it leads to; all of the document where a reference is no pointer."""
+    """Yield the constraints of a schema and of those it refers to; of the whole document if a reference is not a pointer."""
     from urllib.parse import unquote
 
     pending, seen = [(place, schema)], {place}
@@ -334,7 +334,7 @@ def _key(loss: Loss) -> tuple[str, str, str]:
 
 
 def _was_forbidden(loss: Loss, schema: Json) -> bool:
-    """Return whether a property is left out that its author has forbidden."""
+    """Return whether an omitted property was forbidden by its author."""
     try:
         written = at(schema, loss.pointer)
     except (LookupError, ValueError, TypeError):
@@ -372,9 +372,9 @@ _Branches: TypeAlias = list[JsonObject] | None
 
 
 class LossOfTools(NamedTuple):
-    """A loss, with the tools of a plan that have it in the same place of their own tasks; empty outside of plans.
+    """A loss, with the tools of a plan that share it at the same place of their tasks; empty outside plans.
 
-    All references to the output of another task share the losses of that, wherever in the arguments they are.
+    All references to another task's output share its losses, wherever in the arguments they occur.
     """
 
     loss: Loss
@@ -382,7 +382,7 @@ class LossOfTools(NamedTuple):
 
 
 def grouped_losses(losses: Iterable[Loss], schema: Json) -> list[LossOfTools]:
-    """Return losses in their order, the first for each that the tools of a plan have in common."""
+    """Return losses in order, each one that a plan's tools share only once."""
     plans: dict[tuple[str, ...], _Branches] = {}
     result: dict[tuple[object, ...], tuple[Loss, dict[str, None]]] = {}
     for number, loss in enumerate(losses):
@@ -402,7 +402,7 @@ def grouped_losses(losses: Iterable[Loss], schema: Json) -> list[LossOfTools]:
 
 
 def _alternative_of_plan(path: tuple[str, ...], schema: Json, plans: dict[tuple[str, ...], _Branches]) -> int | None:
-    """Return the place on a path of a plan of which the path enters one alternative, or `None` if there is none."""
+    """Return the index on a path at which it enters an alternative of a plan, or `None`."""
     for place in range(len(path) - 2):
         if path[place : place + 2] != ("items", "anyOf") or not path[place + 2].isdecimal():
             continue
@@ -422,7 +422,7 @@ def _branches_at(path: tuple[str, ...], schema: Json) -> _Branches:
 
 
 def _reference_on(path: tuple[str, ...], node: Json) -> tuple[tuple[str, ...], Json]:
-    """Return the first schema on a path that is the output of another task, and the path inside it.
+    """Return the first schema on a path that is another task's output, and the path inside it.
 
     Without one, return the path unchanged and `None`.
     """
@@ -437,5 +437,5 @@ def _reference_on(path: tuple[str, ...], node: Json) -> tuple[tuple[str, ...], J
 
 
 def _tools_with(reference: Json, branches: list[JsonObject]) -> list[str]:
-    """Return the tools of which an argument may be the output of another task."""
+    """Return the tools with an argument that may be another task's output."""
     return [tool_name_of(branch) for branch in branches if any(part == reference for _, part in walk(branch))]

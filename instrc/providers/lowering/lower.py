@@ -103,7 +103,7 @@ class Lowering(Struct, frozen=True, eq=False, dict=True):  # noqa: PLW1641  -- i
         return block(repr(self)[1:-1], losses, warnings, folded("payload", self.payload), folded("map", self.map))
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Pickle the losses and not their account."""
+        """Pickle the computed losses instead of their source."""
         return Lowering, (self.payload, self.map, self.schema, self.dialect, self.losses, self.over_budget, self.strict)
 
 
@@ -129,17 +129,17 @@ def lower(
         tools = [lowered.payload]  # for the provider
         answer = instrc.lift({"text": "Dear Ann"}, lowered)  # the model's arguments
 
-    `schema` may also be a tool as a provider takes it, a compiled artefact or process (its entry is sent), a model of pydantic,
-    a typed dict, a dataclass or an annotated function.  `TypeError` for anything else.
-    `target` is a name that `targets()` lists, or a `Dialect` of your own.
-    `envelope` names another target whose envelope is filled: `lower(Letter, "anthropic-strict", envelope="openai")` keeps
-    Anthropic's rules for a gateway that speaks OpenAI's language, such as LiteLLM.
-    `examples` are values to show the model where the target has a field for them; JSON, or
-    instances of a model or a dataclass; they must satisfy the schema.
-    `ordered` keeps the order of properties where the target would move optional ones.
-    `unroll` is the number of times a recursive reference is expanded where the target supports none;
-    `recursion` overrides how the target treats it.
-    With `strict` each grave loss is an error.  Problems go to `report`; without one, errors raise a `CompileError`.
+    `schema` may also be a tool in a provider's format, a compiled artefact or process (its entry is sent), a pydantic model,
+    a typed dict, a dataclass or an annotated function.  Raise `TypeError` for anything else.
+    `target` is a name listed by `targets()`, or a custom `Dialect`.
+    `envelope` names another target whose envelope to use: `lower(Letter, "anthropic-strict", envelope="openai")` applies
+    Anthropic's rules behind a gateway with OpenAI's API, such as LiteLLM.
+    `examples` are values to show the model if the target has a field for them; JSON, or
+    instances of a model or dataclass that satisfy the schema.
+    `ordered` preserves the order of properties if the target would move optional ones.
+    `unroll` is the number of times a recursive reference is expanded if the target does not support recursion;
+    `recursion` overrides how the target handles it.
+    With `strict`, each grave loss is an error.  Problems go to `report`; without one, errors raise a `CompileError`.
     An invalid schema raises a `CompileError` with `invalid-schema` problems.
     """
     tool = tool_of(schema, arguments.text_or_none("name", name))
@@ -195,7 +195,7 @@ def lower_tool(tool: Tool, dialect: Dialect, options: LoweringOptions, documents
 
 
 def _options_apart(tool: Tool, dialect: Dialect) -> tuple[Tool, JsonObject]:
-    """Return a tool without the options that this target takes in its envelope, and these options."""
+    """Return a tool without the options that belong in this target's envelope, and these options."""
     schema = schema_of(tool)
     given = mapping(mapping(schema).get(OPTIONS)) | (tool.options or {})
     own = mapping(given.get(dialect.name.partition("-")[0])) | mapping(given.get(dialect.name))
@@ -208,7 +208,7 @@ def _options_apart(tool: Tool, dialect: Dialect) -> tuple[Tool, JsonObject]:
 
 
 def _with_options(envelope: Json, payload: Json, options: JsonObject) -> Json:
-    """Return a payload with options beside the name of its tool; members that the envelope has itself stay as they are."""
+    """Return a payload with options beside the tool's name; existing members of the envelope are kept."""
     if not isinstance(payload, dict) or not isinstance(envelope, dict):
         return payload
     if "@name" in envelope.values():
@@ -242,7 +242,7 @@ class Written(Struct, frozen=True, eq=False, gc=False):
 
 
 def write(built: Built, flat: Json, tool: Tool, name: str, dialect: Dialect) -> Written:
-    """Write a schema into the envelope, the one without strictness where that is given up; `name` is the name sent."""
+    """Put a schema into the envelope, the non-strict one if strictness is given up; `name` is the sent name."""
     if not built.strict:
         dialect = structs.replace(dialect, envelope=dialect.plain)
     said, schema = _with_description(built, flat, tool, dialect)
@@ -262,7 +262,7 @@ def write(built: Built, flat: Json, tool: Tool, name: str, dialect: Dialect) -> 
 
 
 def _with_description(built: Built, flat: Json, tool: Tool, dialect: Dialect) -> tuple[str | None, Json]:
-    """Return the description of the tool, within its limit, and the schema with the rest."""
+    """Return the tool's description, shortened to its limit, and the schema with the rest."""
     said, schema = _said_once(built.schema, tool, flat, dialect)
     if built.back:
         mentions = Mentions({name: sent for sent, name in built.back.items()}, tool.hints)
@@ -277,10 +277,10 @@ def _with_description(built: Built, flat: Json, tool: Tool, dialect: Dialect) ->
 
 
 def _said_once(schema: Json, tool: Tool, flat: Json, dialect: Dialect) -> tuple[str | None, Json]:
-    """Return the tool's description and the schema without repeating text.
+    """Return the tool's description and the schema without repeated text.
 
-    A title speaks for a tool that has no description: providers show a model the one, and some demand it.
-    A hint names the paths a step reads, not the purpose of a tool: it stays in the schema, where that has a place for it.
+    A title replaces a missing description: providers show a model only the description, and some require it.
+    A hint lists the paths that a step reads, not the purpose of a tool: it stays in the schema if possible.
     """
     description = tool.description
     own = _said(flat, "description") if isinstance(flat, dict) else None
@@ -316,7 +316,7 @@ def _said(schema: JsonObject, keyword: str) -> str | None:
 
 
 def _cut(text: str, most: int) -> tuple[str, str]:
-    """Cut a description at the end of a sentence or of a word; the whole of it goes into the schema, where no limit is known."""
+    """Cut a description at the end of a sentence or word; the full text goes into the schema, which has no known limit."""
     end = max(text.rfind(mark, 0, most - 1) + 1 for mark in (". ", ".\n", "! ", "? ", "\n"))
     if end < most // 2:
         end = text.rfind(" ", 0, most - 1)
@@ -326,12 +326,12 @@ def _cut(text: str, most: int) -> tuple[str, str]:
 
 
 def _asks_nothing(schema: Json) -> bool:
-    """Return whether a schema is that of a tool without parameters."""
+    """Return whether a schema belongs to a tool without parameters."""
     return isinstance(schema, dict) and schema.get("type") == "object" and not schema.get("properties")
 
 
 def _shared(schema: Json) -> Json:
-    """Return a large schema with repeated parts as definitions; the same object if that gains little."""
+    """Return a large schema with repeated parts as definitions, or the same object if that saves little."""
     size = len(text := dumps(schema, indent=False))
     if size < SHARED_FROM or not isinstance(schema, dict):
         return schema
@@ -345,9 +345,9 @@ def _shared(schema: Json) -> Json:
 
 
 def _examples(tool: Tool, record: JsonObject, schema: Json, dialect: Dialect) -> tuple[list[Json] | None, list[Loss]]:
-    """Return the examples of a tool for their field of the envelope, or `None`, and those left out.
+    """Return the examples of a tool for their field in the envelope, or `None`, and those left out.
 
-    `AnswerError` with `invalid-answer` problems for an example that does not satisfy the schema.
+    Raise `AnswerError` with `invalid-answer` problems for an example that violates the schema.
     """
     if not tool.examples:
         return None, []
@@ -374,10 +374,10 @@ _QUOTES = "`\"'«»“”„"
 
 
 class Mentions:
-    """Replacements of names in texts by those that are sent."""
+    """Replaces names in texts by the sent ones."""
 
     def __init__(self, sent: Mapping[str, str], hints: Sequence[Hint] | None = None) -> None:
-        """`sent` has the changed names, `hints` are those in the texts, `None` if they are unknown."""
+        """`sent` has the changed names, `hints` are those in the texts; `None` if unknown."""
         self._sent = dict(sent)
         words = sorted((name for name in sent if name), key=len, reverse=True)
         self._any = _matching(words)
@@ -396,7 +396,7 @@ class Mentions:
         return self._sure.sub(self._replaced, text)
 
     def in_schema(self, schema: Json) -> Json:
-        """Return a schema with such descriptions; the same object if nothing changes."""
+        """Return a schema with such descriptions, or the same object if nothing changes."""
         if not self._sent or not isinstance(schema, dict):
             return schema
         return map_schemas(schema, self._described)

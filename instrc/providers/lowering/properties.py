@@ -25,7 +25,7 @@ _TYPED = frozenset({"properties", "items", "minLength", "pattern", "minimum", "m
 
 
 class Property(Struct, frozen=True, gc=False):
-    """A property as sent."""
+    """A property in its sent form."""
 
     sent: str
     body: JsonObject
@@ -35,7 +35,7 @@ class Property(Struct, frozen=True, gc=False):
 
 
 class _Absence(Struct, frozen=True, eq=False, gc=False):
-    """How a missing property is expressed."""
+    """The representation of a missing property."""
 
     variants: Sequence[Variant]
     """Variants of its value, including the one that means absence."""
@@ -69,7 +69,7 @@ _NEVER_SENT = _Absence((), asked=False)
 
 
 def property_of(holder: Holder, name: str, schema: Json, *, required: bool) -> Property | None:
-    """Return a property as sent, or `None` if it has no possible value."""
+    """Return a property in its sent form, or `None` if it has no possible value."""
     context = holder.context
     dialect = context.dialect
     kind = scalar_type(schema, holder.inside)
@@ -112,7 +112,7 @@ def _left_out(holder: Holder, name: str, schema: Json, *, required: bool) -> Non
 
 
 def _said_of(node: JsonObject, name: str) -> list[Json]:
-    """Return the schemas that an object has for a property that its name forbids."""
+    """Return the schemas that an object has for a property whose name is forbidden."""
     declared = mapping(node.get("properties"))
     said = [declared[name]] if name in declared else []
     said += [schema for pattern, schema in mapping(node.get("patternProperties")).items() if may_match(pattern, name)]
@@ -120,7 +120,7 @@ def _said_of(node: JsonObject, name: str) -> list[Json]:
 
 
 def _absence(schema: Json, variants: Sequence[Variant], holder: Holder, *, required: bool) -> _Absence:
-    """Return how the absence of an optional property, and null, are expressed."""
+    """Return how to express null and the absence of an optional property."""
     context, dialect = holder.context, holder.context.dialect
     if required and dialect.null:
         return _Absence(variants, asked=True)
@@ -140,7 +140,7 @@ def _absence(schema: Json, variants: Sequence[Variant], holder: Holder, *, requi
 
 
 def _or_left_out(context: RewriteContext, schema: Json, variants: Sequence[Variant], *, nullable: bool) -> _Absence:
-    """Let null mean absence; where null is a value, a word is sent for it."""
+    """Represent absence by null; if null is a value, a string represents it."""
     word: str | None = None
     written = any(isinstance(variant.codec, TextCodec) and "null" in (variant.codec.kinds or ("null",)) for variant in variants)
     if nullable and not written:
@@ -159,7 +159,7 @@ def _or_left_out(context: RewriteContext, schema: Json, variants: Sequence[Varia
 
 
 def _word_for_null(context: RewriteContext, variants: Sequence[Variant]) -> str:
-    """Return a word that is not a listed value, with as many brackets around it as that takes."""
+    """Return a string that is not a listed value, with as many brackets around it as that requires."""
     word = NULL_WORD
     known = [value for variant in variants for value in _listed(variant.body)]
     for variant in variants:
@@ -175,7 +175,7 @@ def _listed(schema: JsonObject) -> list[Json]:
 
 
 def _listed_behind(context: RewriteContext, reference: Json) -> list[Json]:
-    """Return the values that a schema lists, itself or in its alternatives, through references."""
+    """Return the values listed by a schema or its alternatives, following references."""
 
     def alternatives(node: JsonObject) -> list[Json]:
         branches = [branch for keyword in ("allOf", "anyOf", "oneOf") for branch in listing(node.get(keyword))]
@@ -202,7 +202,7 @@ def holder_of(node: JsonObject, context: RewriteContext, *, leaky: bool) -> Hold
 
 
 def admits_null(context: RewriteContext, variant: Variant) -> bool:
-    """Return whether null is among the values of a variant."""
+    """Return whether null is a value of a variant."""
     if variant.kind in {"null", "any"}:
         return True
     if variant.codec is None:
@@ -215,7 +215,7 @@ def admits_null(context: RewriteContext, variant: Variant) -> bool:
 
 
 def _nullish(context: RewriteContext, node: Json, seen: set[int]) -> bool:
-    """Return whether a schema allows null, by its outer keywords."""
+    """Return whether a schema allows null by its outer keywords."""
     if not isinstance(node, dict):
         return node is True
     if id(node) in seen:
@@ -245,7 +245,7 @@ _BESIDE = frozenset(BY_TYPE["object"]) - {"properties", "required", "additionalP
 
 
 def objects(node: JsonObject, context: RewriteContext) -> Variant | None:
-    """Return the variant of an object, or `None` if there is no such object."""
+    """Return the variant of an object, or `None` if there is no valid object."""
     dialect = context.dialect
     required = dict.fromkeys(required_names(node))
     if "maxProperties" in node and max(len(required), bound(node, "minProperties") or 0) > _most(node):
@@ -293,7 +293,7 @@ def _most(node: JsonObject) -> float:
 
 
 def _no_arguments(node: JsonObject, context: RewriteContext) -> bool:
-    """Return whether an object is the root of a tool without keywords for properties."""
+    """Return whether an object is the root of a tool without property keywords."""
     return node is context.root and context.dialect.tool and node.keys().isdisjoint({"propertyNames", "minProperties"})
 
 
@@ -342,7 +342,7 @@ def _whole(
 
 
 def _codec(properties: Sequence[Property], undeclared: ObjectCodec | None, more: More | None) -> ObjectCodec | None:
-    """Return the codec of an object, or `None` if nothing changes in it."""
+    """Return the codec of an object, or `None` if it is an identity."""
     members: dict[str, Member] = {result.sent: result.member for result in properties if result.member is not None}
     if not members and more is None and undeclared is None:
         return None
@@ -354,7 +354,7 @@ def _codec(properties: Sequence[Property], undeclared: ObjectCodec | None, more:
 
 
 def _judge_of_names(node: JsonObject) -> Callable[[str], bool]:
-    """Return a predicate for the names that an object may have."""
+    """Return a predicate for the property names that an object allows."""
     if "propertyNames" not in node:
         return lambda _: True
     from instrc.schema.validation import SchemaValidator
@@ -363,7 +363,7 @@ def _judge_of_names(node: JsonObject) -> Callable[[str], bool]:
 
 
 def _schema_of(node: JsonObject, name: str, declared: Mapping[str, Json], others: Undeclared, ledger: Ledger) -> Json:
-    """Return the schema that combines all demands on one property."""
+    """Return the schema that combines all constraints on one property."""
     demands = [declared[name]] if name in declared else []
     matched = [schema for pattern, schema in others.patterns.items() if may_match(pattern, name)]
     demands += matched
@@ -384,7 +384,7 @@ def _closed(
     others: Undeclared,
     context: RewriteContext,
 ) -> Variant | None:
-    """Finish an object with the schema of undeclared properties."""
+    """Finish an object that declares the schema of undeclared properties."""
     dialect, rest = context.dialect, others.rest
     keyword_map: key_maps.KeywordMap | None = None
     more: _More | None = None

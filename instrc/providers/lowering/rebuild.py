@@ -102,7 +102,7 @@ def rebuild(seen: Survey, dialect: Dialect, options: LoweringOptions) -> Built:
 
 
 def _rooted(flat: Json, dialect: Dialect) -> Json:
-    """Read a tool's schema without assertions as that of a tool without parameters."""
+    """Return a tool's schema, with one without assertions converted to that of a tool without parameters."""
     if not dialect.tool or not (flat is True or (isinstance(flat, dict) and SAYING_NOTHING.issuperset(flat))):
         return flat
     empty: JsonObject = {"type": "object", "properties": {}, "additionalProperties": False}
@@ -110,7 +110,7 @@ def _rooted(flat: Json, dialect: Dialect) -> Json:
 
 
 def _begun(flat: Json, root: Json) -> Ledger:
-    """Return a new ledger, which records whether the root was read as that of a tool without parameters."""
+    """Return a new ledger that records whether the root was converted to a tool without parameters."""
     ledger = Ledger()
     if root is not flat:
         ledger.lose(flat, "type", "convention", "is not given: a tool without parameters")
@@ -120,7 +120,7 @@ def _begun(flat: Json, root: Json) -> Ledger:
 def _as_object(
     schema: JsonObject | None, codec: Codec, definitions: PayloadDefinitions, dialect: Dialect
 ) -> tuple[JsonObject, Codec] | None:
-    """Finish the definitions; return a schema that is or refers to an object, with its codec, `None` if it is not one."""
+    """Finish the definitions; return a schema that is or refers to an object, with its codec, or `None`."""
     finish(definitions, constant="const" in dialect.keywords)
     if schema is not None and schema.get("type") == "object":
         return schema, codec
@@ -144,7 +144,7 @@ def _empty_object(dialect: Dialect) -> JsonObject:
 
 
 def _boxed(schema: JsonObject, context: RewriteContext) -> JsonObject:
-    """Put a schema that is no object into one, because a tool's arguments are one."""
+    """Wrap a non-object schema in an object, because a tool's arguments are one."""
     if context.dialect.described and "description" not in schema:
         schema = {"description": context.sentences.the_value, **schema}
     box = _empty_object(context.dialect)
@@ -168,7 +168,7 @@ PAYLOAD_DEFINITIONS: Final = 500
 
 
 def references(node: JsonObject, context: RewriteContext) -> list[Variant]:
-    """Return the variants of the target of a reference and the keywords beside it."""
+    """Return the variants of a reference's target and of the keywords beside it."""
     ref = as_text(node["$ref"])
     target = context.target(ref)
     siblings: JsonObject = {
@@ -195,7 +195,7 @@ def references(node: JsonObject, context: RewriteContext) -> list[Variant]:
 
 
 def _definition(key: Hashable, ref: str, target: JsonObject, context: RewriteContext) -> Variant:
-    """Return a reference to a definition of the payload, which is built at its first use."""
+    """Return a reference to a definition of the payload, which is built on first use."""
     definitions = context.ledger.definitions
     name = definitions.names.get(key)
     if name is None:
@@ -213,7 +213,7 @@ def _definition(key: Hashable, ref: str, target: JsonObject, context: RewriteCon
 
 
 def _unrolled(key: Hashable, target: JsonObject, context: RewriteContext) -> list[Variant]:
-    """Expand a reference, up to a number of times."""
+    """Expand a reference, up to a limited number of times."""
     often = context.active.count(key) >= context.unroll
     if often or context.ledger.unrolled > UNROLLED_SCHEMAS or len(context.active) > ACTIVE_REFERENCES:
         reason = f"is unrolled {context.unroll} times and written as JSON text below that"
@@ -229,7 +229,7 @@ _SPLIT = frozenset({"allOf", "$ref", *_APPLICATORS})
 
 
 def list_variants(node: Json, context: RewriteContext) -> list[Variant]:
-    """Return the encodings of a value of a schema, or none if there is no such value."""
+    """Return the encodings of a schema's values, or none if it has no values."""
     if not isinstance(node, dict) or not node:
         return [] if node is False else [json_text.anything(context, node)]
     if "not" in node and forbids_everything(node):
@@ -264,7 +264,7 @@ def list_variants(node: Json, context: RewriteContext) -> list[Variant]:
 
 
 def _plain(node: JsonObject, context: RewriteContext) -> list[Variant]:
-    """Return the variants of a schema by its union, its literals or its types."""
+    """Return the variants of a schema from its union, its literals or its types."""
     if "anyOf" in node or "oneOf" in node:
         result = unions.branches(node, context.beside())
         return [variant if variant.node is not None else variant.of(node) for variant in result]
@@ -314,7 +314,7 @@ def _of_type(kind: str, node: JsonObject, context: RewriteContext) -> Variant | 
 
 
 def _conjoined(node: JsonObject, ledger: Ledger) -> Json:
-    """Fold the members of `allOf` into the schema around them; members that clash stay in an `allOf`."""
+    """Merge the members of `allOf` into the enclosing schema; conflicting ones stay in an `allOf`."""
     rest: JsonObject = {keyword: value for keyword, value in node.items() if keyword != "allOf"}
     return intersected([ledger.derive(rest, node), *as_array(node["allOf"])], ledger)
 
@@ -336,7 +336,7 @@ _BELOW = "#/$defs/"
 def shared_members(codec: Codec, codecs: Mapping[str, Codec], definitions: Mapping[str, Json]) -> dict[str, Json]:
     """Return the members `codec`, `codecs` and `definitions` of a map.
 
-    `definitions` are those of the payload, of which the ones that no codec asks for are left out.
+    `definitions` are those of the payload, of which unused ones are left out.
     """
     if codec is None and not codecs:
         return {"codec": None}
@@ -356,7 +356,7 @@ def shared_members(codec: Codec, codecs: Mapping[str, Codec], definitions: Mappi
 
 
 def _choice_schemas(codecs: Iterable[Codec]) -> Iterator[Json]:
-    """Yield the schemas by which alternatives are chosen."""
+    """Yield the schemas by which alternatives are selected."""
     for codec in each(codecs):
         if isinstance(codec, UnionCodec):
             yield from (alternative.when for alternative in codec.of)
@@ -365,7 +365,7 @@ def _choice_schemas(codecs: Iterable[Codec]) -> Iterator[Json]:
 
 
 def _schemas_shared(codecs: list[Codec], definitions: Mapping[str, Json]) -> tuple[list[Codec], dict[str, Json]]:
-    """Shorten the schemas by which codecs distinguish alternatives, and return the codecs and the definitions."""
+    """Shorten the schemas by which codecs distinguish alternatives; return the codecs and the definitions."""
     asked = list(_choice_schemas(codecs))
     needed = reached_definitions({"anyOf": asked}, definitions)
     known = {name: schema for name, schema in definitions.items() if name in needed}
@@ -388,7 +388,7 @@ def _schemas_shared(codecs: list[Codec], definitions: Mapping[str, Json]) -> tup
 
 
 def _all_mapped(schemas: list[Json], change: Callable[[Json, Json], Json]) -> list[Json]:
-    """Return schemas with each schema in them changed, from the inside out; shared objects stay shared.
+    """Return schemas with each nested one changed, from the inside out; shared objects stay shared.
 
     `change` is called with the original schema, and with the one whose subschemas are changed already.
     """
@@ -407,7 +407,7 @@ def _all_mapped(schemas: list[Json], change: Callable[[Json, Json], Json]) -> li
 
 
 class _Names(Generic[PartT]):
-    """Names for shared parts, where equal parts are one object."""
+    """Assigns names to shared parts; equal parts must be one object."""
 
     def __init__(
         self,
@@ -418,7 +418,7 @@ class _Names(Generic[PartT]):
         reference: Callable[[str], PartT],
         written: Callable[[PartT], Json],
     ) -> None:
-        """`definitions` have their names already, `below` yields the parts of a part, and new names begin with `word`."""
+        """`definitions` already have names, `below` yields the subparts of a part, and new names begin with `word`."""
         self.said: dict[str, PartT] = {}
         """Named parts that are referred to."""
         self._word = word
@@ -436,7 +436,7 @@ class _Names(Generic[PartT]):
                     stack.extend(below(part))
 
     def __call__(self, before: PartT, part: PartT) -> PartT:
-        """Return a part, or a reference to it if it has a name; the contents of `part` are done."""
+        """Return a part, or a reference to it if it has a name; the subparts of `part` are finished."""
         if self._places[id(before)] < 2 or len(dumps(self._written(part), indent=False)) < SHARED_PART_OF_MAP:
             return part
         name = self._own.get(id(before))
@@ -452,7 +452,7 @@ def _inside_schema(schema: Json) -> Iterator[Json]:
 
 
 def _asking(codec: SomeCodec, whens: Mapping[int, Json]) -> SomeCodec:
-    """Return a codec that chooses by other schemas."""
+    """Return a codec that selects by other schemas."""
     if isinstance(codec, UnionCodec):
         return UnionCodec(tuple(replace(one, when=whens[id(one.when)]) for one in codec.of))
     if isinstance(codec, ChoiceCodec):
@@ -462,5 +462,5 @@ def _asking(codec: SomeCodec, whens: Mapping[int, Json]) -> SomeCodec:
 
 
 def _key(codec: SomeCodec) -> str:
-    """Return a key that equal codecs share, if equal codecs inside them are one object."""
+    """Return a key shared by equal codecs, if equal nested codecs are one object."""
     return dumps(to_json(with_codecs(codec, lambda inner: RefCodec(f"#{id(inner)}"))), indent=False)

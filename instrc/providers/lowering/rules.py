@@ -1,4 +1,4 @@
-"""Judge a payload by the rules of its target."""
+"""Check a payload against the rules of its target."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from instrc.text.jsonvalue import Json, JsonObject, Location, freeze, kind_of, l
 
 
 class Breach(NamedTuple):
-    """A rule of a target that a payload breaks."""
+    """A target's rule violated by a payload."""
 
     rule: str
     place: str
@@ -59,7 +59,7 @@ class NodeRules(Struct, frozen=True):
     root: Json
 
     def node(self, place: str, node: Json, role: str) -> Iterator[Breach]:
-        """Yield the rules that one schema of the payload breaks; `role` is the keyword above it."""
+        """Yield the violations by one schema of the payload; `role` is the enclosing keyword."""
         dialect = self.dialect
         if isinstance(node, bool):
             if dialect.structure == "rebuild" and not (
@@ -91,7 +91,7 @@ class NodeRules(Struct, frozen=True):
         yield from self._limits(place, node)
 
     def _names(self, place: str, node: JsonObject) -> Iterator[Breach]:
-        """Judge the keys of an object, and keywords that are comments."""
+        """Check the keys of an object, and comment keywords."""
         dialect = self.dialect
         if dialect.key is not None and not dialect.keys_at_root_only:
             for name in mapping(node.get("properties")):
@@ -103,7 +103,7 @@ class NodeRules(Struct, frozen=True):
                     yield Breach("comment", place, f"{_shown(keyword)} is not for models")
 
     def _limits(self, place: str, node: JsonObject) -> Iterator[Breach]:
-        """Judge the keywords of which a provider takes only some values."""
+        """Check the keywords with restricted values."""
         dialect = self.dialect
         least = node.get("minItems", 0)
         if dialect.most_min_items is not None and not (isinstance(least, int | float) and least <= dialect.most_min_items):
@@ -211,7 +211,7 @@ class NodeRules(Struct, frozen=True):
             yield from self._first_keys(place, branches)
 
     def _first_keys(self, place: str, branches: list[Json]) -> Iterator[Breach]:
-        """Judge the first keys of the objects of a union: two that begin with the same key differ in its value."""
+        """Check the first keys of a union's objects: two that begin with the same key must differ in its value."""
         seen: dict[str, list[set[Hashable]]] = {}
         for branch in branches:
             shape = self._definitions().get(definition_named_by(branch)) if "$ref" in mapping(branch) else branch
@@ -249,7 +249,7 @@ def _listed(node: JsonObject) -> list[Json]:
 
 
 def type_of(node: JsonObject) -> Json:
-    """Return the type of a schema in small letters, whatever the spelling."""
+    """Return the type of a schema in lower case."""
     types = node.get("type")
     return types.lower() if isinstance(types, str) else types
 
@@ -270,7 +270,7 @@ def payload_schemas(schema: Json, path: tuple[str | int, ...]) -> Iterator[tuple
 
 
 def breaches(payload: Json, target: str | Dialect) -> list[Breach]:
-    """Return the rules of a target that a payload breaks; an empty list means that no breach is known."""
+    """Return the target's rules that a payload violates; an empty list means that no violation is known."""
     rules = dialect(target)
     strict = _is_strict(rules, payload)
     template = rules.envelope if strict else rules.plain
@@ -278,14 +278,14 @@ def breaches(payload: Json, target: str | Dialect) -> list[Breach]:
 
 
 def _is_strict(dialect: Dialect, payload: Json) -> bool:
-    """Return whether a payload is judged as a strict one: unless it fits only the envelope without strictness."""
+    """Return whether a payload is checked as strict: unless it fits only the non-strict envelope."""
     if dialect.plain is None or not any(_of_envelope(dialect, dialect.envelope, payload, ())):
         return True
     return any(_of_envelope(dialect, dialect.plain, payload, ()))
 
 
 def _of_envelope(dialect: Dialect, template: Json, value: Json, path: Location) -> Iterator[Breach]:
-    """Yield the errors of a part of a payload by the part of the envelope that it should fill."""
+    """Yield the violations of a payload's part by the corresponding part of the envelope."""
     node = pointer(path)
     if template == "@name":
         if not isinstance(value, str) or not dialect.tool_name.allows(value):

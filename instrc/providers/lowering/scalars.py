@@ -53,7 +53,7 @@ def literals(node: JsonObject, context: RewriteContext) -> list[Variant]:
 
 
 class _Listed(Struct, frozen=True, gc=False):
-    """The values of a schema, by how a target accepts them."""
+    """The listed values of a schema, by how a target accepts them."""
 
     groups: dict[str, list[Json]]
     """Values held by its enums, by type."""
@@ -102,7 +102,7 @@ def _is_told(kind: str, group: list[Json], dialect: Dialect) -> bool:
 
 
 def _values(node: JsonObject) -> list[Json]:
-    """Return the listed values that the rest of the schema allows, equal ones once."""
+    """Return the listed values that the rest of the schema allows, without duplicates."""
     listed = listed_values(node)
     if "const" in node and "enum" in node and all(freeze(node["const"]) != freeze(value) for value in as_array(node["enum"])):
         listed = []
@@ -124,7 +124,7 @@ def _values(node: JsonObject) -> list[Json]:
 
 
 def _excess(limits: Limits, enum_values: int, group: Sequence[Json]) -> str | None:
-    """Return by how much an enum exceeds the limits of the target, or `None` if it does not."""
+    """Return by how much an enum exceeds the limits of the target, or `None`."""
     if limits.long_enum is not None and len(group) > limits.long_enum[0]:
         size = sum(len(value) for value in group if isinstance(value, str))
         if size > limits.long_enum[1]:
@@ -143,14 +143,14 @@ def _enumeration(node: JsonObject, kind: str, group: list[Json], dialect: Dialec
 
 
 def _fold(group: Sequence[Json], dialect: Dialect) -> ValuesCodec | None:
-    """Return the table that undoes changes of case, if the target is known for them and only case can change."""
+    """Return the table that undoes changes of case, if the target is known for them and nothing but case can change."""
     if not dialect.fold or not any(isinstance(value, str) and value.lower() != value.upper() for value in group):
         return None
     return ValuesCodec(tuple(zip(group, group, strict=True)), fold=True)
 
 
 def _with_strange(variants: list[Variant], strange: list[Json], node: JsonObject, dialect: Dialect) -> list[Variant]:
-    """Add values that the target's enums cannot hold to the strings, as their JSON text."""
+    """Add values that the target's enums do not support to the strings, as JSON text."""
     mine = next((variant for variant in variants if variant.kind == "string"), None)
     table: list[tuple[Json, Json]] = []
     taken: set[str] = set()
@@ -177,7 +177,7 @@ def _text(mine: Variant, strange: Sequence[Json]) -> Variant:
 
 
 def join_enumerations(dialect: Dialect, variants: Sequence[Variant]) -> list[Variant]:
-    """Join enums of one type into one enum, unless each describes its values."""
+    """Merge enums of the same type into one, unless each describes its values."""
     result: list[Variant] = []
     lists: list[int] = []
     """Where enums stand in the result."""
@@ -194,7 +194,7 @@ def join_enumerations(dialect: Dialect, variants: Sequence[Variant]) -> list[Var
 
 
 def _lists_only(variant: Variant) -> bool:
-    """Return whether a variant is a list of values and nothing else."""
+    """Return whether a variant consists only of listed values."""
     if len(variant.body) < 2 or not variant.body.keys() <= {"type", "enum", "const"}:
         return False
     return variant.codec is None or isinstance(variant.codec, ValuesCodec)
@@ -214,7 +214,7 @@ def _joined(mate: Variant, variant: Variant) -> Variant:
 
 
 def same_enumeration(left: Variant, right: Variant) -> bool:
-    """Return whether two variants list values of one type, and no value means different things in them."""
+    """Return whether two variants list values of the same type that mean the same in both."""
     if left.kind != right.kind or not (_lists_only(left) and _lists_only(right)):
         return False
     theirs = pairs_by_sent(right)
@@ -234,7 +234,7 @@ _ROUNDED: dict[str, Callable[[float], int]] = {
 
 
 def strings(node: JsonObject, context: RewriteContext) -> Variant | None:
-    """Return the variant of a string, or `None` if its lengths contradict each other."""
+    """Return the variant of a string, or `None` if its lengths are contradictory."""
     if OF_STRINGS.isdisjoint(node):
         return Variant("string", {"type": "string"}, node=node)
     lengths = {word: length for word in _LENGTHS if word in node and (length := bound(node, word)) is not None}
@@ -271,7 +271,7 @@ def strings(node: JsonObject, context: RewriteContext) -> Variant | None:
 
 
 def numbers(node: JsonObject, kind: str, context: RewriteContext) -> Variant | None:
-    """Return the variant of a number, or `None` if its bounds exclude all."""
+    """Return the variant of a number, or `None` if its bounds are contradictory."""
     if OF_NUMBERS.isdisjoint(node):
         return Variant(kind, {"type": kind}, node=node)
     bounds = {keyword: value for keyword in _BOUNDS if keyword in node and (value := bound(node, keyword)) is not None}
@@ -328,7 +328,7 @@ def _empty(bounds: Mapping[str, int | float], kind: str) -> bool:
 
 
 def _add_other_bound(node: JsonObject, body: JsonObject, dialect: Dialect, ledger: Ledger) -> None:
-    """Add the opposite bound where a target needs both, far enough that no answer is beyond it."""
+    """Add the opposite bound if a target requires both, large enough not to exclude any answer."""
     low, high = body.get("minimum"), body.get("maximum")
     if isinstance(low, int) and high is None and low > (dialect.single_bound or 0):
         keyword, far = "minimum", dialect.other_bound if low < dialect.other_bound else dialect.most_bound or low

@@ -1,6 +1,6 @@
-"""Spell a finished schema as a target writes it, and read it back.
+"""Convert a finished schema to the spelling of a target, and back.
 
-The walker writes JSON Schema only; some targets spell it otherwise: types in capitals, `nullable`, inputs.
+The walker writes only JSON Schema; some targets spell it differently: types in capitals, `nullable`, inputs.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def respell(schema: Json, spelling: Spelling) -> Json:
 
 
 def _inputs(schema: JsonObject) -> Json:
-    """Write the properties of the root as inputs: each with a type and a description, optional ones `nullable`."""
+    """Write the root properties as inputs: each with a type and a description, optional ones `nullable`."""
     required = set(required_names(schema))
     inputs: JsonObject = {}
     for name, child in mapping(schema.get("properties")).items():
@@ -43,7 +43,7 @@ def _inputs(schema: JsonObject) -> Json:
 
 
 def _types_of(schema: JsonObject) -> Json:
-    """Return the types of a schema that names none itself."""
+    """Return the implied types of a schema without `type`."""
     if "anyOf" not in schema:
         return "any"
     kinds: dict[str, None] = {}
@@ -98,7 +98,7 @@ def _is_null(schema: Json, spelling: Spelling) -> bool:
 
 
 def _union(head: JsonObject, branches: JsonArray) -> JsonObject:
-    """Return a union with the keywords before it; one of a single branch is that branch."""
+    """Return a union with keywords before it; a union of one branch becomes that branch."""
     if len(branches) > 1:
         return {**head, "anyOf": branches}
     branch = mapping(branches[0])
@@ -108,7 +108,7 @@ def _union(head: JsonObject, branches: JsonArray) -> JsonObject:
 
 
 def standard(schema: Json, spelling: Spelling) -> Json:
-    """Return the JSON Schema of a schema in the spelling of a target."""
+    """Return the JSON Schema equivalent of a schema in the spelling of a target."""
     if spelling.inputs:
         return _from_inputs(mapping(schema))
     return _read(schema) if spelling.capitals or spelling.nullable else schema

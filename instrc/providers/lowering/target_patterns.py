@@ -1,4 +1,4 @@
-"""Translate regular expressions to forms that a target accepts and that every engine reads alike."""
+"""Translate regular expressions to forms that a target accepts and that every engine interprets alike."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _DIGITS = 18
 
 
 def split_repetitions(pattern: str, most: int) -> str:
-    """Return a pattern that repeats nothing more than `most` times at once, or the same if that would become too long."""
+    """Return a pattern without repetitions of more than `most` times, or the same pattern if that would be too long."""
     greatest = max(counts(pattern), default=0)
     if not most < greatest < most * SPLIT_PATTERN:
         return pattern
@@ -47,7 +47,7 @@ def split_repetitions(pattern: str, most: int) -> str:
 
 
 def _ranges(repeats: re.Match[str], most: int) -> list[str]:
-    """Yield the bounds of each repetition that one becomes."""
+    """Return the bounds of the repetitions that replace one."""
     least = int(repeats[1])
     result: list[str] = []
     if repeats[2] and not repeats[3]:
@@ -72,7 +72,7 @@ def repeats_over(pattern: str, most: int) -> bool:
 
 
 def pieces(pattern: str) -> list[str]:
-    """Return the signs, escapes, character classes, beginnings of groups and counts in braces that a pattern consists of."""
+    """Return the elements of a pattern: signs, escapes, character classes, beginnings of groups, and counts in braces."""
     result: list[str] = []
     place = 0
     while place < len(pattern):
@@ -85,7 +85,7 @@ def pieces(pattern: str) -> list[str]:
 
 
 def counts(pattern: str) -> list[int]:
-    """Return the numbers in a pattern's counts; more digits are beyond any limit as well."""
+    """Return the numbers in a pattern's counts; overlong ones are beyond any limit as well."""
     if "{" not in pattern:
         return []
     counts = [piece for piece in pieces(pattern) if piece.startswith("{")]
@@ -99,7 +99,7 @@ _BY_NUMBER = re.compile(r"\\(?:x(?P<two>[0-9a-fA-F]{2})|u(?P<four>[0-9a-fA-F]{4}
 
 
 def pattern_for(pattern: str, dialect: Dialect, kind: str | None = None) -> str | None:
-    """Return a regular expression as sent to a target, or `None` if the target does not take it."""
+    """Return a regular expression in the target's form, or `None` if the target does not accept it."""
     kind, plain = kind or dialect.patterns, _plain_classes(pattern)
     if kind != "any":
         plain = _BY_NUMBER.sub(_letter, plain)
@@ -119,10 +119,10 @@ _NEEDS_PLAINER = ("[", *WORD_ENDS, *ESCAPED_IN_CLASSES)
 
 
 def _plain_classes(pattern: str) -> str:
-    r"""Return a pattern whose character classes hold no bare `[`, `&&`, `||` or `~~`, and that has no needless `\<` and `\>`.
+    r"""Return a pattern without bare `[`, `&&`, `||` or `~~` in character classes, and without needless `\<` and `\>`.
 
-    To ECMA 262 they are characters; to the engines in Rust they begin a class inside the class, or an operation on it,
-    and Python warns that one day they will to it.
+    In ECMA 262 they are characters; in the Rust engines they begin a nested class or an operation,
+    and Python warns that they will do so in the future.
     """
     if not any(mark in pattern for mark in _NEEDS_PLAINER):
         return pattern
@@ -156,7 +156,7 @@ def _letter(escape: re.Match[str]) -> str:
 
 
 def accepts_pattern(pattern: str, kind: str, most_repeated: int | None = None) -> bool:
-    """Return whether a target takes a regular expression, and Python reads it too."""
+    """Return whether both the target and Python accept a regular expression."""
     if too_large(pattern) is not None or (most_repeated is not None and repeats_over(pattern, most_repeated)):
         return False
     if kind == "spelled":
@@ -170,7 +170,7 @@ def accepts_pattern(pattern: str, kind: str, most_repeated: int | None = None) -
 
 @lru_cache(maxsize=2048)
 def _python_reads(pattern: str) -> bool:
-    """Return whether Python reads a regular expression; each is asked about several times, and Python remembers 512."""
+    """Return whether Python accepts a regular expression, with a cache for repeated questions, as Python's own holds 512."""
     try:
         re.compile(pattern)
     except (re.error, RecursionError, OverflowError, ValueError):  # the last one for a number of 5,000 digits
@@ -179,7 +179,7 @@ def _python_reads(pattern: str) -> bool:
 
 
 def _is_plain(read: Sequence[str]) -> bool:
-    """Return whether every engine reads a pattern: no look-around, flags, possessive repetition, sets in classes."""
+    """Return whether every engine accepts a pattern: no look-around, flags, possessive repetition, sets in classes."""
     for before, piece, after in zip(["", *read], read, [*read[1:], ""], strict=False):
         match piece[0]:
             case "\\":
@@ -200,7 +200,7 @@ def _is_plain(read: Sequence[str]) -> bool:
 
 
 def _is_common_escape(escape: str) -> bool:
-    """Return whether all engines read an escape alike: one of the common letters, or a sign of ASCII."""
+    """Return whether all engines interpret an escape alike: one of the common letters, or an ASCII sign."""
     sign = escape[1:]
     return sign in COMMON_ESCAPES or (sign.isascii() and not sign.isalnum() and escape not in WORD_ENDS)
 
@@ -218,14 +218,14 @@ _MIRRORED = {"(": ")", "(?:": ")", ")": "("}
 
 
 def _anchors_stand_outside(read: Sequence[str]) -> bool:
-    """Return whether `^` only begins and `$` only ends the text: some engines know no others."""
+    """Return whether `^` occurs only at the beginning and `$` only at the end: some engines support no others."""
     if {"^", "$"}.isdisjoint(read):
         return True
     return _only_first(read, "^") and _only_first([_MIRRORED.get(piece, piece) for piece in reversed(read)], "$")
 
 
 def _only_first(read: Sequence[str], anchor: str) -> bool:
-    """Return whether an anchor is only at the beginning of alternatives, and in no repeated group."""
+    """Return whether an anchor occurs only at the beginning of alternatives, and in no repeated group."""
     groups: list[tuple[bool, bool]] = []
     """Of each open group: whether it begins with nothing before it, and whether an anchor was met before it."""
     first, begins, met = True, True, False
@@ -250,7 +250,7 @@ def _only_first(read: Sequence[str], anchor: str) -> bool:
 
 
 def _anchored(read: Sequence[str]) -> bool:
-    """Return whether a pattern speaks of the whole text: `^…$` around it, alternatives within groups only, no anchor inside."""
+    """Return whether a pattern covers the whole text: enclosed in `^…$`, alternatives only within groups, no inner anchor."""
     if len(read) < 2 or read[0] != "^" or read[-1] != "$" or {"^", "$"} & set(read[1:-1]):
         return False
     depth = 0
@@ -267,10 +267,10 @@ _ESCAPED_BY_JSON = '"\\' + "".join(map(chr, range(32))) + "\ud800\udfff"
 
 
 def spelled(pattern: str) -> str | None:
-    r"""Return a pattern about a whole text, which names the characters it takes, or `None` if it cannot be written so.
+    r"""Return a whole-text pattern that lists the accepted characters, or `None` if that is impossible.
 
-    `^\d+\.[a-z]+$` becomes `^[0-9]+[\x2e][a-z]+$`. For engines that read it as the text of JSON, not of the string:
-    nothing in it may be a quotation mark, a backslash or a control character, as `.` and `[^a]` may.
+    `^\d+\.[a-z]+$` becomes `^[0-9]+[\x2e][a-z]+$`. For engines that match the JSON text rather than the string:
+    nothing may match a quotation mark, a backslash or a control character, as `.` and `[^a]` would.
     """
     read = pieces(pattern)
     if len(read) < 3 or not _anchored(read):
@@ -295,7 +295,7 @@ def spelled(pattern: str) -> str | None:
 
 
 def _spelled_class(listed: str) -> str | None:
-    """Return the members of a class in brackets, or `None` if it is negated, or contains what JSON escapes."""
+    """Return the members of a class in brackets, or `None` if it is negated or contains characters that JSON escapes."""
     signs = [_SPELLED_CLASSES.get(sign, sign) for sign in re.findall(_IN_CLASS, listed)]
     if not signs or signs[0] == "^" or (signs[0] == "]" and len(signs) > 1):
         return None

@@ -1,4 +1,4 @@
-"""Lower the tools of one request together: names that differ, budgets that are shared."""
+"""Lower the tools of one request together, with distinct names and shared budgets."""
 
 from __future__ import annotations
 
@@ -68,10 +68,10 @@ def lower_all(
         call = {"type": "tool_use", "id": "1", "name": "send", "input": {"text": "Dear Ann"}}
         assert instrc.lift([call], lowered).call.name == "send"
 
-    Names that become equal get numbers.  Tools beyond those that a request may have are a `budget-exceeded` problem,
-    and are sent as the others.  A tool that would exceed a budget of the whole request is sent without strictness,
-    where the target has such an envelope, and report a `budget-exceeded` problem; `Tool.priority` decides which stay strict,
-    and `Tool.strict` decides it for one.  All else is as for `lower`.
+    Equal names get numbers.  Tools beyond the limit of a request are reported as a `budget-exceeded` problem,
+    but sent like the others.  A tool that would exceed a budget of the whole request is sent without strictness
+    if the target has such an envelope, and reported as a `budget-exceeded` problem; `Tool.priority` decides which stay strict,
+    and `Tool.strict` decides for a single one.  Otherwise the same as `lower`.
     """
     arguments.truth("strict", strict)
     reported = None if report is None else arguments.instance("report", report, Report, "an `instrc.Report`")
@@ -102,7 +102,7 @@ def lower_all(
 
 
 def _name_tools(tools: Sequence[Tool], dialect: Dialect) -> list[tuple[Tool, str]]:
-    """Return each tool with the name that it is sent under; a legal name stays with the first that has it."""
+    """Return each tool with its sent name; a valid name is kept by the first tool that has it."""
     taken: set[str] = set()
     own = {tool.name for tool in tools if dialect.tool_name.allows(tool.name)}
     result = []
@@ -119,7 +119,7 @@ def _name_tools(tools: Sequence[Tool], dialect: Dialect) -> list[tuple[Tool, str
 
 
 class _Joined(Struct, frozen=True):
-    """A tool of a request, and the use of the request's budgets after it joined."""
+    """A tool of a request, and the budget use including it."""
 
     lowering: Lowering
     spent: build.BudgetUse
@@ -134,7 +134,7 @@ def _lower_member(
     documents: Mapping[str, Json] | None,
     spent: build.BudgetUse,
 ) -> _Joined:
-    """Lower a tool; if it exceeds the rest of the budget, give up the order of its optional properties, then its strictness."""
+    """Lower a tool; if it exceeds the remaining budget, give up the order of its optional properties, then its strictness."""
     sent_tool = tool._replace(name=sent)
     lowering = lower_tool(sent_tool, dialect, options, documents)
     joined = spent.with_tool(lowering.schema)
@@ -163,14 +163,14 @@ def _lower_member(
 
 
 def _under_own_name(lowering: Lowering, name: str, sent: str) -> Lowering:
-    """Return a lowering under the tool's own name: in its map, wherever that is, and in each loss; a new name is reported."""
+    """Return a lowering under the tool's own name: in its maps and in each loss; a changed name is reported."""
     record: JsonObject = {**lowering.map, "tool": {**as_object(lowering.map["tool"]), "name": name}}
     losses = tuple(structs.replace(loss, tool=name) for loss in (*Loss.of_name(name, sent), *lowering.losses))
     return structs.replace(lowering, map=record, payload=_with_map(lowering.payload, lowering.map, record), account=losses)
 
 
 def _with_map(payload: Json, old: Json, new: Json) -> Json:
-    """Put the map with the tool's own name into a payload that carries it."""
+    """Put the map with the tool's own name into a payload that contains it."""
     if payload is old:
         return new
     if not isinstance(payload, dict):

@@ -1,7 +1,7 @@
-"""Write a plan in its uniform spelling: the arguments of a task as a list of names and texts, whatever its tool is.
+"""Write a plan in its uniform spelling: a task's arguments as a list of names and texts, for any tool.
 
-In the typed spelling each argument of each tool is a property and a union of its value with the output of another task:
-ten tools of five arguments are more unions than Anthropic's decoder takes.  The uniform spelling is one object for all tools.
+In the typed spelling each argument of each tool is a property whose value is a union with the output of another task:
+ten tools of five arguments exceed the unions that Anthropic's decoder allows.  The uniform spelling is one object for all tools.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _REASON = (
 
 
 def branches_of(node: Json) -> list[JsonObject] | None:
-    """Return the kinds of tasks, one a tool, of which a schema is a plan, or `None` if it is not one."""
+    """Return the kinds of tasks, one per tool, of a plan's schema, or `None` if it is not a plan."""
     if not isinstance(node, dict) or node.get("type") != "array":
         return None
     items = node.get("items")
@@ -51,7 +51,7 @@ def holds_plan(schema: Json) -> bool:
 
 
 def reason_for_uniform(node: JsonObject, context: RewriteContext) -> str:
-    """Return why an array is sent in the uniform spelling if it is a plan, or an empty text."""
+    """Return why a plan's array is sent in the uniform spelling, or the empty string."""
     if context.uniform:
         return context.uniform
     items = node.get("items")
@@ -118,7 +118,7 @@ def _tool_line(branch: JsonObject, sentences: Sentences) -> str:
 
 
 def _value(schema: Json) -> Json:
-    """Return the schema of an argument's value, without the output of another task that may replace it."""
+    """Return the schema of an argument's value, without the reference that may replace it."""
     members = schema.get("anyOf") if isinstance(schema, dict) else None
     if not isinstance(schema, dict) or not isinstance(members, list):
         return schema
@@ -145,12 +145,12 @@ def _raw(arguments: JsonObject) -> tuple[str, ...]:
 
 
 def tool_name_of(branch: JsonObject) -> str:
-    """Return the name of the tool of which a task is."""
+    """Return the name of the tool of a task."""
     return as_text(as_object(_properties(branch)["tool"])["const"])
 
 
 def is_output_reference(schema: Json) -> bool:
-    """Return whether a schema is that of the output of another task, by which a plan lets arguments be filled."""
+    """Return whether a schema is that of a reference to another task's output."""
     if not isinstance(schema, dict):
         return False
     if isinstance(members := schema.get("anyOf"), list):

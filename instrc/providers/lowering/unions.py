@@ -1,4 +1,4 @@
-"""Write unions so that an answer matches one alternative, or alternatives that mean the same."""
+"""Write unions such that an answer matches one alternative, or several with the same meaning."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ _NOT_BESIDE = frozenset({"anyOf", "not", "if", "then", "else"}) | NO_ASSERTIONS
 def branches(node: JsonObject, context: RewriteContext) -> list[Variant]:
     """Return the variants of all branches of `anyOf` or `oneOf`, each with the keywords beside it.
 
-    Other unions in the `allOf` beside it multiply them: those that would make too many are recorded as lost.
+    Other unions in the sibling `allOf` multiply them: those that would produce too many are recorded as lost.
     """
     if "allOf" not in node:
         return _branches(node, context)
@@ -125,7 +125,7 @@ def _branches(node: JsonObject, context: RewriteContext) -> list[Variant]:
 
 
 def _named(variant: Variant, branch: JsonObject) -> Variant:
-    """Return a variant with the description and the title of its branch, unless it has its own."""
+    """Return a variant with the description and title of its branch, unless it has its own."""
     text, title = branch.get("description"), branch.get("title")
     text = variant.text or (text if isinstance(text, str) else None)
     title = variant.title or (title if isinstance(title, str) else None)
@@ -133,24 +133,24 @@ def _named(variant: Variant, branch: JsonObject) -> Variant:
 
 
 def _exclusive(schemas: Sequence[Json], context: RewriteContext) -> bool:
-    """Return whether no value satisfies two of the schemas, so that `anyOf` means the same as `oneOf`."""
+    """Return whether no value satisfies two of the schemas, so that `anyOf` is equivalent to `oneOf`."""
     pairs = combinations(schemas, 2)
     return len(schemas) <= COMPARED_VARIANTS and all(disjoint(left, right, resolve=context.target) for left, right in pairs)
 
 
 def _multiplied(node: JsonObject) -> int:
-    """Return the number of branches of a union together with those beside it."""
+    """Return the number of branches of a union multiplied by its siblings."""
     return prod(map(_alternatives, as_array(node["allOf"])), start=_alternatives(node))
 
 
 def _alternatives(schema: Json) -> int:
-    """Return the factor by which a schema multiplies the branches of a union beside it."""
+    """Return the factor by which a schema multiplies the branches of a sibling union."""
     lists = [schema[word] for word in ("anyOf", "oneOf") if word in schema] if isinstance(schema, dict) else []
     return prod(len(as_array(item)) for item in lists)
 
 
 def _with_fewer(node: JsonObject) -> tuple[JsonObject, list[Json]]:
-    """Return a union without those beside it that would multiply its branches beyond the limit, and these."""
+    """Return a union without the siblings that would multiply its branches beyond the limit, and these siblings."""
     many = _alternatives(node)
     kept: list[Json] = []
     dropped: list[Json] = []
@@ -166,7 +166,7 @@ def _with_fewer(node: JsonObject) -> tuple[JsonObject, list[Json]]:
 
 
 class Led(NamedTuple):
-    """The variants of a union, each beginning with a key that differs or discriminates where it has one."""
+    """The variants of a union, whose objects begin with different or discriminating keys where possible."""
 
     variants: list[Variant]
     alike: list[int]
@@ -174,7 +174,7 @@ class Led(NamedTuple):
 
 
 def with_distinct_first_keys(variants: Sequence[Variant], ledger: Ledger) -> Led:
-    """Make the objects of one union begin with keys that differ or discriminate."""
+    """Reorder the objects of a union so that their first keys are different or discriminate."""
     definitions = ledger.definitions
     result = [_copied(variant, definitions) for variant in variants]
     objects = [number for number, variant in enumerate(result) if variant.kind == "object" and variant.body.get("properties")]
@@ -193,7 +193,7 @@ def with_distinct_first_keys(variants: Sequence[Variant], ledger: Ledger) -> Led
 
 
 def _copied(variant: Variant, definitions: PayloadDefinitions) -> Variant:
-    """Return the target of a reference, written out."""
+    """Return the target of a reference as a copy."""
     body = definitions.bodies.get(variant.codec.name) if variant.kind == "ref" and isinstance(variant.codec, RefCodec) else None
     if body is None or body.get("type") != "object" or not isinstance(variant.codec, RefCodec):
         return variant
@@ -204,14 +204,14 @@ def _copied(variant: Variant, definitions: PayloadDefinitions) -> Variant:
 
 
 def _leader(group: Sequence[Variant]) -> str | None:
-    """Return a key that distinguishes the objects of a group, or `None` if they have none in common."""
+    """Return a key that distinguishes the objects of a group, or `None`."""
     properties = [mapping(variant.body["properties"]) for variant in group]
     shared = [name for name in properties[0] if all(name in others for others in properties[1:])]
     return next((name for name in shared if _discriminates(group, name)), None)
 
 
 def _discriminates(group: Sequence[Variant], name: str) -> bool:
-    """Return whether a property has constant values that differ in all objects of a group."""
+    """Return whether a property has a different constant in every object of a group."""
     seen: set[Hashable] = set()
     for variant in group:
         schema = mapping(variant.body["properties"]).get(name)
@@ -225,7 +225,7 @@ def _discriminates(group: Sequence[Variant], name: str) -> bool:
 
 
 def _alike(variants: Sequence[Variant], objects: Sequence[int]) -> list[list[int]]:
-    """Return the groups of objects that begin with one key which does not distinguish them."""
+    """Return the groups of objects that begin with the same key without being distinguished by it."""
     groups: dict[str, list[int]] = {}
     for number in objects:
         groups.setdefault(next(iter(mapping(variants[number].body["properties"]))), []).append(number)
@@ -237,7 +237,7 @@ def _alike(variants: Sequence[Variant], objects: Sequence[int]) -> list[list[int
 
 
 def _led(variant: Variant, leader: str, ledger: Ledger) -> Variant:
-    """Make an object begin with one of its keys."""
+    """Move one of an object's keys to the front."""
     body = leading(variant.body, leader, mapping(variant.body["properties"])[leader])
     if isinstance(variant.node, dict):
         reason = f"begins with {dumps(leader, indent=False)}, which tells the alternatives apart"
@@ -246,7 +246,7 @@ def _led(variant: Variant, leader: str, ledger: Ledger) -> Variant:
 
 
 def disambiguated(variants: Sequence[Variant], dialect: Dialect, ledger: Ledger) -> list[Variant]:
-    """Return the variants of a union with lists and objects so that no answer can be meant in two ways."""
+    """Return the variants of a union with lists and objects changed so that every answer is unambiguous."""
     result = _boxed(variants, dialect, ledger.definitions)
     alike: list[int] = []
     if dialect.first_keys:
@@ -261,7 +261,7 @@ def disambiguated(variants: Sequence[Variant], dialect: Dialect, ledger: Ledger)
 
 
 def _boxed(variants: Sequence[Variant], dialect: Dialect, definitions: PayloadDefinitions) -> list[Variant]:
-    """Put the lists that could be mistaken for others into objects of their own."""
+    """Wrap lists that could be mistaken for others in objects."""
     result = list(variants)
     lists = [number for number, variant in enumerate(variants) if variant.kind == "array"]
     if len(lists) < 2:
@@ -278,7 +278,7 @@ def _boxed(variants: Sequence[Variant], dialect: Dialect, definitions: PayloadDe
 
 
 def _mistakable(variants: Sequence[Variant], dialect: Dialect, definitions: PayloadDefinitions) -> list[int]:
-    """Return the variants of which an answer could be taken for another one that means something else."""
+    """Return the variants whose answers could be mistaken for another variant with a different meaning."""
     result: set[int] = set()
     seen: dict[int, JsonObject] = {}
 
@@ -302,13 +302,13 @@ def _mistakable(variants: Sequence[Variant], dialect: Dialect, definitions: Payl
 
 
 def _as_answered(body: JsonObject, dialect: Dialect) -> JsonObject:
-    """Return the schema of answers by which a variant is distinguished from others: an empty list does not count."""
+    """Return the answer schema that distinguishes a variant from others: empty lists do not count."""
     body = _close_objects(body, dialect)
     return {**body, "minItems": max(1, bound(body, "minItems") or 0)} if body.get("type") == "array" else body
 
 
 def _close_objects(body: JsonObject, dialect: Dialect) -> JsonObject:
-    """Return a schema with closed objects: in an open union, an object means the alternative that declares its keys."""
+    """Return a schema with closed objects: in an open union, an object belongs to the alternative that declares its keys."""
     if dialect.closed:
         return body
     closed = map_schemas(body, _close_node)
@@ -324,10 +324,10 @@ def _close_node(node: Json) -> Json:
 
 
 def _taken_for_alike(codecs: Sequence[Codec], left: int, right: int) -> set[int]:
-    """Return the variants that are in a pair with different codecs which is not compared.
+    """Return the variants in pairs with different codecs that are not compared.
 
-    `left` and `right` are the first pair that is not; after it come `left` with each variant behind `right`,
-    and the variants behind `left` with one another.
+    `left` and `right` are the first such pair; it is followed by `left` with each variant after `right`,
+    and by all pairs of variants after `left`.
     """
     beside = {number for number in range(right, len(codecs)) if codecs[number] != codecs[left]}
     behind = range(left + 1, len(codecs))
@@ -336,7 +336,7 @@ def _taken_for_alike(codecs: Sequence[Codec], left: int, right: int) -> set[int]
 
 
 def _box(variant: Variant, key: str, dialect: Dialect) -> Variant:
-    """Put a list into an object of its own; one that encodes a map is marked even when empty."""
+    """Wrap a list in an object; one that encodes a map is marked even if empty."""
     box: JsonObject = {"type": "object", "properties": {key: variant.body}, "required": [key]}
     if dialect.closed:
         box["additionalProperties"] = False
@@ -348,7 +348,7 @@ def _box(variant: Variant, key: str, dialect: Dialect) -> Variant:
 def _tagged(
     variants: Sequence[Variant], chosen: Sequence[int], objects: Sequence[int], dialect: Dialect, definitions: PayloadDefinitions
 ) -> list[Variant]:
-    """Make each of the chosen objects begin with a key that none of the objects has and that names it."""
+    """Prepend to each of the chosen objects an identifying key that none of the objects has."""
     result = list(variants)
     if not chosen:
         return result
@@ -369,9 +369,9 @@ def _tagged(
 
 
 def _labels(chosen: Sequence[tuple[int, Variant]], tag: str, definitions: PayloadDefinitions) -> dict[int, str]:
-    """Return a label for each of the chosen objects: one that a copy of its definition has already, where there is one.
+    """Return a label for each of the chosen objects, reusing one from a copy of its definition if there is one.
 
-    If definitions were numbered anew in each union, there would be a copy for each pair of a definition and a number.
+    New numbers in each union would require a copy for each pair of a definition and a number.
     """
     labels: dict[int, str] = {}
     taken: set[str] = set()
@@ -410,7 +410,7 @@ def choice(variants: Sequence[Variant], context: RewriteContext) -> tuple[JsonOb
 
 
 def _words(variants: Sequence[Variant]) -> tuple[JsonObject, Codec]:
-    """Write variants with finitely many values as one enum of strings."""
+    """Write variants with finitely many values as one string enum."""
     known: dict[str, tuple[Json, Json]] = {}
     for variant in variants:
         for sent, value in _finite_table(variant):
@@ -431,7 +431,7 @@ def _finite_table(variant: Variant) -> list[tuple[Json, Json]]:
 
 
 def _choice_named(variants: Sequence[Variant], context: RewriteContext) -> tuple[JsonObject, Codec]:
-    """Write alternatives as properties of one object, whose `choice` names the one that is present."""
+    """Write alternatives as properties of one object, whose `choice` names the present one."""
     labels: list[str] = []
     of: dict[str, Choice] = {}
     properties: JsonObject = {}
@@ -450,7 +450,7 @@ def _choice_named(variants: Sequence[Variant], context: RewriteContext) -> tuple
 
 
 def _label(variant: Variant, dialect: Dialect) -> str:
-    """Return a word for an alternative: its title, the constant it begins with, its type."""
+    """Return a name for an alternative: its title, its leading constant, or its type."""
     words = [variant.title] if variant.title else []
     for schema in mapping(variant.body.get("properties")).values() if variant.kind == "object" else ():
         values = listed_values(schema) if isinstance(schema, dict) else []
@@ -480,9 +480,9 @@ def fit(node: Json, context: RewriteContext) -> Rebuilt:
 
 
 def scalar_type(node: Json, context: RewriteContext) -> str | None:
-    """Return the scalar type that is all a schema asks for, or `None` for every other schema.
+    """Return the scalar type that a schema consists of, or `None` for other schemas.
 
-    Most schemas are scalars: their keywords need no variants that are combined.
+    Most schemas are scalars: their keywords do not require combining variants.
     """
     if not isinstance(node, dict) or context.active or context.nested >= REBUILT_LEVELS:
         return None
@@ -491,7 +491,7 @@ def scalar_type(node: Json, context: RewriteContext) -> str | None:
 
 
 def combine(node: Json, variants: Sequence[Variant], context: RewriteContext, notes: Sequence[str] = ()) -> Rebuilt:
-    """Return one schema for several variants, with the description of the node and the notes."""
+    """Return one schema for several variants, with the node's description and the notes."""
     dialect = context.dialect
     if not variants or len(variants) > 2 or variants[0].kind == "null":
         return combine_variants(node, variants, context, notes)[0]
@@ -506,7 +506,7 @@ def combine(node: Json, variants: Sequence[Variant], context: RewriteContext, no
 
 
 def _or_null(variant: Variant, dialect: Dialect) -> tuple[JsonObject, Codec]:
-    """Return the schema of a variant that takes null besides, and its codec."""
+    """Return the schema of a variant extended by null, and its codec."""
     codec = variant.codec
     if codec is None:
         return _nullable(variant.body, variant.kind, dialect), None
@@ -532,7 +532,7 @@ def _nullable(body: JsonObject, kind: str, dialect: Dialect) -> JsonObject:
 def combine_variants(
     node: Json, variants: Sequence[Variant], context: RewriteContext, notes: Sequence[str] = ()
 ) -> tuple[Rebuilt, Sequence[Variant]]:
-    """Return one schema for several variants, and the variants as they are in it, some changed to be distinguishable."""
+    """Return one schema for several variants, and its variants, some changed to be distinguishable."""
     variants = _merge_variants(context, variants)
     if not variants:
         return (None, None), variants
@@ -579,7 +579,7 @@ class _United(NamedTuple):
 
 
 def _united(context: RewriteContext, variants: Sequence[Variant], shared: tuple[str, ...]) -> _United:
-    """Return one schema for variants that differ, and the codec that finds the variant of an answer."""
+    """Return one schema for different variants, and the codec that identifies the variant of an answer."""
     dialect = context.dialect
     if len(variants) == 1 and variants[0].kind == "null" and not dialect.null_type and dialect.null:
         body: JsonObject = {"type": ["string", "null"], "enum": ["null", None]}
@@ -605,7 +605,7 @@ def _united(context: RewriteContext, variants: Sequence[Variant], shared: tuple[
 
 
 def _more(shared: tuple[str, ...], texts: Sequence[str | None]) -> tuple[str, ...]:
-    """Return the shared notes with more of them."""
+    """Return the shared notes with further ones."""
     return (*shared, *(text for text in texts if text and text not in shared))
 
 
@@ -620,7 +620,7 @@ def _branch(variant: Variant, shared: Sequence[str], dialect: Dialect) -> JsonOb
 
 
 def _codec_of(others: Sequence[Variant], nulls: Sequence[Variant]) -> Codec:
-    """Return the codec of a union: nothing if nothing changes in any branch."""
+    """Return the codec of a union, or `None` if all branches are identities."""
     if all(variant.codec is None for variant in others):
         return None
     return UnionCodec(
@@ -629,7 +629,7 @@ def _codec_of(others: Sequence[Variant], nulls: Sequence[Variant]) -> Codec:
 
 
 def described(node: Json, body: JsonObject, codec: Codec, notes: Sequence[str | None], context: RewriteContext) -> Rebuilt:
-    """Return a schema with title and description in front, annotations the target lacks among the latter."""
+    """Return a schema with its title and description first, the latter including annotations that the target lacks."""
     if not isinstance(node, dict):
         text = join_notes(*notes) if notes else None
         return (_headed({"description": text}, body, {}) if text else body, codec)
@@ -661,5 +661,5 @@ def described(node: Json, body: JsonObject, codec: Codec, notes: Sequence[str | 
 
 
 def _headed(head: JsonObject, body: JsonObject, tail: JsonObject) -> JsonObject:
-    """Return a schema with something in front and something behind; a reference allows no siblings."""
+    """Return a schema with keywords before and after; a reference allows no siblings."""
     return {**head, "anyOf": [body], **tail} if head and "$ref" in body else {**head, **body, **tail}

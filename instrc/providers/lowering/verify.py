@@ -1,4 +1,4 @@
-"""Ask the engines that are installed whether they take a payload, and whether they hold answers to its order."""
+"""Test a payload with the installed engines: whether they accept it, and whether they enforce its order."""
 
 from __future__ import annotations
 
@@ -52,12 +52,12 @@ class Verification(Struct, frozen=True):
 
     @property
     def asked(self) -> tuple[str, ...]:
-        """The engines with a verdict."""
+        """The engines with a result."""
         return tuple(opinion.engine for opinion in self.opinions if opinion.accepted is not None)
 
     @property
     def accepted(self) -> bool | None:
-        """Whether no rule is broken and no engine of the target refuses, or `None` if none of its engines could be asked."""
+        """Whether no rule is violated and no engine of the target refuses, or `None` if none of its engines could run."""
         binding = [opinion.accepted for opinion in self.opinions if opinion.binding]
         if self.breaches or False in binding:
             return False
@@ -65,7 +65,7 @@ class Verification(Struct, frozen=True):
 
     @property
     def ordered(self) -> bool | None:
-        """Whether order is enforced by every engine of the target that was asked, or `None` if unknown."""
+        """Whether every tested engine of the target enforces order, or `None` if unknown."""
         said = [opinion.ordered for opinion in self.opinions if opinion.binding and opinion.ordered is not None]
         return all(said) if said else None
 
@@ -83,12 +83,12 @@ class Verification(Struct, frozen=True):
 
 @takes_plain_values
 def verify(payload: Lowering | Json, target: str | Dialect | None = None) -> Verification:
-    """Check a payload of a target, or a schema in its words alone, against its rules and the installed engines.
+    """Check a payload, or a bare schema in the target's form, against the target's rules and the installed engines.
 
         lowered = instrc.lower({"type": "object", "properties": {"text": {"type": "string"}}}, "anthropic-strict")
         assert not instrc.verify(lowered).breaches
 
-    Without a `target`, a lowering is checked by its own target, and a payload as one of `openai`.
+    Without a `target`, a lowering is checked by its own target, and a payload by `openai`.
     """
     if isinstance(payload, Lowering):
         dialect = payload.dialect if target is None else targets.dialect(target)
@@ -118,7 +118,7 @@ def _verified(payload: Json, dialect: Dialect) -> Verification:
 
 
 def _in_envelope(schema: Json, dialect: Dialect) -> Json:
-    """Put a schema alone into the envelope of a target."""
+    """Put a bare schema into the envelope of a target."""
     from instrc.providers.dialect import fill_envelope
 
     words = {"@name": "tool", "@description": None, "@schema": schema, "@schema-text": dumps(schema, indent=False), "@map": None}
@@ -126,7 +126,7 @@ def _in_envelope(schema: Json, dialect: Dialect) -> Json:
 
 
 def _refused(schema: Json, dialect: Dialect) -> list[Breach]:
-    """Return why a value is not a schema, by JSON Schema itself; the rules of a target are about schemas only."""
+    """Return why a value is not a JSON Schema; the target's rules apply only to schemas."""
     return [Breach("schema", pointer(dialect.where) + problem.pointer, problem.reason) for problem in problems_of(schema)]
 
 
@@ -137,7 +137,7 @@ VERIFIED_ORDERS: Final = 40
 
 
 def _opinion(name: str, engine: Callable[[Json], Matcher], schema: Json, *, binding: bool) -> Opinion:
-    """Ask one engine."""
+    """Run one engine."""
     if find_spec(name) is None:
         return Opinion(name, binding, None, "is not installed")
     try:
@@ -161,14 +161,14 @@ def _opinion(name: str, engine: Callable[[Json], Matcher], schema: Json, *, bind
 
 
 def _llguidance(schema: Json) -> Matcher:
-    """Compile as Mistral and vLLM's guidance backend do."""
+    """Compile like Mistral and vLLM's guidance backend."""
     from llguidance import LLMatcher
 
     return _guided(LLMatcher.grammar_from_json_schema(dumps(schema, indent=False)))
 
 
 def _xgrammar(schema: Json) -> Matcher:
-    """Compile as vLLM's and SGLang's default backend does."""
+    """Compile like vLLM's and SGLang's default backend."""
     import xgrammar
 
     vocabulary = [*(bytes([byte]) for byte in range(256)), b"<end>"]
@@ -189,7 +189,7 @@ _ENGINES: dict[str, Callable[[Json], Matcher]] = {
 
 
 def _guided(grammar: str) -> Matcher:
-    """Return a matcher of texts against a grammar of llguidance."""
+    """Return a matcher of texts by an llguidance grammar."""
     from llguidance import LLMatcher, LLTokenizer
 
     if message := LLMatcher.validate_grammar(grammar):
@@ -205,7 +205,7 @@ def _guided(grammar: str) -> Matcher:
 
 
 class Swap(NamedTuple):
-    """An instance in which two neighbours that a schema declares have changed places."""
+    """An instance in which two adjacent declared keys are swapped."""
 
     value: Json
     place: str
@@ -214,7 +214,7 @@ class Swap(NamedTuple):
 
 
 def swaps(value: Json, schema: Json) -> Iterator[Swap]:
-    """Yield an instance with each pair of declared neighbours swapped, one pair at a time; undeclared keys have no order."""
+    """Yield an instance for each pair of adjacent declared keys, with that pair swapped; undeclared keys have no order."""
     yield from _swaps(value, schema, schema, (), 0)
 
 
