@@ -53,8 +53,8 @@ def tune_command(
     """Find what to say to one model, by cases with results.
 
     Forms of the program are compared on some of the cases of NAME.eval.jsonl: wordings, the level of words, the order of values,
-    examples, the order of properties, thoughts. The winner is tested once on at least 100 cases that were held back, and is
-    written to PROGRAM.tuned.toml only if these show that it is better.
+    examples, the order of properties, thoughts, a request for each step. The winner is tested once on at least 100 cases that
+    were held back, and is written to PROGRAM.tuned.toml only if these show that it is better.
     `compile`, `run` and `eval` use it for this model and this program.
 
     Finished runs are kept in .instrc/eval: a search that was interrupted continues, and asks nothing twice.
@@ -175,11 +175,12 @@ def _write(subject: Subject, found: Tuning, model: str) -> None:
     paired, report = found.comparison.overall.paired, Report()
     source = read_text(subject.program, report)
     report.stop_if_failed(SettingsError)
+    assert source is not None
     cases = [[case.id, case.input, case.expected] for case in subject.data.cases]
     tuned = Tuned(
         export=subject.flat.graph.name,
         model=model,
-        program=digest_of(subject.flat, "" if source is None else source.text),
+        program=digest_of(subject.flat, source),
         data=sha256(dumps(cases, indent=False).encode()).hexdigest(),
         date=datetime.now(UTC).date().isoformat(),
         figures={

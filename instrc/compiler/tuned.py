@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final, cast
+from typing import Final, Literal, cast
 
 import msgspec
 from msgspec import Struct
 
-from instrc.compiler.ir import FlatGraph
+from instrc.compiler.ir import Context, FlatGraph
 from instrc.problems.report import Report
 from instrc.process.request_settings import WordsLevel
 from instrc.text.files import read_toml, read_whole
@@ -25,13 +25,15 @@ class PromptForm(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     words: WordsLevel | None = None
     texts: dict[str, str] = {}
-    """Descriptions by place."""
+    """Descriptions by place; an empty one is left out."""
     values: dict[str, list[Json]] = {}
     """Enum values in order, by place."""
     order: dict[str, list[str]] = {}
     """Property names in order, by place."""
     off: list[str] = []
     """Thoughts that are left out."""
+    calls: Literal["each", "one"] | None = None
+    """Whether each step has a request of its own, or as many as possible share one, whatever the program says."""
 
 
 class Tuned(Struct, frozen=True, kw_only=True):
@@ -110,7 +112,12 @@ def _loaded(value: Json) -> list[Json]:
 def formed(flat: FlatGraph, form: PromptForm) -> FlatGraph:
     """Return a program in another form; places that it does not have are passed over."""
     changed = {number: _formed(schema, place, form) for number, place, schema in steps_of(flat)}
-    return msgspec.structs.replace(flat, schemas={**flat.schemas, **changed})
+    graph, contexts = flat.graph, None if form.calls == "one" else flat.graph.contexts
+    if form.calls == "each" and all(isinstance(unit, int) for unit in graph.units):
+        steps = [graph.steps[unit] for unit in graph.units if isinstance(unit, int)]
+        contexts = tuple(Context(step.executor, (step.number,), (), step.span) for step in steps)
+    graph = msgspec.structs.replace(graph, contexts=contexts)
+    return msgspec.structs.replace(flat, graph=graph, schemas={**flat.schemas, **changed})
 
 
 def steps_of(flat: FlatGraph) -> Iterator[tuple[int, str, Json]]:
@@ -120,21 +127,30 @@ def steps_of(flat: FlatGraph) -> Iterator[tuple[int, str, Json]]:
             yield number, step.key or snake(step.base_name), flat.schemas[number]
 
 
-def parts_of(schema: Json, place: str) -> Iterator[tuple[str, JsonObject]]:
+def schemas_of(schema: Json, place: str) -> Iterator[tuple[str, JsonObject]]:
     """Yield a schema and those of its properties and items, by place."""
     if isinstance(schema, dict):
         yield place, schema
         for name, part in mapping(schema.get("properties")).items():
-            yield from parts_of(part, f"{place}.{name}")
-        yield from parts_of(schema.get("items"), f"{place}[]")
+            yield from schemas_of(part, f"{place}.{name}")
+        yield from schemas_of(schema.get("items"), f"{place}[]")
+
+
+def other_calls(flat: FlatGraph) -> Iterator[PromptForm]:
+    """Yield the form in which steps that share a request have one each, or those that are cut by hand share one."""
+    steps = [step for step in flat.graph.steps.values() if step.executor == "model"]
+    if len(steps) > 1 and not flat.graph.block_numbers:
+        yield PromptForm(calls="each" if flat.graph.contexts is None else "one")
 
 
 def _formed(schema: Json, place: str, form: PromptForm) -> Json:
     if not isinstance(schema, dict):
         return schema
     result: JsonObject = {**schema}
-    if place in form.texts:
+    if form.texts.get(place, "") != "":
         result["description"] = form.texts[place]
+    elif place in form.texts:
+        result.pop("description", None)
     if place in form.values and _same(schema.get("enum"), form.values[place]):
         result["enum"] = form.values[place]
     if "items" in schema:
@@ -153,12 +169,14 @@ def _same(listed: Json, values: list[Json]) -> bool:
     return sorted(map(dumps, listing(listed))) == sorted(map(dumps, values))
 
 
-def digest_of(flat: FlatGraph, text: str) -> str:
-    """Return the digest of a program as it is written, with the schemas of its steps."""
+def digest_of(flat: FlatGraph, source: Source) -> str:
+    """Return the digest of a program in the layout of `instrc fmt`, with the schemas of its steps."""
     schemas = [[place, schema] for _, place, schema in steps_of(flat)]
     from hashlib import sha256  # most programs have no forms
 
-    return sha256(dumps([text, schemas], indent=False).encode()).hexdigest()
+    from instrc.language.formatter import format_program
+
+    return sha256(dumps([format_program(source), schemas], indent=False).encode()).hexdigest()
 
 
 class TunedForm:
@@ -176,7 +194,7 @@ class TunedForm:
             return flat
         first = None if self.model is None else self.model.partition(",")[0].strip()
         reason = None if first in (None, tuned.model) else f"it is for `{tuned.model}`, and `{first}` is asked"
-        reason = reason if digest_of(flat, self.source.text) == tuned.program else "the program has changed since then"
+        reason = reason if digest_of(flat, self.source) == tuned.program else "the program has changed since then"
         if reason is not None:
             from instrc.problems.settings import NotTuned  # as above
 

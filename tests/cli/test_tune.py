@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -23,8 +26,14 @@ VIBE = {
 }
 
 
+@pytest.fixture
+def when_asked() -> list[Callable[[], object]]:
+    """Functions that the server calls after it got a request, and before it answers."""
+    return []
+
+
 @pytest.fixture(autouse=True)
-def asked(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+def asked(folder: Path, monkeypatch: pytest.MonkeyPatch, when_asked: list[Callable[[], object]]) -> Iterator[list[str]]:
     """Messages that a server got, which is right in 4 of 5 cases if it is asked for the feeling, else in half of them."""
     (folder / "schemas").mkdir(exist_ok=True)
     (folder / "schemas/tell-mood.vibe.json").write_text(json.dumps(VIBE), encoding="utf-8")
@@ -35,6 +44,8 @@ def asked(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
 
     def answer(given: Asked) -> Answer:
         messages.append(json.loads(given.body)["messages"][0]["content"])
+        for call in when_asked:
+            call()
         number = int(re.findall(r"review (\d+)", messages[-1])[-1])
         right = number % 5 > 0 if "The feeling." in messages[-1] else number % 4 > 1
         said = json.dumps({"mood": MOODS[number % 2 if right else 1 - number % 2]})
@@ -73,7 +84,11 @@ def test_what_is_found_is_written_and_used_for_this_model_alone(instrc: Instrc, 
     other = instrc("run", "mood.aug", "--model", "llamacpp:large", "--input", "review 1", "--engine", "memory")
     assert "it is for `llamacpp:small`, and `llamacpp:large` is asked" in other.err
     assert "The mood." in asked[-1]
-    (folder / "mood.aug").write_text("prompt | Tell_Mood;", encoding="utf-8")
+    (folder / "mood.aug").write_text("prompt|Tell_Mood", encoding="utf-8")
+    assert instrc("compile", "mood.aug").err == ""  # the layout does not count
+    assert instrc("fmt", "mood.aug").code == 0
+    assert instrc("compile", "mood.aug").err == ""
+    (folder / "mood.aug").write_text("prompt | Tell_Mood | Tell_Mood", encoding="utf-8")
     assert "the program has changed" in instrc("compile", "mood.aug").err
 
 
@@ -100,6 +115,36 @@ def test_a_search_that_was_interrupted_asks_nothing_twice(instrc: Instrc, folder
     whole = len(asked)
     again = instrc(*TUNE, "--yes")
     assert (again.code, len(asked)) == (0, whole)
+
+
+@pytest.mark.long
+def test_a_search_that_is_killed_goes_on_where_it_was(
+    instrc: Instrc, folder: Path, asked: list[str], when_asked: list[Callable[[], object]]
+) -> None:
+    assert instrc(*TUNE, "--yes", "--store", "whole").code == 0
+    form, requests = (folder / "mood.tuned.toml").read_text(), len(asked)
+    (folder / "mood.tuned.toml").unlink()
+    asked.clear()
+    command = [sys.executable, "-m", "instrc", *TUNE, "--yes", "-q", "--concurrency", "2"]
+    kills = 0
+    for point in (1, 14, requests // 3, requests - 60):
+        with subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE) as process:
+
+            def kill(process: subprocess.Popen[bytes] = process, point: int = point) -> None:
+                if len(asked) >= point:
+                    process.kill()
+
+            when_asked[:] = [kill]
+            process.communicate(timeout=300)
+            kills += process.returncode == -signal.SIGKILL
+            assert not (folder / "mood.tuned.toml").exists()
+    when_asked.clear()
+    assert kills == 4
+    done = instrc(*TUNE, "--yes", "-q")
+    assert done.code == 0, done.err
+    assert (folder / "mood.tuned.toml").read_text() == form
+    assert len(set(asked)) == requests
+    assert len(asked) <= requests + 2 * kills  # only what was under way is asked again
 
 
 def test_without_a_difference_nothing_is_written(instrc: Instrc, folder: Path) -> None:

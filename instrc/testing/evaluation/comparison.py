@@ -310,6 +310,7 @@ _CHANGED: Final[Mapping[str, str]] = {
     "order": "order reversed",
     "values": "values reversed",
     "words": "words in place of today's",
+    "calls": "requests for",
 }
 
 

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct, field, structs
 
 from instrc.compiler.ir import FlatGraph
-from instrc.compiler.tuned import PromptForm, formed, parts_of, steps_of
+from instrc.compiler.tuned import PromptForm, formed, other_calls, schemas_of, steps_of
 from instrc.engines.prepare import Prepared, prepare
 from instrc.problems.errors import InstrcError
 from instrc.process.request_settings import WORDS_LEVELS
@@ -21,7 +21,7 @@ from instrc.testing.evaluation.comparison import VersionComparison, compared, ev
 from instrc.testing.evaluation.dataset import DataSet, EvalCase
 from instrc.testing.evaluation.results import EvaluationResult
 from instrc.testing.evaluation.runner import EvalOptions, ProgramRunner
-from instrc.testing.evaluation.variants import Version
+from instrc.testing.evaluation.variants import PartKind, Version, parts_at
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, as_texts, listing, mapping
 from instrc.text.sentences import EN, Sentences, filled
@@ -149,7 +149,7 @@ class Subject(Struct):
     def parts(self, form: PromptForm) -> list[tuple[str, JsonObject]]:
         """Return the schemas of the steps that a model fills in, and those in them, by place."""
         assert self.flat is not None
-        return [part for _, place, schema in steps_of(formed(self.flat, form)) for part in parts_of(schema, place)]
+        return [part for _, place, schema in steps_of(formed(self.flat, form)) for part in schemas_of(schema, place)]
 
     def roots(self) -> list[str]:
         """Return the places of the steps that a model fills in."""
@@ -216,8 +216,9 @@ def stages_of(subject: Subject, wordings: Mapping[str, Sequence[str]], examples:
         yield "words", partial(_levels, subject)
     yield _VALUES, partial(_values, subject)
     yield "examples", partial(_examples, subject, examples)
-    yield _PROPERTIES, partial(_orders, subject)
-    yield "thoughts", partial(_without_thoughts, subject)
+    yield _PROPERTIES, partial(_without, subject, "order")
+    yield "thoughts and mixins", partial(_without_thoughts, subject)
+    yield "requests", partial(_calls, subject)
 
 
 async def _wordings(subject: Subject, start: PromptForm) -> dict[str, list[str]]:
@@ -290,8 +291,33 @@ def _enums(subject: Subject, best: PromptForm) -> Iterator[tuple[str, JsonObject
 
 def _values(subject: Subject, best: PromptForm) -> Iterator[PromptForm]:
     """Yield the values of each enum in reverse, where the model reads them: their order acts through the words alone."""
-    for place, _, values in [*_enums(subject, best)][:PLACES] if subject.shown or best.words == "all" else ():
-        yield structs.replace(best, values={**best.values, place: values[::-1]})
+    if subject.shown or best.words == "all":
+        yield from _without(subject, "values", best)
+
+
+def _without(subject: Subject, kind: PartKind, best: PromptForm) -> Iterator[PromptForm]:
+    """Yield the form without each part of a kind."""
+    parts = [part.form for place, schema in subject.parts(best) for part in parts_at(place, schema) if part.kind == kind]
+    for form in parts[:PLACES]:
+        yield structs.replace(
+            best, values={**best.values, **form.values}, order={**best.order, **form.order}, off=[*best.off, *form.off]
+        )
+
+
+def _without_thoughts(subject: Subject, best: PromptForm) -> Iterator[PromptForm]:
+    """Yield the form without each thought, and without all of a step, as its mixins add them."""
+    single = [*_without(subject, "thought", best)]
+    yield from single
+    for root in subject.roots():
+        thoughts = [place for form in single for place in form.off[len(best.off) :] if place.startswith(f"{root}.")]
+        if len(thoughts) > 1:
+            yield structs.replace(best, off=[*best.off, *thoughts])
+
+
+def _calls(subject: Subject, best: PromptForm) -> Iterator[PromptForm]:
+    """Yield the form with a request for each step, or with common ones."""
+    assert subject.flat is not None
+    yield from (structs.replace(best, calls=form.calls) for form in other_calls(formed(subject.flat, best)))
 
 
 def _examples(subject: Subject, examples: Sequence[EvalCase], best: PromptForm) -> Iterator[PromptForm]:
@@ -309,18 +335,6 @@ def _fits(expected: Json, known: JsonObject) -> bool:
     return isinstance(expected, dict) and bool(expected) and expected.keys() <= known.keys()
 
 
-def _orders(subject: Subject, best: PromptForm) -> Iterator[PromptForm]:
-    several = [(place, names) for place, part in subject.parts(best) if len(names := [*mapping(part.get("properties"))]) > 1]
-    for place, names in several[:PLACES]:
-        yield structs.replace(best, order={**best.order, place: names[::-1]})
-
-
-def _without_thoughts(subject: Subject, best: PromptForm) -> Iterator[PromptForm]:
-    thoughts = [place for place, _ in subject.parts(best) if place.rpartition(".")[2].startswith("_")]
-    for place in thoughts[:PLACES]:
-        yield structs.replace(best, off=[*best.off, place])
-
-
 def _text(value: Json) -> str:
     return value if isinstance(value, str) else dumps(value, indent=False)
 
@@ -331,4 +345,5 @@ def described(form: PromptForm) -> str:
     parts += [f"another text of {place}" for place in form.texts]
     parts += [f"values of {place} in another order" for place in form.values]
     parts += [f"properties of {place} in another order" for place in form.order]
+    parts += [] if form.calls is None else ["a request for each step" if form.calls == "each" else "common requests"]
     return ", ".join([*parts, *(f"without {place}" for place in form.off)]) or "as it is written"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -15,6 +15,7 @@ import msgspec
 from msgspec.structs import replace
 
 from instrc.compiler.ir import Application, FlatGraph, Instruction
+from instrc.compiler.tuned import PromptForm, formed, other_calls, schemas_of, steps_of
 from instrc.compiler.workspace import Workspace
 from instrc.engines.prepare import Prepared, prepare
 from instrc.problems.errors import SettingsError
@@ -25,8 +26,7 @@ from instrc.runtime.models.model import Model
 from instrc.schema.walk import map_schemas
 from instrc.text.files import MOST_BYTES
 from instrc.text.jsontext import dumps, loads
-from instrc.text.jsonvalue import Json, JsonObject
-from instrc.text.names import snake
+from instrc.text.jsonvalue import Json, JsonObject, listing, mapping
 from instrc.text.source import Source, Span
 from instrc.vibes.find_files import read_text
 from instrc.vibes.project import DEFAULT_PROJECT, Project
@@ -172,13 +172,9 @@ def _vibe(program: str, name: str, other: str, project: Project) -> Json:
         if not isinstance(node, dict) or not isinstance(reference, str) or reference not in {*replaced, f"aug:{name}"}:
             return node
         rest = {key: value for key, value in node.items() if key != "$ref"}
-        return {**rest, "allOf": [*_list(rest.get("allOf")), registry.load(reference).schema]}
+        return {**rest, "allOf": [*listing(rest.get("allOf")), registry.load(reference).schema]}
 
     return map_schemas(registry.load(result[0]).schema, in_full)
-
-
-def _list(value: Json) -> list[Json]:
-    return value if isinstance(value, list) else []
 
 
 def _with_memory(program: str, vibes: Mapping[str, Json], export: str | None, project: Project) -> Prepared:
@@ -250,7 +246,7 @@ def _files_of(top: Path, commit: str, revision: str) -> Iterator[Path]:
         yield copy
 
 
-PartKind: TypeAlias = Literal["mixin", "thought", "description", "order", "values", "words"]
+PartKind: TypeAlias = Literal["mixin", "thought", "description", "order", "values", "calls", "words"]
 
 
 class Part(NamedTuple):
@@ -259,90 +255,38 @@ class Part(NamedTuple):
     kind: PartKind
     name: str
     """Display name: `write_reply._considerations`."""
-    step: int = 0
-    path: tuple[str, ...] = ()
-    """Property names from the schema of the step down."""
+    form: PromptForm = PromptForm()
+    """The form of the program without it."""
 
 
 def parts_of(program: str, *, export: str | None = None, project: Project = DEFAULT_PROJECT) -> list[Part]:
-    """Return the parts of a program: mixins, thoughts, descriptions, the orders of properties and of values."""
+    """Return the parts of a program: mixins, thoughts, descriptions, the orders of properties and of values, common requests."""
     flat = _composed(program, export, project)
     if flat is None:
         _refuse("program", program, "only a program (`.aug`) has parts that can be left out")
     contents = [*(step.content for step in flat.graph.steps.values()), *flat.graph.units]
     mixins = dict.fromkeys(use.mixin.name for use in _uses(contents, Application))
     result = [Part("mixin", name) for name in mixins]
-    for number, step in flat.graph.steps.items():
-        if step.executor == "model":
-            name = step.key or snake(step.base_name)
-            result += _parts_below(flat.schemas[number], number, name, ())
-    return result
+    for _, name, schema in steps_of(flat):
+        for place, part in schemas_of(schema, name):
+            result += parts_at(place, part)
+    return [*result, *(Part("calls", form.calls or "", form) for form in other_calls(flat))]
 
 
-def _parts_below(schema: Json, step: int, name: str, path: tuple[str, ...]) -> Iterator[Part]:
-    if not isinstance(schema, dict):
-        return
-    if path and path[-1].startswith("_"):
-        yield Part("thought", name, step, path)
+def parts_at(place: str, schema: JsonObject) -> Iterator[Part]:
+    """Yield the parts at one place of a program, without those inside it."""
+    if place.rpartition(".")[2].startswith("_"):
+        yield Part("thought", place, PromptForm(off=[place]))
     if "description" in schema:
-        yield Part("description", name, step, path)
-    if len(_list(schema.get("enum"))) > 1:
-        yield Part("values", name, step, path)
-    properties = schema.get("properties")
-    if isinstance(properties, dict):
-        if len(properties) > 1:
-            yield Part("order", name, step, path)
-        for key, value in properties.items():
-            yield from _parts_below(value, step, f"{name}.{key}", (*path, key))
+        yield Part("description", place, PromptForm(texts={place: ""}))
+    if len(values := listing(schema.get("enum"))) > 1:
+        yield Part("values", place, PromptForm(values={place: values[::-1]}))
+    if len(names := [*mapping(schema.get("properties"))]) > 1:
+        yield Part("order", place, PromptForm(order={place: names[::-1]}))
 
 
 def without(program: str, part: Part, *, export: str | None = None, project: Project = DEFAULT_PROJECT) -> Prepared:
     """Return a program without a part, or with properties or values in reverse order."""
-    if part.kind == "words":
-        return prepare(program, export=export, project=project)
     if part.kind == "mixin":
         return with_vibes(program, {}, (part.name,), export=export, project=project)
-    return prepare(program, export=export, project=project, change=partial(_changed, part))
-
-
-def _changed(part: Part, flat: FlatGraph) -> FlatGraph:
-    schema = flat.schemas.get(part.step)
-    changed = None if schema is None else _at(schema, part.path, _CHANGES[part.kind])
-    return flat if changed is None else msgspec.structs.replace(flat, schemas={**flat.schemas, part.step: changed})
-
-
-_Change: TypeAlias = Callable[[JsonObject], Json]
-
-
-def _at(schema: Json, path: tuple[str, ...], change: _Change | None) -> Json:
-    """Return a schema with a change of the part at a path; without a change the property there is removed."""
-    properties = schema.get("properties") if isinstance(schema, dict) else None
-    if not isinstance(schema, dict) or (path and (not isinstance(properties, dict) or path[0] not in properties)):
-        return schema  # of another export
-    if not path:
-        return schema if change is None else change(schema)
-    assert isinstance(properties, dict)
-    first, *rest = path
-    if rest or change is not None:
-        return {**schema, "properties": {**properties, first: _at(properties[first], tuple(rest), change)}}
-    required = [name for name in _list(schema.get("required")) if name != first]
-    left = {key: value for key, value in properties.items() if key != first}
-    return {**schema, "properties": left, **({"required": required} if "required" in schema else {})}
-
-
-def _undescribed(schema: JsonObject) -> Json:
-    return {key: value for key, value in schema.items() if key != "description"}
-
-
-def _reversed(schema: JsonObject) -> Json:
-    properties = schema["properties"]
-    assert isinstance(properties, dict)
-    return {**schema, "properties": dict(reversed(properties.items()))}
-
-
-_CHANGES: Final[Mapping[PartKind, _Change | None]] = {
-    "thought": None,
-    "description": _undescribed,
-    "order": _reversed,
-    "values": lambda schema: {**schema, "enum": _list(schema["enum"])[::-1]},
-}
+    return prepare(program, export=export, project=project, change=lambda flat: formed(flat, part.form))

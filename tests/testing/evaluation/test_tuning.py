@@ -19,7 +19,17 @@ from instrc.problems.report import Report
 from instrc.testing.evaluation.dataset import DataSet, EvalCase  # cases without a file
 from instrc.testing.evaluation.runner import Budget, EvalOptions
 from instrc.testing.evaluation.statistics import compare  # the test of `eval`
-from instrc.testing.evaluation.tune import HELD, REQUESTS, Subject, Tuning, searched, split_cases, tuned  # a simulation
+from instrc.testing.evaluation.tune import (
+    HELD,
+    REQUESTS,
+    Subject,
+    Tuning,
+    searched,
+    split_cases,
+    stages_of,
+    tuned,
+)  # a simulation
+from instrc.text.source import Source
 
 FORMS = [PromptForm(words=level) for level in ("all", "keys", "task")]
 STAGES: list[Any] = [
@@ -145,6 +155,21 @@ def test_answers_that_follow_an_order_are_told(program: str) -> None:
     assert any("order of properties" in warning for warning in tune(program, First(), 60).warnings)
 
 
+def test_thoughts_mixins_and_requests_are_tried(tmp_path: Path) -> None:
+    step = '@{ title: "%s", type: "object", properties: { text: { type: "string" } } }'
+    file = tmp_path / "two.aug"
+    file.write_text(f"prompt | Introspect_Mixin({step % 'First'}) | {step % 'Second'};")
+    subject = Subject(str(file), cases(1), EvalOptions("sample"))
+    subject.prepared(PromptForm())
+    stages = {name: [*alternatives(PromptForm())] for name, alternatives in stages_of(subject, {}, ())}
+    thoughts = ["first._considerations", "first._feedback"]
+    assert stages["thoughts and mixins"] == [*(PromptForm(off=[place]) for place in thoughts), PromptForm(off=thoughts)]
+    assert stages["requests"] == [PromptForm(calls="each")]
+    left = subject.prepared(PromptForm(off=thoughts, calls="each"))
+    assert "_considerations" not in json.dumps(left.document)
+    assert "llmContext2" in json.dumps(left.document)
+
+
 def test_the_same_cases_are_held_back_whatever_their_order() -> None:
     data = cases(250)
     turned = msgspec.structs.replace(data, cases=data.cases[::-1])
@@ -161,6 +186,7 @@ def test_a_form_is_read_as_it_was_written(program: str) -> None:
         values={"a.b": ["x", 1, None, {"y": [2.5]}]},
         order={"a": ["b", "a"]},
         off=["a._why"],
+        calls="each",
     )
     written = Tuned(export="e", model="m:1", program="p", data="d", date="2026-11-28", figures={"p": 0.5}, form=form)
     tuned_file(program).write_text(written.text())
@@ -172,7 +198,7 @@ def test_programs_in_python_use_the_form_of_their_model(program: str) -> None:
     subject.prepared(PromptForm())
     assert subject.flat is not None
     form = PromptForm(texts={"tell_mood.mood": "The feeling."})
-    digest = digest_of(subject.flat, Path(program).read_text())
+    digest = digest_of(subject.flat, Source(program, Path(program).read_text()))
     written = Tuned(export="mood", model="sample", program=digest, data="", date="2026-11-28", form=form)
     tuned_file(program).write_text(written.text())
     run = instrc.run(program, "x", model="sample", rehearse=True)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import instrc
+from instrc.compiler.tuned import PromptForm
 from instrc.engines.prepare import prepare
 from instrc.testing.evaluation.variants import (  # as a command makes them
     Version,
@@ -71,15 +72,15 @@ def test_a_program_without_a_part_is_the_same_but_for_it(program: str) -> None:
         made = without(program, part)
         assert shown(made) != shown(whole)
         expected = json.loads(shown(whole))
-        match part.kind, part.path:
+        match part.kind, part.name.split(".")[1:]:
             case "mixin", _:
                 left = ("_considerations", "_feedback")
                 expected["properties"] = {key: each for key, each in expected["properties"].items() if key not in left}
                 expected["required"] = [key for key in expected["required"] if key not in left]
-            case "thought", (name,):
+            case "thought", [name]:
                 del expected["properties"][name]
                 expected["required"].remove(name)
-            case "description", (name,):
+            case "description", [name]:
                 del expected["properties"][name]["description"]
             case "description", _:
                 expected["description"] = expected["description"].replace("Write it.\n", "")
@@ -108,6 +109,38 @@ def test_inline_steps_and_each_export_have_parts_too(tmp_path: Path) -> None:
     [order, thought, *_] = parts_of(str(file), export="second")
     assert (order.kind, thought.name) == ("order", "second._why")
     assert list(properties(without(str(file), thought, export="second"))) == ["b"]
+
+
+def test_steps_of_one_request_are_tried_with_one_each(tmp_path: Path) -> None:
+    file = tmp_path / "two.aug"
+    step = '@{ title: "%s", type: "object", properties: { text: { type: "string" } } }'
+    file.write_text(f"prompt | {step % 'First'} | {step % 'Second'};\n")
+    [calls] = [part for part in parts_of(str(file)) if part.kind == "calls"]
+    assert (calls.name, calls.form) == ("each", PromptForm(calls="each"))
+    assert list(prepare(str(file)).document["properties"]) == ["step1_first", "step2_second"]
+    assert list(properties(without(str(file), calls))) == ["llmContext1", "llmContext2"]
+
+
+def test_steps_that_are_cut_by_hand_are_tried_in_one_request(tmp_path: Path) -> None:
+    file = tmp_path / "two.aug"
+    step = '@{ title: "%s", type: "object", properties: { text: { type: "string" } } }'
+    contexts = f"LLM_Context({{ a: {step % 'First'} }}), LLM_Context({{ b: {step % 'Second'} }})"
+    file.write_text(f"Process({contexts});\n")
+    [calls] = [part for part in parts_of(str(file)) if part.kind == "calls"]
+    assert calls.name == "one"
+    assert list(properties(prepare(str(file)))) == ["llmContext1", "llmContext2"]
+    assert list(properties(without(str(file), calls))) == ["a", "b"]
+
+
+def test_properties_of_items_are_parts(tmp_path: Path) -> None:
+    file = tmp_path / "list.aug"
+    item = '{ type: "object", properties: { a: { type: "string", description: "A." }, b: { enum: [1, 2] } } }'
+    file.write_text(f'@{{ title: "List", type: "object", properties: {{ all: {{ type: "array", items: {item} }} }} }};')
+    assert [(part.kind, part.name) for part in parts_of(str(file))] == [
+        ("order", "list.all[]"),
+        ("description", "list.all[].a"),
+        ("values", "list.all[].b"),
+    ]
 
 
 def test_versions_that_ask_the_same_are_known_as_that(program: str) -> None:
