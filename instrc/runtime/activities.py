@@ -58,6 +58,7 @@ class Activity(Struct, frozen=True):
 
     name: str
     handler: Handler | None
+    """Called with the arguments of a call, of which an object has the labelled ones."""
     process: Json = None
     """JSON of a process that replaces a handler."""
     retry: Retry = field(default_factory=Retry)
@@ -67,6 +68,8 @@ class Activity(Struct, frozen=True):
     """Processes that the plans of its process name, by address."""
     takes: Mapping[str, Json] = field(default_factory=dict)
     """Input schemas of the activities that its process calls, from their vibes, by bare name."""
+    whole: Handler | None = None
+    """Called instead of `handler` with an object that a program passes without labels, if the two differ."""
 
 
 class Activities:
@@ -100,6 +103,7 @@ class Activities:
                 None,
                 policy,
                 _input_schema(input, getattr(value, "activity_input", None)),
+                whole=cast("Handler", called_with_json(value, whole=True)),
             )
         else:
             raise TypeError(f"an activity is a function or a process, not {excerpt(value)}")

@@ -321,7 +321,8 @@ class Effects(Struct, frozen=True):
             return self._failed(command["id"], text, "invalid-input", 1, began)
 
         def call(attempt: int) -> Awaitable[HandlerResult]:
-            return attempt_call(result, command["input"], ActivityCall(self.key(command["id"]), result.name, attempt))
+            made = ActivityCall(self.key(command["id"]), result.name, attempt)
+            return attempt_call(result, command["input"], made, whole=bool(command.get("whole")))
 
         came = await self._retried(command["id"], result.retry, call, partial(_activity_fault, result), began)
         if not isinstance(came, tuple):
@@ -535,15 +536,17 @@ def time_limit(span: float | None) -> AbstractAsyncContextManager[object]:
     return nullcontext() if span is None else asyncio.timeout(span)
 
 
-async def attempt_call(activity: Activity, given: Json, call: ActivityCall) -> HandlerResult:
+async def attempt_call(activity: Activity, given: Json, call: ActivityCall, *, whole: bool = False) -> HandlerResult:
     """Call a handler once, with a copy of its argument: a coroutine in the loop, a function in a thread.
 
-    Its timeout and its heartbeat apply.  Return a copy of its result, as JSON; raise `NotJsonError` if it is not JSON.
+    With `whole` the argument is an object without labels.  The timeout and the heartbeat of the activity apply.
+    Return a copy of its result, as JSON; raise `NotJsonError` if it is not JSON.
     """
-    assert activity.handler is not None
+    handler = activity.whole if whole and activity.whole is not None else activity.handler
+    assert handler is not None
     async with time_limit(activity.retry.timeout):
         with calling(call):
-            work = _called(activity.handler, copy_of(given))
+            work = _called(handler, copy_of(given))
             return await (work if activity.retry.heartbeat is None else _beating(work, call, activity.retry.heartbeat))
 
 

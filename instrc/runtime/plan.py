@@ -47,7 +47,7 @@ def plan_of(
     """
     kind, written = _process(document)
     process = Process.from_json(written)
-    options: documents.RunOptions = {"asks": asks, "elements": elements}
+    options: documents.RunOptions = {"asks": asks, "elements": elements, "labels": True}
     if requests is not None:
         options["requests"] = requests
     if tokens is not None:

@@ -152,14 +152,15 @@ class WrongParametersError(WrongArgumentsError):
     """The parameters of a function have names other than its arguments."""
 
 
-def called_with_json(function: Callable[..., object]) -> Callable[[Json], object]:
+def called_with_json(function: Callable[..., object], *, whole: bool = False) -> Callable[[Json], object]:
     """Return a function of one JSON value that calls a function, or the function itself if it has no signature.
 
     The members of an object become arguments if the parameters have their names, as in `def find(who: str, days: int = 3)`.
-    A single parameter for any object (`given`, `given: dict`) receives the whole value if no member has its name, and so does
-    the first of several unannotated ones if the members match no parameters.  Coroutine functions stay coroutine functions.
+    A single parameter for any object (`given`, `given: dict`) receives the whole value if no label has its name, and so does
+    the first of several unannotated ones if the members match no parameters.  With `whole` the value has no labels:
+    a single parameter for an object receives it, whatever its members.  Coroutine functions stay coroutine functions.
     """
-    called = PythonCall(function)
+    called = PythonCall(function, whole=whole)
     if called.says_nothing:
         return function
     if inspect.iscoroutinefunction(function):
@@ -181,8 +182,8 @@ def called_with_json(function: Callable[..., object]) -> Callable[[Json], object
 class PythonCall:
     """Calls a function according to its parameters and their annotations."""
 
-    def __init__(self, function: Callable[..., object]) -> None:
-        self._function = function
+    def __init__(self, function: Callable[..., object], *, whole: bool = False) -> None:
+        self._function, self._whole = function, whole
         try:
             found = inspect.signature(function).parameters.values()
         except Exception:  # noqa: BLE001  -- a function in C that does not say, or somebody's object that raises
@@ -201,28 +202,25 @@ class PythonCall:
 
     @cached_property
     def _is_open(self) -> bool:
-        """Whether its only parameter accepts any object."""
+        """Whether it has one parameter, which may be any object, or if it gets a whole one an object of its own type."""
         [first, *others] = self._parameters
-        return not others and first.kind is first.POSITIONAL_OR_KEYWORD and self._is_any_object(first.name)
-
-    def _means_member(self, given: Json) -> bool:
-        """Return whether a member of an object is meant for the one parameter: it is alone, or nothing is annotated."""
-        name = self._parameters[0].name
-        return isinstance(given, dict) and name in given and (len(given) == 1 or name not in self._hints)
+        if others or first.kind is not first.POSITIONAL_OR_KEYWORD:
+            return False
+        return self._is_any_object(first.name) or (self._whole and _is_class_of_objects(self._hints[first.name]))
 
     def arguments(self, given: Json) -> tuple[tuple[object, ...], dict[str, object]]:
         """Return the positional and keyword arguments of a call with a value; raise `WrongArgumentsError` if they do not fit."""
         if not self._parameters:
             return (), {}
-        if self._is_open and not self._means_member(given):
-            return (given,), {}
+        first = self._parameters[0]
+        if self._is_open and (self._whole or not isinstance(given, dict) or first.name not in given):
+            return (self._converted(first.name, given),), {}
         if isinstance(given, dict):
             given = self._placed(given)
         if isinstance(given, dict) and self._takes(given):
             return (), self.by_name(given)
         if self._is_open:
             raise WrongArgumentsError(self._mismatch(given))
-        first = self._parameters[0]
         alone = all(item.default is not item.empty or item.kind in _ANY_NUMBER for item in self._parameters[1:])
         if (
             isinstance(given, list)
@@ -314,6 +312,11 @@ def _allows_any_object(hint: object) -> bool:
     return kind in {typing.Any, object} or (
         isinstance(kind, type) and issubclass(kind, Mapping) and not typing.is_typeddict(kind)
     )
+
+
+def _is_class_of_objects(hint: object) -> bool:
+    kind = typing.get_args(hint)[0] if typing.get_origin(hint) is typing.Annotated else hint
+    return typing.is_typeddict(kind) or dataclasses.is_dataclass(kind) or hasattr(kind, "model_fields")
 
 
 def as_instance(value: Json, output: Json, violations: Sequence[Violation], model: object, step: str | None = None) -> object:

@@ -137,6 +137,38 @@ def test_one_parameter_takes_the_member_of_its_name_annotated_or_not() -> None:
     assert failed(lambda who: who) == "`Find_Activity` takes `who`, and is given `who`, `days`"
 
 
+def test_labels_decide_what_one_parameter_takes_and_data_does_not() -> None:
+    def anything(who):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202  -- as above
+        return who
+
+    def typed(who: Person) -> Json:
+        return dict(who)
+
+    for data in ({"who": "ann"}, {"who": "ann", "days": 2}, {"days": 2}):
+        vibes = {"Ask": {"type": "object", "properties": {"who": {}, "days": {}}}, "Find_Activity": BACK}
+        for function in (anything, whole_dict, *([typed] if data.keys() == {"who"} else [])):
+            run = instrc.run(
+                "const asked = Ask(prompt); Find_Activity(asked)",
+                "x",
+                vibes=vibes,
+                model=instrc.Scripted({"ask": data}),
+                activities={"Find_Activity": function},
+            )
+            assert run.value == data
+    assert called(anything, "Find_Activity(who: asked)") == ANSWERS["ask"]
+
+
+def test_what_a_preparation_fills_in_are_arguments() -> None:
+    run = instrc.run(
+        "Find_Activity(prompt)",
+        "x",
+        vibes={"Find": {"type": "object", "properties": {"who": {}}}, "Find_Activity": BACK},
+        model=instrc.Scripted({"find": {"who": "ann"}}),
+        activities={"Find_Activity": lambda who: who},
+    )
+    assert run.value == "ann"
+
+
 def test_a_wrapper_that_does_not_say_what_it_takes_is_given_the_whole_value() -> None:
     def noted(function: Callable[..., object]) -> Callable[..., object]:
         def call(*given: object, **named: object) -> object:

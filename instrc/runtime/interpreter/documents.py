@@ -72,6 +72,8 @@ class ActivityCommand(TypedDict):
     called: str
     """Name by which it is called."""
     input: Json
+    whole: NotRequired[bool]
+    """Whether the input is one object that the program passes without labels: its members are no arguments."""
     schema: Json
     """Schema of the result."""
 
@@ -161,6 +163,8 @@ class RunOptions(TypedDict, total=False):
     """Name of the only step of a tool, whose answer has no step key."""
     waits: bool
     """Whether a direct call waits for its activity, which can then fail the run."""
+    labels: bool
+    """Whether the command of an activity has `whole`; without it, as in older plans, it never has."""
 
 
 class PinnedPlan(TypedDict):

@@ -5,8 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias, cast
 
-from instrc.process.flow import Read, Step
-from instrc.runtime.interpreter.documents import Asking, Command, Entry, Failure, ModelCommand, SpendingLimits
+from instrc.process.flow import Read, Step, Value
+from instrc.runtime.interpreter.documents import (
+    ActivityCommand,
+    Asking,
+    Command,
+    Entry,
+    Failure,
+    ModelCommand,
+    SpendingLimits,
+    bare_instruction,
+)
 from instrc.runtime.interpreter.v1 import blocks, tasks
 from instrc.runtime.interpreter.v1.progress import fail, finish, is_rescued, stop
 from instrc.runtime.interpreter.v1.runnable import PlanUnit, replace_property
@@ -215,7 +224,7 @@ def command_of(machine: Machine, command: str) -> Command:
         }
     step = unit.steps[0]
     name = step.activity or step.key
-    return {
+    called: ActivityCommand = {
         "kind": "activity",
         "id": command,
         "step": step.key,
@@ -225,6 +234,14 @@ def command_of(machine: Machine, command: str) -> Command:
         "input": _input(machine, scope, unit, step),
         "schema": unit.schema,
     }
+    if machine.program.options.get("labels") and isinstance(called["input"], dict) and _is_unlabelled(step.arguments, name):
+        called["whole"] = True
+    return called
+
+
+def _is_unlabelled(given: Value | None, activity: str) -> bool:
+    """Return whether arguments are one path, and not to what a preparation of the activity has filled in."""
+    return isinstance(given, Read) and bare_instruction(given.first) != bare_instruction(activity)
 
 
 def _model_command(machine: Machine, command: str, scope: str, unit: PlanUnit, entry: Entry) -> ModelCommand:
