@@ -59,6 +59,8 @@ def fmt_command(
         if len(text) > PROGRAM_BYTES >= len(source.text):  # what is nested so deeply could not be read again
             report.add(problems.files.TooLarge(at=source.whole(), what="the formatted file", limit=PROGRAM_BYTES, unit="bytes"))
             continue
+        if 0 < source.text.count("\n") == source.text.count("\r\n"):
+            text = re.sub(r"\r?\n", "\r\n", text)  # as the file has them: line ends are no part of the layout
         written = mark + source.text
         if diff:
             write(_difference(source.name, written, text))

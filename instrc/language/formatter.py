@@ -18,6 +18,7 @@ from msgspec.structs import replace
 
 from instrc import problems
 from instrc.language.concrete_tree import Leaf, Phrase, read_tree
+from instrc.language.definitions import wrong_definitions
 from instrc.language.habits import name_habits
 from instrc.language.lexer import is_name, normal
 from instrc.language.line_breaking import Doc, Group, Line, Nest, in_lines
@@ -37,6 +38,7 @@ from instrc.language.list_layout import (
 from instrc.language.parser import parse
 from instrc.language.tables import CONTEXTUAL
 from instrc.problems.report import Report
+from instrc.problems.suggest import applied
 from instrc.text.jsontext import INDENTED, read_value
 from instrc.text.jsonvalue import JsonSyntaxError
 from instrc.text.source import CONFLICT_MARK, Source
@@ -387,18 +389,22 @@ JSON_ENDING = ".json"
 def format_source(source: Source, report: Report) -> str | None:
     """Return the canonical text of a program, or of JSON if the name says so; return `None` and problems if it is neither.
 
+    Definitions get the words `const` and `tool`.
+
     A program is also left alone if the ends of its statements are unclear: `"say "hi" to him"` would become three
     statements with a `;` after each, and the mistake would be hidden.
     """
     if source.name.endswith(JSON_ENDING):
         return _json(source, report)
     found = Report()
-    name_habits(parse(source, found), found)
+    program = parse(source, found)
+    name_habits(program, found)
     report.problems += found.problems
     unclear = any(isinstance(problem, problems.habits.MissingSeparator) for problem in found.problems)
     if found.failed or unclear:
         return None
-    return format_program(source)
+    text, _ = applied(source.text, (fix for each in wrong_definitions(program) for fix in each.fixes))
+    return format_program(Source(source.name, text))
 
 
 def _json(source: Source, report: Report) -> str | None:

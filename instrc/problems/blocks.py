@@ -233,6 +233,9 @@ _CALENDAR = re.compile(r"""["']P[0-9]+[MY]""")
 """A duration in months or years."""
 
 
+_WAITS = re.compile(r"\b(?:sleep|wait|pause)\s+\Z")
+
+
 class BadDuration(Problem):
     word: str = ""
     """`within` or `delay`, if the duration follows one."""
@@ -257,6 +260,8 @@ class BadDuration(Problem):
             return 'write how long to wait, `"PT30S"`, or leave the deadline out'
         if self.at is not None and _CALENDAR.search(self.at.text):
             return 'months and years have no fixed length: write days, `"P30D"`'
+        if self.instead and self.at and _WAITS.search(self.at.source.text[: self.at.start]):
+            return f'to wait before a step, annotate it: `@ {{ delay: "{self.instead}" }}` after the step or block that waits'
         if self.instead:
             return f'write `"{self.instead}"`, in `@ {{ within: "{self.instead}" }}` after the step or block'
         return 'write `"P2D"` for two days, `"PT30S"` for half a minute'
@@ -382,6 +387,8 @@ class BadCondition(Problem):
                 return "`and` joins before `or`: write `A and B or A and C` for `A and (B or C)`, or one `when` in another"
             case "brackets":
                 return "remove the brackets"
+            case "call" if self.at and (found := _MEASURED.match(self.at.source.text, self.at.start)):
+                return f"programs do not compute: write `{found[1]} @ {_bounds_of_length(found[2], int(found[3]))}`"
             case "call" if self.at and (instead := _CALLED.get(self.at.text.casefold())):
                 return f"programs do not compute: write `PATH @ {instead}`"
             case "call":
@@ -404,6 +411,18 @@ class BadCondition(Problem):
                 return "write the path of a list from a step or an `input`: `each NAME in found.items { … }`"
             case _:
                 return "write a name such as `answer`, or a path such as `answer.ok`"
+
+
+_MEASURED = re.compile(r"(?i:len|length|count|size)\(([\w.]+)\)\s*(>=|>|<=|<|==|is)\s*(\d{1,9})\b")
+"""The comparison of a length with a number, as other languages write it."""
+
+
+def _bounds_of_length(sign: str, number: int) -> str:
+    least, most = {">": (number + 1, None), ">=": (number, None), "<": (None, max(0, number - 1)), "<=": (None, number)}.get(
+        sign, (number, number)
+    )
+    bounds = {"minItems": least, "maxItems": most}
+    return "{ " + ", ".join(f"{word}: {bound}" for word, bound in bounds.items() if bound is not None) + " }"
 
 
 _ANSWERS = {**dict.fromkeys(("yes", "on"), "true"), **dict.fromkeys(("no", "off"), "false")}

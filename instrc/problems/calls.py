@@ -18,9 +18,13 @@ class NotCallable(Problem):
     """Whether an instruction has the same name."""
     inline: bool = False
     """Whether the name belongs to a schema that is written in the program."""
+    pipe: bool = False
+    """Whether it is the name of a pipe."""
 
     @property
     def hint(self) -> str | None:
+        if self.pipe:
+            return "a pipe is a value and takes nothing: begin it with what it reads, or save it as a program and call that"
         if self.hides:
             return f"the name `{self.word}` hides the instruction: choose another name for the value"
         if self.inline:

@@ -42,12 +42,14 @@ class RepeatedName(Problem):
     """Whether two arguments share the name, one of them perhaps a member of an object that is read."""
     tool: bool = False
     """Whether the name belongs to a tool of a plan."""
-    inner: bool = False
-    """Whether a block redefines a name that is visible in it."""
+    defined: bool = False
+    """Whether it is defined again where the first one can be seen."""
+    further: tuple[Span, ...] = ()
+    """Where it is defined once more, if a program does so."""
 
     @property
     def hint(self) -> str | None:
-        if self.inner:
+        if self.defined:
             return "a name cannot be reassigned: choose another one; in a `repeat`, `previous.NAME` is the last value"
         if self.tool:
             return "name each tool once: a plan can use it any number of times"
@@ -55,7 +57,8 @@ class RepeatedName(Problem):
 
     @property
     def labels(self) -> tuple[Label, ...]:
-        return () if self.first is None else (Label(self.first, "first here"),)
+        first = () if self.first is None else (Label(self.first, "first here"),)
+        return (*first, *(Label(place, "and here") for place in self.further))
 
 
 class ReservedName(Problem):

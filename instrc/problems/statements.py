@@ -263,7 +263,8 @@ _ADVICE: tuple[tuple[frozenset[str], str], ...] = (
     (frozenset({"map", "forEach", "for_each", "filter", "flatMap"}), "write `each NAME in PATH { … }`"),
     (frozenset({"break", "continue"}), "a block runs to its end; write `repeat { … } until PATH` for a loop that ends early"),
     (frozenset({"then"}), "write `|` before what reads the step before it; a choice is `when PATH { … } else { … }`"),
-    (frozenset({"if", "unless", "switch", "match", "case"}), "write `when PATH { … } else { … }`"),
+    (frozenset({"if", "unless"}), "write `when PATH { … } else { … }`"),
+    (frozenset({"switch", "match", "case"}), "write `when PATH is VALUE { … } else when PATH is VALUE { … } else { … }`"),
     (frozenset({"for", "foreach"}), "write `each NAME in PATH { … }`"),
     (frozenset({"while", "loop"}), "write `repeat { … } until PATH`"),
     (

@@ -216,6 +216,8 @@ class UnknownMember(Problem):
         if self.handed and self.word.startswith(("_", "$")):
             return f"a block passes on no thoughts or metrics: make it a value in it, `const why = do {{ step.{self.word} }}`"
         members = ", ".join(f"`{name}`" for name in self.known[:8])
+        if self.about == "previous":
+            return f"name in the body what later rounds read: `const {self.word} = …`; named are {members or 'none'}"
         return f"its members: {members}" if self.known else "it has no members"
 
 

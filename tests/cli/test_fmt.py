@@ -81,12 +81,23 @@ def test_what_is_no_program_stays_as_it_is(instrc: Instrc, folder: Path) -> None
 def test_line_ends_and_a_byte_order_mark_are_no_part_of_the_layout(instrc: Instrc, folder: Path) -> None:
     (folder / "w.aug").write_bytes(b"\xef\xbb\xbfGreet;\r\n// two\r\n")
     instrc("fmt", "w.aug")
+    assert (folder / "w.aug").read_bytes() == b"Greet;\r\n// two\r\n"
+    assert instrc("fmt", "--check", "w.aug").code == 0
+    (folder / "w.aug").write_bytes(b"Greet;\r\n// two\n")
+    instrc("fmt", "w.aug")
     assert (folder / "w.aug").read_bytes() == b"Greet;\n// two\n"
     (folder / "w.aug").write_bytes(b"\xef\xbb\xbfGreet;\n")
     assert "w.aug:1:1: error" in instrc("fmt", "--check", "w.aug").err
     assert instrc("fmt", "--diff", "w.aug").out.endswith("-\ufeffGreet;\n+Greet;\n")
     instrc("fmt", "w.aug")
     assert (folder / "w.aug").read_bytes() == b"Greet;\n"
+
+
+def test_definitions_get_the_words_of_today(instrc: Instrc, folder: Path) -> None:
+    (folder / "old.aug").write_text("let a = Greet(prompt); tool const b = do { c = Greet(a); let d = Greet(c); d }")
+    instrc("fmt", "old.aug")
+    new = "const a = Greet(prompt);\ntool b = do {\n  const c = Greet(a);\n  const d = Greet(c);\n  d\n};\n"
+    assert (folder / "old.aug").read_text() == new
 
 
 def test_a_difference_has_the_lines_that_a_patch_has(instrc: Instrc, folder: Path) -> None:

@@ -24,6 +24,7 @@ from instrc.compiler.instructions import InstructionTable
 from instrc.compiler.ir import Context, Graph, Lines, is_lone_instruction, regions_of
 from instrc.compiler.partition.effects import kinds_of_steps
 from instrc.language import surface
+from instrc.language.definitions import wrong_definitions
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.process.flow import Constant
@@ -92,23 +93,9 @@ def bind(program: surface.Program, instructions: InstructionTable, report: Repor
     if mine.failed:
         report_at_definitions(mine, names)
     elif not report.failed:  # else these may come of another mistake
-        mine.problems += _wrong_definitions(names)
+        mine.problems += wrong_definitions(program)
     report.problems.extend(mine.once())
     return tuple(graphs)
-
-
-def _wrong_definitions(names: ProgramNames) -> Iterator[Problem]:
-    """Yield the definitions, also in blocks, that begin with anything but `const` or `tool`."""
-    for binding in [each for scope in (names.locals, *names.survey.locals.values()) for each in scope.values()]:
-        source, name = binding.span.source, binding.name.span
-        words = source.text[binding.span.start : name.start].split()
-        if not words and source.text[: name.start].split()[-1:] in (["const"], ["tool"]):
-            continue  # a dot before the word has made it a member, which is the mistake
-        if words[:1] not in (["const"], ["tool"]) or (words[-1] in {"const", "let"} and len(words) > 1):
-            word = words[-1] if words else ""
-            start = binding.span.start + source.text[binding.span.start : name.start].rfind(word) if word else name.start
-            at = Span(source, start, start + len(word)) if word else name
-            yield problems.statements.WrongDefinition(at=at, word=word, exported=len(words) > 1, before=name)
 
 
 EVALUATION_ROUNDS: Final = 200
@@ -128,7 +115,7 @@ def _evaluated(
         carried = carry_out(evaluation, export.lines, root, EvaluationContext(root), exported)
         evaluation.frames[root.region] = carried.frames
         steps, blocks = foreseen.steps | evaluation.steps.late, {**foreseen.blocks, **evaluation.steps.places.moved}
-        if not last or (steps == foreseen.steps and blocks == foreseen.blocks):
+        if not last or mine.failed or (steps == foreseen.steps and blocks == foreseen.blocks):
             break
         foreseen = Foreseen(steps, blocks)
     report.problems.extend(mine.problems)

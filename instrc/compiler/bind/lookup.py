@@ -27,7 +27,7 @@ from instrc.compiler.bind.steps import EvaluationContext
 from instrc.compiler.bind.values import BoundValue
 from instrc.compiler.instructions import InstructionTable
 from instrc.compiler.ir import Instruction, suffix_of
-from instrc.language.surface import Access, Annotated, Binding, Call, Expression, Inline, Name, Object, Uri
+from instrc.language.surface import Access, Annotated, Binding, Call, Expression, Inline, Name, Object, Pipe, Uri
 from instrc.problems.errors import InstrcError
 from instrc.problems.problem import Problem
 from instrc.problems.suggest import comparison_key, nearest, twin, typed_on_latin
@@ -279,8 +279,11 @@ def not_callable(ev: Evaluation, name: Name, scope: Scope, places: tuple[Span, .
     """Report the name of a value where an instruction is needed; `places` define it."""
     hides = bool(scope.program.instructions.named(name.text))
     found = scope.find(name.text)
-    inline = found is not None and isinstance(found.binding.value, Inline)
-    ev.report.add(problems.calls.NotCallable(at=name.span, word=name.text, places=places, hides=hides, inline=inline))
+    kind = None if found is None else type(found.binding.value)
+    problem = problems.calls.NotCallable(
+        at=name.span, word=name.text, places=places, hides=hides, inline=kind is Inline, pipe=kind is Pipe
+    )
+    ev.report.add(problem)
 
 
 def alias(ev: Evaluation, expression: Expression, scope: Scope) -> Called | None:

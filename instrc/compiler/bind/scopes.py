@@ -171,9 +171,9 @@ def _refuse(
     if name in reserved:
         found.refused.add(name)
         report.add(problems.names.ReservedName(at=span, word=name))
-    else:
+    elif name not in found.repeated:
         found.repeated.add(name)
-        report.add(problems.names.RepeatedName(at=span, word=name, first=visible[name].place(name), inner=True))
+        report.add(problems.names.RepeatedName(at=span, word=name, first=visible[name].place(name), defined=True))
 
 
 class _Close(msgspec.Struct, frozen=True, gc=False):
@@ -415,6 +415,7 @@ def define(program: Parsed, report: Report, instructions: InstructionTable, call
     inputs: dict[str, Span | None] = {"prompt": None}
     declared: list[surface.Input] = []
     refused: set[str] = set()
+    repeated: dict[str, tuple[Span, list[Span]]] = {}
     for statement in program.statements:
         if not isinstance(statement, surface.Binding | surface.Input):
             continue
@@ -425,7 +426,7 @@ def define(program: Parsed, report: Report, instructions: InstructionTable, call
             continue
         first = inputs.get(name.text) or (locals_[name.text].name.span if name.text in locals_ else None)
         if first is not None:
-            report.add(problems.names.RepeatedName(at=name.span, word=name.text, first=first))
+            repeated.setdefault(name.text, (first, []))[1].append(name.span)
         elif isinstance(statement, surface.Input):
             for word in timing_words(statement.annotation):
                 report.add(problems.blocks.MisplacedDeadline(at=statement.span, word=word, place="input"))
@@ -435,6 +436,8 @@ def define(program: Parsed, report: Report, instructions: InstructionTable, call
             locals_[name.text] = statement
         if first is None and _hides_instruction(statement, instructions):
             report.add(problems.names.HiddenInstruction(at=name.span, word=name.text))
+    for word, (first, (second, *further)) in repeated.items():
+        report.add(problems.names.RepeatedName(at=second, word=word, first=first, further=tuple(further), defined=True))
     known = {**{name: each.name.span for name, each in locals_.items()}, **inputs}
     surveyed = survey(program, known, RESERVED, report)
     surveyed.refused |= refused

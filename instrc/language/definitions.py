@@ -1,0 +1,41 @@
+"""Find definitions in a form that the language no longer has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from instrc.language import surface
+from instrc.text.source import Span
+
+if TYPE_CHECKING:
+    from instrc.problems.statements import WrongDefinition
+
+
+def wrong_definitions(program: surface.Program) -> Iterator[WrongDefinition]:
+    """Yield the definitions, also in blocks, that begin with anything but `const` or `tool`."""
+    waiting: list[surface.Binding | surface.Anonymous | surface.Input | surface.Expression] = [*reversed(program.statements)]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, surface.Binding):
+            yield from _wrong_definition(node)
+        if isinstance(node, surface.Binding | surface.Anonymous):
+            waiting.append(node.value)
+        elif isinstance(node, surface.Block):
+            waiting += [each for body in reversed(surface.bodies(node)) for each in (body.value, *reversed(body.statements))]
+        elif not isinstance(node, surface.Input):
+            waiting += reversed(surface.children(node))
+
+
+def _wrong_definition(binding: surface.Binding) -> Iterator[WrongDefinition]:
+    from instrc.problems.statements import WrongDefinition  # hardly a program needs it
+
+    source, name = binding.span.source, binding.name.span
+    words = source.text[binding.span.start : name.start].split()
+    if not words and source.text[: name.start].split()[-1:] in (["const"], ["tool"]):
+        return  # a dot before the word has made it a member, which is the mistake
+    if words[:1] not in (["const"], ["tool"]) or (words[-1] in {"const", "let"} and len(words) > 1):
+        word = words[-1] if words else ""
+        start = binding.span.start + source.text[binding.span.start : name.start].rfind(word) if word else name.start
+        at = Span(source, start, start + len(word)) if word else name
+        yield WrongDefinition(at=at, word=word, exported=len(words) > 1, before=name)
