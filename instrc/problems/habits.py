@@ -176,20 +176,9 @@ class EmptyBraces(ProblemWarning):
 
 
 class SimilarLabel(ProblemWarning):
+    message = "`{callee}` has the label `{label}` here, and lists the input `{other}`"
     hint = "if they are the same, spell them alike"
 
     label: str
     callee: str
     other: str
-    there: Span | None = None
-    """Span of the other label; `None` if it is an input declared by the activity."""
-
-    @property
-    def labels(self) -> tuple[Label, ...]:
-        return () if self.there is None else (Label(self.there, f"here it is `{self.other}`"),)
-
-    @property
-    def message(self) -> str:
-        if self.there is None:
-            return f"`{self.callee}` has the label `{self.label}` here, and lists the input `{self.other}`"
-        return f"`{self.callee}` has the label `{self.label}` here, and `{self.other}` in another call"

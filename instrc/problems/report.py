@@ -91,7 +91,6 @@ _ECHOES = frozenset(
         "placeholder",
         "not-a-value",
         "slot-not-found",
-        "similar-label",
     }
 )
 _OF_NOTHING = ("impossible-schema", "empty-enum", "excluded-value", "empty-range")
@@ -185,16 +184,6 @@ def _of_one_name(by_name: _ByName, _problems: Sequence[Problem]) -> Iterator[Pro
             told.add(named)
 
 
-def _of_labels_that_are_told(by_name: _ByName, _problems: Sequence[Problem]) -> Iterator[Problem]:
-    """Yield similar labels where one of the two is reported as an unknown argument."""
-    similar = by_name.get("similar-label", ())
-    told = {problem.at for problem in (*by_name.get("unknown-argument", ()), *similar) if getattr(problem, "there", None) is None}
-    for problem in similar:
-        there = getattr(problem, "there", None)
-        if there is not None and (problem.at in told or there in told):
-            yield problem
-
-
 def _in_mistakes(by_name: _ByName, _problems: Sequence[Problem]) -> Iterator[Problem]:
     """Yield problems inside a misplaced text, and those of a `Fail` used as a value."""
     texts = by_name.get("misplaced-data", ())
@@ -214,7 +203,6 @@ _RULES = (
     _slots_of_no_data,
     _beside_unknown_names,
     _of_one_name,
-    _of_labels_that_are_told,
     _in_mistakes,
 )
 

@@ -224,7 +224,7 @@ class PythonCall:
         alone = all(item.default is not item.empty or item.kind in _ANY_NUMBER for item in self._parameters[1:])
         if (
             isinstance(given, list)
-            and not alone
+            and not (alone or self._whole)
             and self._takes(named := self._placed({str(place): value for place, value in enumerate(given)}))
         ):
             return (), self.by_name(named)

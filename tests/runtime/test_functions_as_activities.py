@@ -156,6 +156,8 @@ def test_labels_decide_what_one_parameter_takes_and_data_does_not() -> None:
             )
             assert run.value == data
     assert called(anything, "Find_Activity(who: asked)") == ANSWERS["ask"]
+    assert called(lambda who, days: [who, days], "Find_Activity(asked.who, asked.days)") == ["ann", 2]
+    assert "by name" in failed(lambda who, days: [who, days], "Find_Activity(asked.days)", days=["ann", 2])
 
 
 def test_what_a_preparation_fills_in_are_arguments() -> None:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache, partial
 from itertools import pairwise
-from typing import Final
 
 from msgspec.structs import replace
 
@@ -20,20 +18,16 @@ from instrc.language.program_places import place_in
 from instrc.problems.errors import CompileError
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
-from instrc.problems.suggest import is_a_slip_of
 from instrc.schema.drafts import join
 from instrc.schema.walk import required_names, walk
 from instrc.schema.wellformed import problems_of
 from instrc.text.durations import is_duration
 from instrc.text.jsonvalue import Json, mapping
-from instrc.text.limits import COMPARED_NAME
 from instrc.text.source import Span
 from instrc.vibes.registry import Registry
 from instrc.vibes.uri import SCHEME, evergreen_of
 from instrc.vibes.vibe import Vibe
 
-COMPARED_LABELS: Final = 20
-"""Maximum labels compared with one for each letter that it may lack."""
 _OBJECT = r"@(?!\s*[\"'])"
 """An `@` before something other than a string."""
 
@@ -83,14 +77,11 @@ def _at_the_top(problem: Problem, schema: Json, at: Span, *, inline: bool) -> Pr
 _DEEPER = re.compile(r"^([ \t]*)[^\s/](?>.*\S)(?<![;{(,|:=\[])\s*\n(?=\1[ \t]+[^\W\d])", re.MULTILINE)
 """A line that may be followed by an indented one that begins with a name; each line is scanned once."""
 _EMPTY = (re.compile(r"\{\s*\}"), re.compile(r"@\s*(?:\"\"|'')"))  # apart, as what begins with one letter is found fast
-_LABEL = re.compile(r"[(,{]\s*+([^\W\d]\w{4,}+)\s*+:")
 _FAIL = r"\bFail\b\s*(?:\(\s*\)|[^\s(]|$)"
 """A `Fail` without arguments."""
 _TIMED = re.compile(r"(?:[(,]|(?<!@)(?<!@ )\{)\s*(?:within|delay)\s*:\s*[\"']P")
 """A duration that may be an argument; annotations that begin with one are excluded."""
 _PEOPLE = ("_User", "_Human")
-_SHORTEST = 5
-"""Minimum letters of a label that may be misspelt: `from` and `form` are both words."""
 _KEYED = frozenset({"Process", "LLM_Context", "Server_Context", "User_Context", "StartProcess", "LaunchProcess"})
 """Names whose braces hold keys of steps."""
 
@@ -99,44 +90,23 @@ def slips(program: surface.Program) -> Iterator[Problem]:
     """Yield probable slips in a program that compiles; a search of the text decides first whether there can be any."""
     text = program.source.text
     deeper, empty = _DEEPER.search(text), any(each.search(text) for each in _EMPTY)
-    similar = ":" in text and _may_be_similar(set(_LABEL.findall(text)))
     named, fails = _goals_like_names(program), "Fail" in text
     bare = fails and re.search(_FAIL, text)
     timed = ("within" in text or "delay" in text) and _TIMED.search(text)
     yield from named
-    if not (deeper or empty or similar or fails or timed):
+    if not (deeper or empty or fails or timed):
         return
     written = list(program_nodes(program.statements))
     if deeper:
         yield from _indented(program, written)
     if empty:
         yield from _empty(written)
-    if similar:
-        yield from _similar_labels(written)
     if bare:
         yield from _bare_fails(written)
     if fails:
         yield from _below_fails(program, written)
     if timed:
         yield from _timed_people(written)
-
-
-def _may_be_similar(labels: set[str]) -> bool:
-    """Return whether two of many words may differ by one letter."""
-    seen: set[str] = set()
-    for label in labels:
-        shorter = _shortened(label)
-        if not seen.isdisjoint(shorter):
-            return True
-        seen |= shorter
-    return False
-
-
-def _shortened(label: str) -> set[str]:
-    """Return a word and all words with one letter less: words that differ by one letter have one in common."""
-    if len(label) > COMPARED_NAME:
-        return {label}
-    return {label, *(label[:at] + label[at + 1 :] for at in range(len(label)))}
 
 
 def _goals_like_names(program: surface.Program) -> list[Problem]:
@@ -232,15 +202,6 @@ def _is_empty(value: object) -> bool:
     return isinstance(value, surface.Object) and not value.fields
 
 
-def _similar_labels(written: list[object]) -> Iterator[Problem]:
-    calls: defaultdict[str, list[dict[str, Span]]] = defaultdict(list)
-    for node in written:
-        if isinstance(node, surface.Call) and node.callee.text not in _KEYED:
-            calls[node.callee.text].append({label: at for label, at, _ in _labelled(node)})
-    for callee, uses in calls.items():
-        yield from _similar_in(callee, uses)
-
-
 def _labelled(call: surface.Call) -> Iterator[tuple[str, Span, object]]:
     """Yield the labels of a call's arguments, their places, and the values: those in braces last."""
     for argument in call.arguments:
@@ -249,35 +210,6 @@ def _labelled(call: surface.Call) -> Iterator[tuple[str, Span, object]]:
     for argument in call.arguments:
         if argument.label is None and isinstance(argument.value, surface.Object):
             yield from ((each.key, each.key_span, each.value) for each in argument.value.fields)
-
-
-def _similar_in(callee: str, uses: list[dict[str, Span]]) -> Iterator[Problem]:
-    """Yield labels that differ from another in one letter and never occur beside it; the rarer one is the slip."""
-    from instrc.problems.habits import SimilarLabel  # only where there is one
-
-    places: defaultdict[str, dict[int, Span]] = defaultdict(dict)
-    for number, use in enumerate(uses):
-        for label, at in use.items():
-            places[label][number] = at
-    first = {label: next(iter(found.values())) for label, found in places.items()}
-    usual: defaultdict[str, list[str]] = defaultdict(list)
-    for label in sorted(places, key=lambda label: (-len(places[label]), first[label].start)):
-        shortened = _shortened(label)
-        near = dict.fromkeys(each for word in shortened for each in usual[word][:COMPARED_LABELS])
-        found = [each for each in near if _is_slip(label, each) and places[each].keys().isdisjoint(places[label])]
-        if found:
-            other = min(found, key=lambda each: (-len(places[each]), first[each].start))
-            yield SimilarLabel(at=first[label], label=label, callee=callee, other=other, there=first[other])
-        for word in shortened:
-            usual[word].append(label)
-
-
-def _is_slip(label: str, other: str) -> bool:
-    """Return whether a label is another one with one letter wrong; numbers and plurals are other names."""
-    if min(len(label), len(other)) < _SHORTEST or not is_a_slip_of(label, other):
-        return False
-    numbers = re.sub(r"\d", "", label) == re.sub(r"\d", "", other)
-    return not numbers and label.rstrip("s") != other.rstrip("s")
 
 
 def _bare_fails(written: list[object]) -> Iterator[Problem]:

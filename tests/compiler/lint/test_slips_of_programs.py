@@ -67,28 +67,6 @@ def test_empty_values_and_open_schemas_are_not(text: str) -> None:
     assert "empty-braces" not in dict(warnings(text))
 
 
-def test_labels_of_two_calls_that_differ_by_a_letter_are_told_where_the_rarer_one_stands() -> None:
-    text = (
-        "const r = Review(prompt); { a: Draft(people: r), b: Draft({ people: r, x: prompt }), c: Draft(«peple»: r, y: prompt) }"
-    )
-    assert warnings(text.replace("«", "").replace("»", "")) == [("similar-label", "peple")]
-
-
-@every_case(
-    "labels",
-    [("people", "places"), ("guest", "guests"), ("item1", "item2"), ("from", "form")],
-    ids=["other words", "a plural", "numbers", "short words"],
-)
-def test_labels_that_may_both_be_meant_are_not_told(labels: tuple[str, str]) -> None:
-    one, other = labels
-    assert warnings(f"const r = Review(prompt); {{ a: Draft({one}: r), b: Draft({other}: r, x: prompt) }}") == []
-
-
-def test_labels_of_one_call_and_of_other_instructions_may_be_alike() -> None:
-    assert warnings("const r = Review(prompt); { a: Draft(starts: r, starter: prompt), b: Review(startar: r) }") == []
-    assert warnings("const r = Review(prompt); Draft(people: r, peoplx: prompt)") == []
-
-
 @every_case(
     "text",
     [

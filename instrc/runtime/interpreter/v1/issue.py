@@ -234,7 +234,11 @@ def command_of(machine: Machine, command: str) -> Command:
         "input": _input(machine, scope, unit, step),
         "schema": unit.schema,
     }
-    if machine.program.options.get("labels") and isinstance(called["input"], dict) and _is_unlabelled(step.arguments, name):
+    if (
+        machine.program.options.get("labels")
+        and isinstance(called["input"], dict | list)
+        and _is_unlabelled(step.arguments, name)
+    ):
         called["whole"] = True
     return called
 
