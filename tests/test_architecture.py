@@ -68,7 +68,7 @@ def test_a_room_imports_only_rooms_before_it(file: Path) -> None:
         assert ROOMS.index(room(module)) <= ROOMS.index(here), f"{here} must not import {module}"
 
 
-STARTS_RUNS = {f"instrc.engines.{name}" for name in ("equip", "hosts", "launch", "prepare", "projects", "schedules")}
+STARTS_RUNS = {f"instrc.engines.{name}" for name in ("equip", "hosts", "launch", "prepare", "projects")}
 """The modules of `engines/` that turn a program into a run; all others carry runs, for which a process is enough."""
 
 

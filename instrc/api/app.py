@@ -21,8 +21,7 @@ from instrc.api.preparation import Handlers, ProgramLike, classes_of, local_obje
 from instrc.api.programs import AnyPath
 from instrc.compiler.resolve import InMemory
 from instrc.engines.equip import LocalObjects, require_model
-from instrc.engines.folder import EngineRun
-from instrc.engines.hosts import EngineName, Host, LocalContext, close_store, host_of, store_key
+from instrc.engines.hosts import EngineName, EngineRun, Host, LocalContext, close_store, host_of, store_key
 from instrc.engines.launch import Launcher, RehearseMode, version_of
 from instrc.engines.memory import LiveRun
 from instrc.engines.prepare import Prepared
@@ -274,7 +273,7 @@ class App:
         `model` continues it in place of the model that it was begun with; `as_` is the class of its value.
         """
         host = self._host()
-        report = await host.show(arguments.text("id", id))
+        report = await host.engine.show(arguments.text("id", id))
         local = self._local
         if model is not None and not report.has_ended:
             spec = words_from(arguments.text("model", model), Path())
@@ -292,7 +291,7 @@ class App:
         held = await app.runs(status="held", since="P7D")
         """
         host = self._host()
-        return [EngineRun(host, report) for report in await host.runs(RunFilter.of(status, program, since))]
+        return [EngineRun(host, report) for report in await host.engine.runs(RunFilter.of(status, program, since))]
 
     @takes_plain_values_async
     async def evaluate(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec import Struct, field, structs
 
 from instrc import problems
-from instrc.cli.output import FINE, PROBLEMS, Format, report_written, show, unwritable, verdict, with_progress, write_files
+from instrc.cli.output import FINE, PROBLEMS, Format, report_written, show, unwritable, verdict, write_files
 from instrc.cli.terminal import write, write_error
 from instrc.compiler.ir import Artefact, Fusion, Step
 from instrc.compiler.ir import Emit as Kind
@@ -372,7 +372,7 @@ def compile_files(
     artefacts: list[tuple[str, Artefact]] = []
     try:
         workspace = Workspace(project)
-        for file in with_progress(files, "Compiling"):
+        for file in files:
             artefacts += [(file, artefact) for artefact in workspace.compile(file, overrides, report)]
     except InstrcError as error:
         report.take(error)

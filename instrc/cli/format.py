@@ -11,7 +11,7 @@ import typer
 
 from instrc import problems
 from instrc.cli.options import ProblemFormat, one_stdin, refuse_use
-from instrc.cli.output import PROBLEMS, WRONG_USE, Format, show, try_to_write, verdict, with_progress
+from instrc.cli.output import PROBLEMS, WRONG_USE, Format, show, try_to_write, verdict
 from instrc.cli.terminal import write, write_error
 from instrc.language.lexer import decode_source
 from instrc.problems.report import Report
@@ -51,7 +51,7 @@ def fmt_command(
     report = Report()
     changed: dict[Path, str] = {}
     differs = False
-    for path in with_progress(find_files(paths, report), "Formatting"):
+    for path in find_files(paths, report):
         source, mark = _read(path, name, report)
         if source is None or (text := format_source(source, report)) is None:
             differs = True  # it is not in the canonical layout, whether errors or warnings say why

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -19,9 +19,6 @@ from instrc.text.source import Source
 if TYPE_CHECKING:
     from instrc.compiler.ir import Artefact
     from instrc.process.picture import Picture
-
-PAGE_STEPS: Final = 20_000
-"""Maximum steps in all pictures of one page, about 20 MB: browsers are slow with more."""
 
 
 class PictureFormat(StrEnum):
@@ -106,7 +103,6 @@ def _render(pictures: list[Picture], kind: PictureFormat) -> str:
     if kind is PictureFormat.HTML:
         from instrc.process.picture_page import html  # each format by itself: only one is asked for
 
-        _refuse_long_page(pictures)
         return html(pictures) if pictures else ""
     if kind is PictureFormat.SVG:
         from instrc.process.svg import svg
@@ -119,14 +115,3 @@ def _render(pictures: list[Picture], kind: PictureFormat) -> str:
     from instrc.process.charts import mermaid
 
     return mermaid(*pictures) if pictures else ""
-
-
-def _refuse_long_page(pictures: list[Picture]) -> None:
-    """Refuse to draw more exports on one page than a browser shows; one by itself is always drawn."""
-    steps = sum(1 for picture in pictures for _ in picture.nodes())
-    if len(pictures) > 1 and steps > PAGE_STEPS:
-        options.refuse_use(
-            f"one page shows {PAGE_STEPS:,} steps at most, and the {len(pictures):,} exports have {steps:,}, each with all "
-            f"that it reads; choose one: --export {pictures[0].name}",
-            "--format",
-        )

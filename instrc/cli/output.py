@@ -10,7 +10,6 @@ from contextlib import ExitStack, contextmanager, suppress
 from enum import StrEnum
 from pathlib import Path, PurePath
 from stat import S_IMODE, S_ISLNK
-from time import monotonic
 from typing import Final
 
 from instrc.cli.terminal import coloured, is_terminal, write, write_error
@@ -212,32 +211,6 @@ def refuse(path: str, reason: str) -> int:
 
     show([UnwritableOutput(path=path, reason=reason)], Format.TEXT)
     return PROBLEMS
-
-
-PATIENCE = 1.0
-"""Seconds without output after which progress is shown."""
-
-
-def with_progress(paths: Sequence[str], doing: str, patience: float = PATIENCE) -> Iterator[str]:
-    """Yield each path; a bar appears on a terminal when the patience is over and goes when all is done."""
-    quiet = len(paths) < 2 or not is_terminal(sys.stderr)
-    start = monotonic()
-    for done, path in enumerate(paths):
-        if not quiet and monotonic() - start > patience:
-            yield from _with_bar(paths, done, doing)
-            return
-        yield path
-
-
-def _with_bar(paths: Sequence[str], done: int, doing: str) -> Iterator[str]:
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task(doing, total=len(paths), completed=done)
-        for path in paths[done:]:
-            yield path
-            progress.advance(task)
 
 
 @contextmanager

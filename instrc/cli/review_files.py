@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
-from instrc.cli.output import Format, show, unwritable, verdict, with_progress, write_files
+from instrc.cli.output import Format, show, unwritable, verdict, write_files
 from instrc.cli.terminal import write_error
 from instrc.compiler.workspace import check_files
 from instrc.problems.errors import InstrcError
@@ -123,7 +123,7 @@ def review_files(
         report = Report()
         report.problems += found.problems
         try:
-            report.problems += check_files(files, project, watch=lambda paths: with_progress(paths, "Checking"))
+            report.problems += check_files(files, project)
             if any(read_settings(folder).activities for folder in {Path(file).parent for file in files}):
                 from instrc.engines.prepare import wrong_activities  # brings the runtime, which most checks do without
 

@@ -6,11 +6,10 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
-from time import time
 from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
-from msgspec import structs, to_builtins
+from msgspec import to_builtins
 
 from instrc.cli.operate import ActionOption, Before, ErrorText, Since, Yes, act
 from instrc.cli.options import (
@@ -29,7 +28,6 @@ from instrc.cli.output import PROBLEMS, Format, deliver_text, show, verdict
 from instrc.cli.run_common import deliver, engine, report_as_json, run_to_end, step_asked, store_place
 from instrc.cli.terminal import write, write_error, write_report
 from instrc.runtime.traces import read_events, spans_of, usage_in
-from instrc.text.durations import seconds
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import JsonObject
 from instrc.text.visible import visible_lines
@@ -51,9 +49,6 @@ def runs_command(
     metadata: Metadata = None,
     do: ActionOption = None,
     yes: Yes = False,
-    prune: Annotated[
-        bool, typer.Option("--prune", help="Delete the runs that have ended before the time that `keep` says, as P30D.")
-    ] = False,
     family: Annotated[
         str | None,
         typer.Option("--family", metavar="RUN", help="Only this run, its origin, and all forks of these."),
@@ -68,8 +63,8 @@ def runs_command(
     from instrc.engines.places import scheme_of
     from instrc.runtime.run_report import RunFilter
 
-    if (prune or do) and family is not None:
-        refuse_use(f"`{'--prune' if prune else '--do'}` does not look at forks", "--family")
+    if do and family is not None:
+        refuse_use("`--do` does not look at forks", "--family")
     if yes and do is None:
         refuse_use("it says that an action is meant: give `--do ACTION` with it", "--yes")
     with exit_on_problems(shape):
@@ -79,12 +74,6 @@ def runs_command(
         engines = [engine(store, name) for name in names]
         if do is not None:
             raise typer.Exit(run_to_end(act(engines, do, chosen, store_place(store), yes=yes)))
-        if prune:
-            old = structs.replace(chosen, ended=time() - _kept())
-            deleted = sum(run_to_end(_pruned(each, old)) for each in engines)
-            kept = sum(sum(run_to_end(each.counts()).values()) for each in engines)
-            write_error(f"{deleted} runs are deleted, {kept} are kept\n")
-            return
         reports, unserved = _reports_of(engines, None if family else chosen)
         lines = [(report, 0) for report in reports]
         if family is not None:
@@ -115,27 +104,6 @@ def _reports_of(engines: Iterable[Engine], chosen: RunFilter | None) -> tuple[li
             running = {run: report.config.project for run, report in found.items() if report.status == "running"}
             unserved |= run_to_end(kept.unserved(running))
     return sorted(reports.values(), key=lambda report: -(report.began or 0)), unserved
-
-
-async def _pruned(kept: Engine, old: RunFilter) -> int:
-    """Delete the runs of an engine that are old, and return how many there were."""
-    runs = await kept.run_ids(old)
-    await kept.delete_all(runs)
-    return len(runs)
-
-
-def _kept() -> float:
-    """Return how long runs are kept, as the project has set it."""
-    from pathlib import Path
-
-    from instrc.vibes.settings import read_settings
-
-    settings = read_settings(Path())
-    span = settings.run.get("keep")
-    kept = None if settings.service is None else settings.service.retention.runs
-    if span is None and kept is None:
-        refuse_use('nothing says how long runs are kept: `keep = "P30D"` in `[tool.instrc.run]`', "--prune")
-    return kept or 0.0 if span is None else seconds(span)
 
 
 def _family(run: str, reports: list[RunReport]) -> list[tuple[RunReport, int]]:

@@ -13,7 +13,6 @@ from instrc.cli.output import Format
 from instrc.cli.run_common import engine
 from instrc.cli.terminal import write, write_error, write_report
 from instrc.text.jsontext import dumps
-from instrc.vibes.find_files import STDIN
 
 if TYPE_CHECKING:
     from instrc.engines.schedules import Schedule, Scheduling
@@ -64,7 +63,6 @@ def add(
         Literal["skip", "queue", "both"],
         typer.Option("--overlap", help="While the last run goes on: skip a tick, queue one, or run both."),
     ] = "skip",
-    latest: Annotated[bool, typer.Option("--latest", help="Compile the program at each tick, as it is then.")] = False,
     store: options.Store = None,
     engine_name: options.EngineName = None,
     root: options.Roots = None,
@@ -78,10 +76,8 @@ def add(
     """
     from instrc.engines.launch import Launcher
     from instrc.engines.prepare import prepare
-    from instrc.engines.schedules import Clock, compiled_at_each_tick
+    from instrc.engines.schedules import Clock
 
-    if latest and file == STDIN:
-        options.refuse_use("--latest needs a file that workers can read at each tick", "--latest")
     with options.exit_on_problems(shape):
         kept = _scheduling(store, engine_name)
         clock = Clock(cron, zone)
@@ -89,8 +85,6 @@ def add(
         prepared = prepare(file, export=export, project=project)
         prompt = run_common.given_inputs(given, prepared)
         launch = Launcher(prepared, model=model).launch(prompt)
-        if latest:
-            launch = compiled_at_each_tick(launch, file, prompt, model=model, export=export, project=project)
         _line(run_common.run_to_end(kept.schedule(name, clock, launch, overlap)), as_json=as_json)
 
 

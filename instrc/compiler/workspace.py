@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from functools import partial
@@ -34,16 +34,11 @@ if TYPE_CHECKING:
     from instrc.vibes.registry import Registry
 
 
-def check_files(
-    files: Sequence[str],
-    project: Project = DEFAULT_PROJECT,
-    *,
-    watch: Callable[[Sequence[str]], Iterable[str]] = iter,
-) -> list[Problem]:
-    """Return the problems of programs and vibes; `watch` yields the files it is given and shows the progress."""
+def check_files(files: Sequence[str], project: Project = DEFAULT_PROJECT) -> list[Problem]:
+    """Return the problems of programs and vibes."""
     workspace, report = Workspace(project), Report()
     workspace.check_settings(files, report)
-    for file in watch(files):
+    for file in files:
         workspace.check(file, report)
     return report.problems
 

@@ -16,25 +16,19 @@ from instrc import problems
 from instrc.engines.deletion import forget_beside
 from instrc.engines.memory import LiveRun, StoredRun, journal_of, questions_of
 from instrc.problems.errors import ConflictError, NotFoundError, SettingsError
-from instrc.runtime.answers import copy_answer, find_question
-from instrc.runtime.effects import Invention
-from instrc.runtime.engine_protocol import EngineOptions, Equip, ForkingEngine, TracedEngine
+from instrc.runtime.answers import find_question
+from instrc.runtime.engine_protocol import EngineOptions, Equip, TracedEngine
 from instrc.runtime.interpreter import versions
-from instrc.runtime.interpreter.documents import Author, Outcome
+from instrc.runtime.interpreter.documents import Author
 from instrc.runtime.journal import Journal, begun
 from instrc.runtime.plan import step_keys
-from instrc.runtime.questions import Question
-from instrc.runtime.retry import ForkOptions, ForkOrigin, RetryOptions, was_cancelled
-from instrc.runtime.run import Run
+from instrc.runtime.retry import RetryOptions, was_cancelled
 from instrc.runtime.run_config import RunConfig
 from instrc.runtime.run_launch import Launch
 from instrc.runtime.run_report import RunFilter, RunReport, RunStatus, require_ended, status_of
-from instrc.runtime.traces import Event
-from instrc.text.callers import warn_caller
 from instrc.text.files import make_private, private_opener, read_whole
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, JsonObject
-from instrc.tools.python_values import JsonLike
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,100}")
 
@@ -253,105 +247,3 @@ def _read(file: Path) -> RunFile | None:
 def _overdue(saved: StoredRun) -> bool:
     """Return whether a timer may have ended since the run was written down."""
     return any(at <= time() for at in saved["due"].values()) or any(_overdue(child) for child in saved["children"].values())
-
-
-class EngineRun(Run):
-    """A run in a store or on a server; its properties are as of the last call."""
-
-    def __init__(self, engine: ForkingEngine, report: RunReport, context: object = None) -> None:
-        """Create the handle of a run; it keeps `context`, which the host holds weakly, alive."""
-        self.engine = engine
-        self.report: RunReport = report
-        self._context = context
-
-    @property
-    def id(self) -> str:
-        """The id of the run."""
-        return self.report.run
-
-    @property
-    def status(self) -> RunStatus:
-        """The state in one word."""
-        return self.report.status
-
-    @property
-    def outcome(self) -> Outcome | None:
-        """The outcome; `None` while the run has not ended."""
-        return self.report.outcome
-
-    @property
-    def record(self) -> JsonObject | None:
-        """The record so far, in the shape of the process."""
-        return self.report.record
-
-    @property
-    def steps(self) -> tuple[str, ...]:
-        """The keys of all steps of its program."""
-        return self.report.steps
-
-    @property
-    def questions(self) -> list[Question]:
-        """The open questions of the run."""
-        return [question.apart() for question in self.report.questions]
-
-    @property
-    def only_step(self) -> str | None:
-        """The name of the only step of a program, which has no key in its record."""
-        return self.report.config.step
-
-    @property
-    def invented(self) -> tuple[Invention, ...]:
-        """The results that were generated from schemas."""
-        return self.report.invented
-
-    @property
-    def forked(self) -> ForkOrigin | None:
-        """The run that it was forked from."""
-        return self.report.forked
-
-    @property
-    def trace(self) -> list[Event]:
-        """The events in order; a `RuntimeWarning` if none are kept here."""
-        found = self.engine.trace(self.id)
-        if not found and (self.report.outcome is not None or self.report.record):
-            message = f"no trace of `{self.id}` is here: it lies in the folder of the process that has carried the run"
-            warn_caller(message)
-        return found
-
-    @property
-    def usage(self) -> dict[str, float]:
-        """The usage of models, as recorded in the store, else by the trace."""
-        recorded = self.engine.usage(self.id)
-        return super().usage if recorded is None else recorded
-
-    async def answer_async(self, step: str, data: JsonLike) -> EngineRun:
-        """Answer a question and continue the run."""
-        self.report = await self.engine.answer(self.id, step, copy_answer(step, data))
-        return self
-
-    async def resume_async(self) -> EngineRun:
-        """Continue until the run ends or waits."""
-        self.report = await (self.engine.show if self._is_settled else self.engine.resume)(self.id)
-        return self
-
-    async def cancel_async(self) -> EngineRun:
-        """Cancel the run."""
-        self.report = await self.engine.cancel(self.id)
-        return self
-
-    async def _retry_async(self, options: RetryOptions) -> EngineRun:
-        """Go on with a run that has failed, or that is held."""
-        self.report = await self.engine.retry(self.id, options)
-        return self
-
-    async def _fork_async(self, options: ForkOptions) -> EngineRun:
-        """Begin another run with the recorded results of this one."""
-        return EngineRun(self.engine, await self.engine.fork(self.id, options), self._context)
-
-    async def delete_async(self) -> None:
-        """Delete the run."""
-        await self.engine.delete(self.id)
-
-    @property
-    def _is_settled(self) -> bool:
-        return self.report.outcome is not None or self.report.status == "cancelled"

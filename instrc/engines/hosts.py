@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from importlib import import_module
 from pathlib import Path
 from typing import Literal, TypeAlias, TypeVar, Unpack
@@ -19,21 +19,22 @@ from instrc.engines.prepare import Prepared, prepare
 from instrc.engines.stores import USUAL_FOLDER
 from instrc.problems.errors import ConflictError, SettingsError
 from instrc.problems.suggest import nearest
-from instrc.runtime.answers import ask_people
-from instrc.runtime.effects import Effects
+from instrc.runtime.answers import ask_people, copy_answer
+from instrc.runtime.effects import Effects, Invention
 from instrc.runtime.engine_protocol import CountsMoney, Engine, EngineOptions, Equip
-from instrc.runtime.interpreter.documents import Author, PinnedPlan
-from instrc.runtime.journal import Journal
+from instrc.runtime.interpreter.documents import Outcome, PinnedPlan
 from instrc.runtime.models.partial import TellPart
-from instrc.runtime.questions import People
+from instrc.runtime.questions import People, Question
 from instrc.runtime.reconnect import RECONNECT_SECONDS, answer_or_resume, retry_after_reconnect
-from instrc.runtime.retry import ForkOptions, ProgramVersion, RetryOptions
+from instrc.runtime.retry import ForkOptions, ForkOrigin, ProgramVersion, RetryOptions
+from instrc.runtime.run import Run
 from instrc.runtime.run_config import RunConfig
 from instrc.runtime.run_launch import Launch
-from instrc.runtime.run_report import RunFilter, RunReport
+from instrc.runtime.run_report import RunReport, RunStatus
 from instrc.runtime.traces import Event, Sink
 from instrc.text.callers import warn_caller
-from instrc.text.jsonvalue import Json
+from instrc.text.jsonvalue import Json, JsonObject
+from instrc.tools.python_values import JsonLike
 from instrc.vibes.settings import read_settings
 
 EngineName: TypeAlias = Literal["memory", "durable", "temporal"]
@@ -146,25 +147,8 @@ class Host:
         """Start a run, and continue it until it ends or waits for an answer."""
         return await self._ask_people(await self._lasting(lambda _again: self.engine.start(launch)))
 
-    async def runs(self, chosen: RunFilter | None = None) -> list[RunReport]:
-        """Return the stored runs, all or those that are chosen, the latest first."""
-        return await self.engine.runs(chosen)
-
-    async def run_ids(self, chosen: RunFilter) -> list[str]:
-        """Return the ids of the runs that are chosen, the latest first."""
-        return await self.engine.run_ids(chosen)
-
-    async def counts(self) -> dict[str, int]:
-        """Return how many runs are stored, by program."""
-        return await self.engine.counts()
-
-    async def show(self, run: str) -> RunReport:
-        """Return the state of a run."""
-        return await self.engine.show(run)
-
-    async def answer(self, run: str, step: str, data: Json, by: Author | None = None) -> RunReport:
+    async def answer(self, run: str, step: str, data: Json) -> RunReport:
         """Answer a question of a run, and continue the run."""
-        assert by is None  # the author is recorded by servers only
         report = await self._lasting(lambda again: answer_or_resume(self.engine, run, step, data, again=again))
         return await self._ask_people(report)
 
@@ -192,31 +176,10 @@ class Host:
             self.take(launch.run, known)
         return await self.start(launch)
 
-    async def journal(self, run: str) -> tuple[Launch, Journal]:
-        """Return the launch of a run and its journal."""
-        return await self.engine.journal(run)
-
-    async def delete_all(self, runs: Sequence[str]) -> None:
-        """Forget runs that have ended."""
-        for run in runs:
-            await self.delete(run)
-
     async def delete(self, run: str) -> None:
         """Delete a run that has ended."""
         await self.engine.delete(run)
         self._contexts.pop(run, None)
-
-    def trace(self, run: str) -> list[Event]:
-        """Return the events of a run, in order."""
-        return self.engine.trace(run)
-
-    def trace_from(self, run: str, place: int = 0) -> tuple[list[Event], int]:
-        """Return the events of a run after a position, in order, and the next position."""
-        return self.engine.trace_from(run, place)
-
-    def usage(self, run: str) -> dict[str, float] | None:
-        """Return the usage of models in a run, or `None` if only its trace has it."""
-        return self.engine.usage(run)
 
     def close(self) -> None:
         """Release the store; its runs stay unchanged."""
@@ -242,6 +205,108 @@ class Host:
         context = self._contexts.get(event["run"].partition("/")[0])
         if context is not None and context.watch is not None:
             context.watch(event)
+
+
+class EngineRun(Run):
+    """A run in a store or on a server; its properties are as of the last call."""
+
+    def __init__(self, host: Host, report: RunReport, context: object = None) -> None:
+        """Create the handle of a run; it keeps `context`, which the host holds weakly, alive."""
+        self._host = host
+        self.report: RunReport = report
+        self._context = context
+
+    @property
+    def id(self) -> str:
+        """The id of the run."""
+        return self.report.run
+
+    @property
+    def status(self) -> RunStatus:
+        """The state in one word."""
+        return self.report.status
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """The outcome; `None` while the run has not ended."""
+        return self.report.outcome
+
+    @property
+    def record(self) -> JsonObject | None:
+        """The record so far, in the shape of the process."""
+        return self.report.record
+
+    @property
+    def steps(self) -> tuple[str, ...]:
+        """The keys of all steps of its program."""
+        return self.report.steps
+
+    @property
+    def questions(self) -> list[Question]:
+        """The open questions of the run."""
+        return [question.apart() for question in self.report.questions]
+
+    @property
+    def only_step(self) -> str | None:
+        """The name of the only step of a program, which has no key in its record."""
+        return self.report.config.step
+
+    @property
+    def invented(self) -> tuple[Invention, ...]:
+        """The results that were generated from schemas."""
+        return self.report.invented
+
+    @property
+    def forked(self) -> ForkOrigin | None:
+        """The run that it was forked from."""
+        return self.report.forked
+
+    @property
+    def trace(self) -> list[Event]:
+        """The events in order; a `RuntimeWarning` if none are kept here."""
+        found = self._host.engine.trace(self.id)
+        if not found and (self.report.outcome is not None or self.report.record):
+            message = f"no trace of `{self.id}` is here: it lies in the folder of the process that has carried the run"
+            warn_caller(message)
+        return found
+
+    @property
+    def usage(self) -> dict[str, float]:
+        """The usage of models, as recorded in the store, else by the trace."""
+        recorded = self._host.engine.usage(self.id)
+        return super().usage if recorded is None else recorded
+
+    async def answer_async(self, step: str, data: JsonLike) -> EngineRun:
+        """Answer a question and continue the run."""
+        self.report = await self._host.answer(self.id, step, copy_answer(step, data))
+        return self
+
+    async def resume_async(self) -> EngineRun:
+        """Continue until the run ends or waits."""
+        self.report = await (self._host.engine.show if self._is_settled else self._host.resume)(self.id)
+        return self
+
+    async def cancel_async(self) -> EngineRun:
+        """Cancel the run."""
+        self.report = await self._host.cancel(self.id)
+        return self
+
+    async def _retry_async(self, options: RetryOptions) -> EngineRun:
+        """Go on with a run that has failed, or that is held."""
+        self.report = await self._host.retry(self.id, options)
+        return self
+
+    async def _fork_async(self, options: ForkOptions) -> EngineRun:
+        """Begin another run with the recorded results of this one."""
+        return EngineRun(self._host, await self._host.fork(self.id, options), self._context)
+
+    async def delete_async(self) -> None:
+        """Delete the run."""
+        await self._host.delete(self.id)
+
+    @property
+    def _is_settled(self) -> bool:
+        return self.report.outcome is not None or self.report.status == "cancelled"
 
 
 async def check_retry(engine: Engine, run: str, options: RetryOptions) -> None:

@@ -4,20 +4,13 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, Protocol, TypeAlias, runtime_checkable
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from msgspec import Struct, structs
+from msgspec import Struct
 
 from instrc import problems
-from instrc.engines.launch import Launcher
-from instrc.engines.prepare import prepare
 from instrc.problems.errors import SettingsError
-from instrc.runtime.run_config import LatestProgram, RunConfig
-from instrc.runtime.secrets import redacted
-from instrc.text.jsonvalue import Json
-from instrc.vibes.project import Project
 
 if TYPE_CHECKING:
     from instrc.runtime.run_launch import Launch
@@ -136,30 +129,6 @@ class Scheduling(Protocol):
 
     async def trigger(self, name: str) -> str:
         """Begin a run now, in addition to those of the clock; return its id."""
-
-
-def compiled_at_each_tick(
-    launch: Launch, file: str, given: Json, *, model: str | None, export: str | None, project: Project
-) -> Launch:
-    """Record in a launch how it was made, so that each tick makes it anew."""
-    latest = LatestProgram(
-        file=Path(file).absolute().as_posix(),
-        given=redacted(given),
-        model=None if model is None else launch.config.model,
-        export=export,
-        roots=[Path(root).absolute().as_posix() for root in project.roots],
-        shared=[Path(root).absolute().as_posix() for root in project.shared],
-    )
-    return structs.replace(launch, config=structs.replace(launch.config, latest=latest))
-
-
-def renewed(config: Json, run: str) -> Launch | None:
-    """Return a launch of the program as it is now, if each tick compiles it; raise `InstrcError` if it cannot run."""
-    latest = RunConfig.from_json(config).latest
-    if latest is None:
-        return None
-    prepared = prepare(latest.file, export=latest.export, project=Project(tuple(latest.roots), tuple(latest.shared)))
-    return Launcher(prepared, model=latest.model).launch(latest.given, run)
 
 
 def require_name(name: str) -> None:

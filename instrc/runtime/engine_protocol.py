@@ -16,7 +16,7 @@ from instrc.runtime.journal import Journal
 from instrc.runtime.models.budget import CountedBudget, MoneyBudget
 from instrc.runtime.models.partial import AnswerPart
 from instrc.runtime.questions import People
-from instrc.runtime.retry import ForkOptions, RetryOptions
+from instrc.runtime.retry import RetryOptions
 from instrc.runtime.run_config import RunConfig
 from instrc.runtime.run_launch import Launch
 from instrc.runtime.run_report import RunFilter, RunReport
@@ -71,13 +71,6 @@ class Engine(Protocol):
 
     def usage(self, run: str) -> dict[str, float] | None:
         """Return the usage of models in a run, or `None` if only its trace has it."""
-
-
-class ForkingEngine(Engine, Protocol):
-    """An engine of this program, which also begins forks of its runs."""
-
-    async def fork(self, run: str, options: ForkOptions) -> RunReport:
-        """Begin another run with the recorded results of one."""
 
 
 @runtime_checkable

@@ -26,17 +26,6 @@ class CacheConfig(msgspec.Struct, frozen=True):
     sample: int = 0
 
 
-class LatestProgram(msgspec.Struct, frozen=True, kw_only=True):
-    """The program and options that each tick of a schedule compiles again."""
-
-    file: str
-    given: Json
-    model: str | None
-    export: str | None
-    roots: list[str]
-    shared: list[str]
-
-
 class RunConfig(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """Everything but the plan and the inputs that a process needs to continue a run; it contains no secrets.
 
@@ -71,7 +60,6 @@ class RunConfig(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     chosen: str | None = None
     """Spec of the model that a retry or fork chose for every chunk."""
     forked: ForkOrigin | None = None
-    latest: LatestProgram | None = None
     starter: str | None = None
     """Name of the person who started the run; `None` if unknown."""
     metadata: dict[str, str] = {}

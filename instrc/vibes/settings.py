@@ -26,7 +26,6 @@ from instrc.process.request_settings import (
     request_settings,
     whole,
 )
-from instrc.text.durations import is_duration
 from instrc.text.files import TomlError, read_regular, read_toml
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import is_amount
@@ -55,9 +54,6 @@ TEXT: Final = Kind(_text, "it must be a text that is not empty")
 COUNT: Final = Kind(whole(0), "it must be a whole number from 0")
 MODELS: Final = Kind(joined_names, "it must be the name of a model, or a list of names")
 BUDGETS: Final = Kind(joined_names, "it must be a text such as `5 USD/day`, or a list of them")
-KEEP: Final = Kind(
-    lambda value: value if isinstance(value, str) and is_duration(value) else None, "it must be a time span, as `P30D`"
-)
 
 
 class RunSettings(RequestSettings, total=False):
@@ -77,8 +73,6 @@ class RunSettings(RequestSettings, total=False):
     """URL of a database for the traces of runs on Temporal."""
     failed: Annotated[str, one_of(("hold", "fail"))]
     """What happens to a run after a transient failure."""
-    keep: Annotated[str, KEEP]
-    """How long ended runs are kept."""
     budget: Annotated[str, BUDGETS]
     """Cost limits for models, such as `2 USD` or `5 USD/day`, separated by commas."""
     cache: Annotated[str, TEXT]

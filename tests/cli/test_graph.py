@@ -71,21 +71,6 @@ def test_a_vibe_is_drawn(instrc: Instrc, folder: Path) -> None:
     assert "it" in instrc("graph", "it.vibe.json").out
 
 
-def test_more_exports_than_a_page_can_show_are_drawn_one_by_one(
-    instrc: Instrc, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (folder / "two.aug").write_text(f"{TOOL};\n{TOOL.replace('tool it', 'tool other')}\n")
-    monkeypatch.setattr("instrc.cli.graph.PAGE_STEPS", 3)
-    done = instrc("graph", "two.aug", "--format", "html")
-    assert (done.code, done.out) == (2, "")
-    assert "3 steps at most, and the 2 exports have 4, each with all that it reads; choose one: --export it" in " ".join(
-        done.err.replace("│", " ").split()
-    )
-    assert instrc("graph", "two.aug", "--format", "html", "--export", "it").code == 0
-    monkeypatch.setattr("instrc.cli.graph.PAGE_STEPS", 1)
-    assert instrc("graph", "two.aug", "--format", "html", "--export", "it").code == 0, "one is always drawn"
-
-
 def test_several_exports_are_one_flowchart_and_a_markdown_file_has_it_in_a_fence(instrc: Instrc, folder: Path) -> None:
     """Mermaid reads one chart from a text, and what draws Markdown only draws fenced ones."""
     (folder / "it.aug").write_text('tool first = "One" | A;\ntool second = "Two" | A | B;\n')

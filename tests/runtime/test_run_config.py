@@ -8,7 +8,7 @@ import pytest
 
 from instrc.problems.errors import SettingsError
 from instrc.runtime.models.budget import MoneyBudget
-from instrc.runtime.run_config import CacheConfig, LatestProgram, RunConfig
+from instrc.runtime.run_config import CacheConfig, RunConfig
 from instrc.text.jsontext import dumps, loads
 
 FIRST = {"folder": "/p", "model": "openai:gpt-5", "rehearse": False, "batch": 1, "processes": {}}
@@ -25,7 +25,6 @@ WHOLE: dict[str, Any] = {
     "budget": {"limits": ["2 USD"], "file": "f", "program": "p"},
     "chosen": "sample",
     "forked": {"run": "r0", "at": None, "left": {"send": "it is new"}},
-    "latest": {"file": "p.aug", "given": "x", "model": None, "export": None, "roots": ["a"], "shared": []},
 }
 
 
@@ -33,7 +32,6 @@ def test_a_stored_configuration_is_read_and_written_back() -> None:
     config = RunConfig.from_json(WHOLE)
     assert config.cache == CacheConfig("answers.sqlite", 2)
     assert config.budget == MoneyBudget(["2 USD"], "f", "p")
-    assert isinstance(config.latest, LatestProgram)
     assert config.to_json() == WHOLE
     assert list(config.to_json()) == list(WHOLE)
 

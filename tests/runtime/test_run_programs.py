@@ -249,7 +249,7 @@ def test_the_trace_of_a_fork_begins_with_its_origin(
     assert main(["runs", "--program", "p.aug"]) == 0
     assert capsys.readouterr() == ("", "there are no such runs here; there are some of `write`\n")
     assert main(["runs", "--family", "nobody"]) == 1
-    assert main(["runs", "--family", "one", "--prune"]) == 2
+    assert main(["runs", "--family", "one", "--do", "delete"]) == 2
 
 
 def test_files_of_models_are_looked_up_where_the_user_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -163,12 +163,11 @@ def test_a_claim_holds_as_long_as_the_program_says(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("engine", ["memory", "durable"])
-@pytest.mark.parametrize("command", [["delete"], ["runs", "--prune"], []], ids=["delete", "prune", "python"])
+@pytest.mark.parametrize("command", [["delete"], ["runs", "--do", "delete", "--yes"], []], ids=["delete", "all", "python"])
 def test_a_run_that_is_deleted_takes_what_people_have_written_with_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: list[str], engine: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "pyproject.toml").write_text('[tool.instrc.run]\nkeep = "PT0S"\n')
 
     async def body(made: RunService) -> str:
         run = (await made.start(ANN, "letter", "write", wait=30)).report.run

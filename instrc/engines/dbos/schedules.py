@@ -8,8 +8,7 @@ from typing import Final, TypeAlias, cast
 
 import sqlalchemy as sa
 
-from instrc.engines.dbos import store
-from instrc.engines.schedules import Clock, Overlap, Schedule, missing, renewed, taken
+from instrc.engines.schedules import Clock, Overlap, Schedule, missing, taken
 from instrc.problems.errors import InstrcError
 from instrc.runtime.run_launch import LaunchDocument
 from instrc.text.jsontext import dumps, loads
@@ -94,13 +93,7 @@ def trigger(engine: sa.Engine, put: Put, name: str) -> str:
 def _begin(engine: sa.Engine, put: Put, schedule: Schedule, moment: float) -> str:
     run = schedule.run_at(moment)
     launch = _launch_of(engine, schedule.name)
-    try:
-        anew = renewed(launch["how"], run)
-    except InstrcError as error:
-        _note(engine, schedule.name, launch={**launch, "trouble": str(error)})
-        raise
-    begun = {**cast("LaunchDocument", launch), "run": run} if anew is None else store.launch_json(anew)
-    put(cast("LaunchDocument", {key: value for key, value in begun.items() if key != "overlap"}))
+    put(cast("LaunchDocument", {**{key: value for key, value in launch.items() if key != "overlap"}, "run": run}))
     _note(engine, schedule.name, last=run, launch=launch)
     return run
 
@@ -121,7 +114,7 @@ def _note(engine: sa.Engine, name: str, *, launch: JsonObject, **columns: str | 
 def begin_due(engine: sa.Engine, put: Put, goes_on: Callable[[str], bool], now: float) -> None:
     """Begin the runs that are due. If the last run is still going, `overlap` decides; missed ticks become one.
 
-    A schedule whose program no longer compiles misses the tick, and one whose times cannot be read is paused; both say why.
+    A schedule that cannot begin its run misses the tick, and one whose times cannot be read is paused; both say why.
     """
     for schedule in schedules_of(engine):
         if schedule.due is None or schedule.due > now:
@@ -135,8 +128,7 @@ def begin_due(engine: sa.Engine, put: Put, goes_on: Callable[[str], bool], now: 
             if not is_active:
                 _begin(engine, put, schedule, schedule.due)
         except InstrcError as error:
-            if due is None:  # else noted with the schedule
-                _note(engine, schedule.name, launch={**_launch_of(engine, schedule.name), "trouble": str(error)})
+            _note(engine, schedule.name, launch={**_launch_of(engine, schedule.name), "trouble": str(error)})
         with engine.begin() as connection:  # of several workers only the first moves it on
             moved = sa.update(_TABLE).where(_TABLE.c.name == schedule.name, _TABLE.c.due == schedule.due)
             connection.execute(moved.values(due=due))

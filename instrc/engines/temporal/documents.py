@@ -168,8 +168,6 @@ AGAIN = "again"
 """Update that retries what holds the run."""
 REPORT, JOURNAL = "report", "journal"
 """Queries for the state of a run and for its journal, also after its end."""
-LATEST = "instrc-latest"
-"""Activity that compiles the program of a schedule at a tick."""
 ACTIVITIES = {"model": "instrc-model", "activity": "instrc-activity", "fire": "instrc-fire"}
 """Temporal activities by kind of effect."""
 PLAN_ATTRIBUTE, STATUS_ATTRIBUTE = "InstrcPlan", "InstrcStatus"

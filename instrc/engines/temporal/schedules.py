@@ -9,15 +9,12 @@ from time import time
 from typing import Final, cast
 
 import temporalio.client as sdk
-from msgspec.structs import replace
 from temporalio.api.common.v1 import Payload
-from temporalio.exceptions import ActivityError
 from temporalio.service import RPCError, RPCStatusCode
 
-from instrc.engines.schedules import Clock, Overlap, Schedule, misread, missing, renewed, taken
+from instrc.engines.schedules import Clock, Overlap, Schedule, misread, missing, taken
 from instrc.engines.temporal import documents
 from instrc.engines.temporal.connection import trouble
-from instrc.runtime.run_config import RunConfig
 
 _POLICIES: Final[dict[Overlap, sdk.ScheduleOverlapPolicy]] = {
     "skip": sdk.ScheduleOverlapPolicy.SKIP,
@@ -31,23 +28,7 @@ async def schedules_of(client: sdk.Client, prefix: str) -> list[Schedule]:
     with trouble():
         names = [each.id.removeprefix(prefix) async for each in await client.list_schedules() if each.id.startswith(prefix)]
         found = [(name, await client.get_schedule_handle(prefix + name).describe()) for name in sorted(names)]
-        return [await _with_trouble(client, each, await _schedule(name, each)) for name, each in found if _is_ours(each)]
-
-
-async def _with_trouble(client: sdk.Client, described: sdk.ScheduleDescription, schedule: Schedule) -> Schedule:
-    """Return it with the error of the latest tick."""
-    if schedule.last is None or not (await described.memo()).get("latest"):
-        return schedule
-    action = cast("sdk.ScheduleActionExecutionStartWorkflow", described.info.recent_actions[-1].action)
-    tick = client.get_workflow_handle(action.workflow_id)
-    if (await tick.describe()).status != sdk.WorkflowExecutionStatus.FAILED:
-        return schedule
-    try:
-        await tick.result()
-    except sdk.WorkflowFailureError as error:
-        cause = error.cause.cause if isinstance(error.cause, ActivityError) else error.cause
-        return replace(schedule, last=None, trouble=str(cause))
-    return schedule
+        return [await _schedule(name, each) for name, each in found if _is_ours(each)]
 
 
 async def _schedule(name: str, described: sdk.ScheduleDescription) -> Schedule:
@@ -78,12 +59,7 @@ async def add(client: sdk.Client, queue: str, name: str, clock: Clock, tick: doc
     action = sdk.ScheduleActionStartWorkflow(documents.TICK, tick, id=key, task_queue=queue)
     spec = sdk.ScheduleSpec(cron_expressions=crons, time_zone_name=clock.zone)
     policy = sdk.SchedulePolicy(overlap=_POLICIES[overlap])
-    about = {
-        "cron": clock.cron,
-        "zone": clock.zone,
-        "program": tick["launch"]["name"],
-        "latest": RunConfig.from_json(tick["launch"]["how"]).latest is not None,
-    }
+    about = {"cron": clock.cron, "zone": clock.zone, "program": tick["launch"]["name"]}
     with trouble():
         try:
             handle = await client.create_schedule(key, sdk.Schedule(action, spec, policy=policy), memo=about)
@@ -123,16 +99,6 @@ async def remove(client: sdk.Client, prefix: str, name: str) -> None:
     """Remove a schedule."""
     with _of(client, prefix, name) as handle:
         await handle.delete()
-
-
-def begun_at(begun: documents.Launched, run: str) -> documents.Launched:
-    """Return the argument of the workflow of a schedule's run; raise `CompileError` if its program cannot be compiled anew."""
-    anew = renewed(begun["how"], run)
-    if anew is None:
-        return {**begun, "run": run}
-    how = anew.config.with_default_failure("hold").to_json()
-    digest = documents.digest_of(anew.plan["digest"], how)
-    return {**begun, "run": run, "plan": anew.plan, "inputs": anew.inputs, "how": how, "digest": digest}
 
 
 async def tick_of(client: sdk.Client, prefix: str, name: str) -> tuple[Schedule, documents.Tick]:

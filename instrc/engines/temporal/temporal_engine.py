@@ -323,7 +323,7 @@ class TemporalEngine(TracedEngine):
         found, tick = await schedules.tick_of(await self._client(), self.prefix, name)
         run = found.run_at(time())
         with suppress(WorkflowAlreadyStartedError):  # in the same second
-            await self._begin(await self._client(), schedules.begun_at(tick["launch"], run))
+            await self._begin(await self._client(), {**tick["launch"], "run": run})
         return run
 
     # --- traces ---------------------------------------------------------------------------------------------------------------

@@ -17,7 +17,6 @@ from temporalio.worker import Worker, WorkflowRunner
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
 from instrc.engines.temporal import documents
-from instrc.engines.temporal.schedules import begun_at
 from instrc.engines.temporal.workflow import RunWorkflow, TickWorkflow
 from instrc.problems.errors import InstrcError
 from instrc.runtime.effects import Effects
@@ -53,7 +52,7 @@ class Carrying:
     @property
     def all(self) -> list[Callable[..., object]]:
         """Return what a worker registers."""
-        return [self.model, self.activity, self.fire, self.latest]
+        return [self.model, self.activity, self.fire]
 
     @temporal.defn(name=documents.ACTIVITIES["model"])
     async def model(self, given: documents.Effect) -> documents.ActivityOutcome:
@@ -69,14 +68,6 @@ class Carrying:
     async def fire(self, given: documents.Effect) -> documents.ActivityOutcome:
         """Call an activity without waiting for its result."""
         return await self._carry_out(given)
-
-    @temporal.defn(name=documents.LATEST)
-    async def latest(self, begun: documents.Launched) -> documents.Launched:
-        """Compile the program of a schedule as it is now."""
-        try:
-            return await asyncio.to_thread(begun_at, begun, begun["run"])
-        except InstrcError as error:
-            raise ApplicationError(redacted(str(error)), non_retryable=True) from None
 
     async def _carry_out(self, given: documents.Effect) -> documents.ActivityOutcome:
         beating = asyncio.ensure_future(_beat())

@@ -482,9 +482,6 @@ class _Watched:
         return self.flow.port.want_handoff()
 
 
-_TO_COMPILE = timedelta(minutes=5)
-
-
 @workflow.defn(name=documents.TICK)
 class TickWorkflow:
     """A tick of a schedule: it lasts as long as its run, so that the next one is left out meanwhile."""
@@ -494,10 +491,6 @@ class TickWorkflow:
         """Begin the run, and wait for its end."""
         run = documents.run_of_tick(tick["launch"]["run"], workflow.info().workflow_id)
         launch: documents.Launched = {**tick["launch"], "run": run}
-        if "latest" in launch["how"]:
-            launch = await workflow.execute_activity(
-                documents.LATEST, launch, result_type=documents.Launched, start_to_close_timeout=_TO_COMPILE, retry_policy=_RETRY
-            )
         with suppress(ChildWorkflowError, WorkflowAlreadyStartedError):  # it was cancelled, or somebody has begun it
             await workflow.execute_child_workflow(
                 documents.WORKFLOW,

@@ -15,14 +15,11 @@ from temporalio.client import ScheduleOverlapPolicy
 from written_processes import DECISION, chunk, process, step
 
 from instrc import Activities, InstrcError, Scripted
-from instrc.engines.launch import Launcher
-from instrc.engines.prepare import prepare
-from instrc.engines.schedules import Clock, Schedule, compiled_at_each_tick
+from instrc.engines.schedules import Clock
 from instrc.engines.temporal.temporal_engine import TemporalEngine  # the engine itself, with effects of the test
 from instrc.runtime.effects import Effects
 from instrc.runtime.plan import plan_of
 from instrc.runtime.run_launch import Launch
-from instrc.vibes.project import DEFAULT_PROJECT
 
 DOCUMENT = process(userContext1=chunk(step1_confirm=step(DECISION, "prompt")))
 ASKS = """
@@ -122,47 +119,6 @@ def test_a_tick_while_the_last_run_goes_on_is_skipped_or_queued_or_begins_beside
             assert len(await runs_with(after_its_end)) == after_its_end
             await asyncio.sleep(1)
             assert len(await runs_with(after_its_end)) == after_its_end
-
-    asyncio.run(asyncio.wait_for(body(), 90))
-
-
-def test_with_latest_each_tick_compiles_the_program_and_says_what_is_wrong_with_it(
-    engine: TemporalEngine, tmp_path: Path
-) -> None:
-    program = tmp_path / "ask.aug"
-    program.write_text(ASKS)
-    noted = compiled_at_each_tick(
-        Launcher(prepare(str(program))).launch("go"), str(program), "go", model=None, export=None, project=DEFAULT_PROJECT
-    )
-
-    async def body() -> None:
-        await engine.schedule("daily", HOURLY, noted)
-        handle = (await engine._client()).get_schedule_handle(f"{engine.prefix}daily")
-
-        async def schedule_after_a_tick() -> Schedule:
-            before = (await handle.describe()).info.num_actions
-            await handle.trigger(overlap=ScheduleOverlapPolicy.ALLOW_ALL)
-            while (await handle.describe()).info.num_actions == before:  # noqa: ASYNC110  -- nothing says when
-                await asyncio.sleep(0.05)
-            while True:
-                [found] = await engine.schedules()
-                if found.trouble or [each.run for each in await engine.runs() if each.run == found.last]:
-                    return found
-                await asyncio.sleep(0.05)
-
-        async with engine._served(carry=True):
-            program.write_text(ASKS.replace("Approve_User", "Confirm_User"))
-            first = (await schedule_after_a_tick()).last
-            assert first is not None
-            assert "_confirm" in str([each.steps for each in (await engine.show(first)).questions])
-            await asyncio.sleep(1.1)  # the ids of ticks have seconds
-            program.write_text("input prompt;\nNobody(prompt")
-            broken = await schedule_after_a_tick()
-            assert broken.last is None
-            assert "ask.aug:2:14: missing-closing-bracket: `)` is missing here" in str(broken.trouble)
-            with pytest.raises(InstrcError, match="is missing here"):
-                await engine.trigger("daily")
-            await engine.cancel(first)
 
     asyncio.run(asyncio.wait_for(body(), 90))
 
