@@ -19,8 +19,6 @@ from instrc.text.jsonvalue import (
     mapping,
     optional_text,
     pointer,
-    put,
-    tokens,
 )
 from instrc.text.limits import ELEMENTS, PROCESS_LEVELS, ROUNDS
 
@@ -56,12 +54,12 @@ class Process(Struct, frozen=True):
 
     @classmethod
     def from_json(cls, document: Json) -> Process:
-        """Parse a process, compiled or handwritten; raise `CompileError` with an `unreadable-process` for each fault."""
+        """Read a process, compiled or by hand; `CompileError` with the first fault, an `unreadable-process`, if it is not one."""
         _refuse_newer(document)
         try:
             body = body_of(document)
         except (chunk_json.UnreadableProcessError, RecursionError) as error:
-            raise _unreadable(document, error) from None
+            raise _unreadable(error) from None
         return cls.of(as_object(document), body)
 
     def to_json(self) -> JsonObject:
@@ -142,7 +140,7 @@ class Process(Struct, frozen=True):
             body = body_of(schema)
         except (chunk_json.UnreadableProcessError, RecursionError) as error:
             if any(re.fullmatch(_CERTAIN, name) for name in properties):
-                raise _unreadable(schema, error) from None
+                raise _unreadable(error) from None
             return None
         return cls.of(schema, body)
 
@@ -182,12 +180,12 @@ def _refuse_newer(document: Json) -> None:
         raise CompileError([NewerProcess(version=version, known=PROCESS_VERSION)])
 
 
-def _unreadable(document: Json, error: chunk_json.UnreadableProcessError | RecursionError) -> CompileError:
+def _unreadable(error: chunk_json.UnreadableProcessError | RecursionError) -> CompileError:
     from instrc.problems.errors import CompileError
     from instrc.problems.runs import UnreadableProcess
 
     if isinstance(error, chunk_json.UnreadableProcessError):
-        return CompileError(UnreadableProcess(pointer=each.pointer, reason=each.reason) for each in faults_of(document, error))
+        return CompileError([UnreadableProcess(pointer=error.pointer, reason=error.reason)])
     return CompileError([UnreadableProcess(pointer="", reason="its values are nested too deep")])
 
 
@@ -461,67 +459,6 @@ def _refuse_later(contexts: tuple[flow.Context, ...], place: str) -> None:
 
 def _kind(name: str) -> str:
     return cast("re.Match[str]", re.fullmatch(_NAME, name))[1].lower()
-
-
-_TOLD = 20
-"""Maximum faults reported for one process."""
-_SOUND: JsonObject = {"type": "object", "properties": {}}
-"""A chunk without steps, used in place of an unreadable context."""
-
-
-def faults_of(document: Json, first: chunk_json.UnreadableProcessError) -> list[chunk_json.UnreadableProcessError]:
-    """Return the fault at which parsing stopped and later ones: each wrong deadline or delay, and one per context.
-
-    A faulty context is replaced by an empty one, a faulty deadline or delay is removed, and parsing is repeated.
-    """
-    faults = [first]
-    exchanged: set[str] = set()
-    while len(faults) < _TOLD:
-        rest = _without(document, faults[-1].pointer, exchanged)
-        if rest is None:
-            break
-        document = rest
-        try:
-            body_of(document)
-        except chunk_json.UnreadableProcessError as error:
-            if not error.pointer:  # of the whole, which is no longer as it was written
-                break
-            faults.append(error)
-        except RecursionError:
-            break
-        else:
-            break
-    return [fault for fault in faults if not any(f"no `{name}` beside" in fault.reason for name in exchanged)]
-
-
-def _without(document: Json, place: str, exchanged: set[str]) -> Json | None:
-    """Return a copy with the innermost context around a place replaced, or an invalid deadline removed, or `None` for neither."""
-    steps = tokens(place)
-    inner = [index for index in range(1, len(steps)) if steps[index - 1] == "properties" and is_context(steps[index])]
-    if len(steps) > 3 and steps[-1] in {"within", "delay", "fail"} and is_context(steps[-4]):  # of a step
-        inner = []
-    elif not inner and not (len(steps) == 1 or (len(steps) == 2 and steps[0] == "properties")):
-        return None
-    last = inner[-1] if inner else len(steps) - 1
-    root: JsonArray = [document]
-    holder: JsonArray | JsonObject = root
-    key: str | int = 0
-    try:
-        for step in [*steps[:last], None]:
-            part = holder[str(key)] if isinstance(holder, dict) else holder[int(key)]
-            copy: JsonArray | JsonObject = list(part) if isinstance(part, list) else dict(chunk_json.resolved(part, document))
-            put(holder, key, copy)
-            if step is not None:
-                holder, key = copy, int(step) if isinstance(copy, list) else step
-    except (LookupError, ValueError, TypeError):
-        return None
-    if not isinstance(copy, dict) or steps[last] not in copy:
-        return None
-    spare = f"serverContext{9000 + len(exchanged)}"
-    members = {(spare if inner else None) if name == steps[last] else name: each for name, each in copy.items()}
-    put(holder, key, {name: _SOUND if name == spare else each for name, each in members.items() if name is not None})
-    exchanged.add(steps[last])
-    return root[0]
 
 
 class ContextsJson(Struct, frozen=True):

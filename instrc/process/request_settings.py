@@ -120,16 +120,15 @@ _FROM_ENVIRONMENT: Final = (
 
 def request_settings(table: Mapping[str, object]) -> tuple[RequestSettings, list[Fault]]:
     """Return the effective settings of a request, and their problems."""
-    values, faults = read_values(RequestSettings, table, "there is no such setting of a request")
+    values, faults = read_values(kinds_of(RequestSettings), table, "there is no such setting of a request")
     hidden = {key for key in table if key not in RequestSettings.__annotations__ and re.search(_ACCESS, key)}
     return cast("RequestSettings", values), [
         (key, _FROM_ENVIRONMENT if key in hidden else reason, close) for key, reason, close in faults
     ]
 
 
-def read_values(declaration: type, table: Mapping[str, object], unknown: str) -> tuple[dict[str, object], list[Fault]]:
-    """Return the values of a table by the types declared in a `TypedDict`, and its problems."""
-    kinds = kinds_of(declaration)
+def read_values(kinds: Mapping[str, Kind], table: Mapping[str, object], unknown: str) -> tuple[dict[str, object], list[Fault]]:
+    """Return the values of a table by their kinds, and its problems."""
     values: dict[str, object] = {}
     faults: list[Fault] = []
     for key, value in table.items():
@@ -143,8 +142,9 @@ def read_values(declaration: type, table: Mapping[str, object], unknown: str) ->
 
 
 def kinds_of(declaration: type) -> dict[str, Kind]:
-    """Return the type of each setting declared in a `TypedDict`."""
-    return {key: hint.__metadata__[0] for key, hint in get_type_hints(declaration, include_extras=True).items()}
+    """Return the kind of each setting that a class declares with one."""
+    hints = get_type_hints(declaration, include_extras=True)
+    return {key: hint.__metadata__[0] for key, hint in hints.items() if hasattr(hint, "__metadata__")}
 
 
 def is_model_pattern(pattern: str) -> bool:

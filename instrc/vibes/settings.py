@@ -21,6 +21,7 @@ from instrc.process.request_settings import (
     RequestSettings,
     is_model_pattern,
     joined_names,
+    kinds_of,
     one_of,
     read_values,
     request_settings,
@@ -52,6 +53,7 @@ def _text(value: object) -> object:
 ENGINES: Final = ("memory", "durable", "temporal")
 TEXT: Final = Kind(_text, "it must be a text that is not empty")
 COUNT: Final = Kind(whole(0), "it must be a whole number from 0")
+LIMIT: Final = Kind(whole(1, HIGHEST_LIMIT), f"it must be a whole number from 1 to {HIGHEST_LIMIT:,}")
 MODELS: Final = Kind(joined_names, "it must be the name of a model, or a list of names")
 BUDGETS: Final = Kind(joined_names, "it must be a text such as `5 USD/day`, or a list of them")
 
@@ -358,14 +360,7 @@ class _SettingsReader:
         return written
 
     def _run(self) -> RunSettings:
-        written = self.table.get("run", {})
-        if not isinstance(written, dict):
-            self._wrong("run", "it must be a table")
-            return {}
-        values, faults = read_values(RunSettings, written, "there is no such setting")
-        for key, reason, close in faults:
-            self._wrong(f"run.{key}", reason, close, word=key)
-        return cast("RunSettings", values)
+        return cast("RunSettings", self._values("run", kinds_of(RunSettings), "there is no such setting"))
 
     def _service(self) -> ServiceSettings | None:
         if not {"serve", "people"} & self.table.keys():
@@ -375,16 +370,19 @@ class _SettingsReader:
         return service_settings(self.table.get("serve", {}), self.table.get("people", {}), self._wrong)
 
     def _limits(self) -> dict[str, int]:
-        written = self.table.get("limits", {})
+        values = self._values("limits", dict.fromkeys(LIMITS, LIMIT), "there is no such limit")
+        return cast("dict[str, int]", values)
+
+    def _values(self, name: str, kinds: Mapping[str, Kind], unknown: str) -> dict[str, object]:
+        """Return the values of a table by their kinds, and report the others."""
+        written = self.table.get(name, {})
         if not isinstance(written, dict):
-            self._wrong("limits", "it must be a table of numbers")
+            self._wrong(name, "it must be a table")
             return {}
-        for key, value in written.items():
-            if key not in LIMITS:
-                self._wrong(f"limits.{key}", "there is no such limit", nearest(key, LIMITS), word=key)
-            elif isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= HIGHEST_LIMIT:
-                self._wrong(f"limits.{key}", f"it must be a whole number from 1 to {HIGHEST_LIMIT:,}", word=key)
-        return {key: value for key, value in written.items() if key in LIMITS}
+        values, faults = read_values(kinds, written, unknown)
+        for key, reason, close in faults:
+            self._wrong(f"{name}.{key}", reason, close, word=key)
+        return values
 
     def _wrong(self, key: str, reason: str, close: tuple[str, ...] = (), word: str | None = None) -> None:
         self.wrong.append((entry_place(self.source, word or key), key, reason, close))

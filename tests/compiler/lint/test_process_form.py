@@ -149,19 +149,15 @@ def test_a_slip_in_the_form_is_one_problem_at_its_place(place: str, value: Any, 
     assert [problem.name for problem in raised.value.problems] == ["unreadable-process"]
 
 
-def test_all_slips_are_told_each_once(tmp_path: Path) -> None:
+def test_of_several_slips_the_first_is_told(tmp_path: Path) -> None:
     slips = {f"{REPEAT}/repeat/until": ..., "/properties/doContext1/do": ..., f"{SEND}/within": 30, "/value": 7}
     document = sound()
     for place, value in slips.items():
         document = changed(place, value, document)
-    found = check(document, tmp_path)
-    assert {problem.name for problem in found} == {"unreadable-process"}
-    assert sorted(problem.pointer for problem in found) == sorted(
-        ["/value", "/properties/doContext1", f"{REPEAT}/repeat", f"{SEND}/within"]
-    )
+    assert [(problem.name, problem.pointer) for problem in check(document, tmp_path)] == [("unreadable-process", "/value")]
 
 
-def test_a_wrong_deadline_hides_no_other_and_no_path(tmp_path: Path) -> None:
+def test_a_wrong_deadline_hides_no_path(tmp_path: Path) -> None:
     steps = {
         "find": {**OK, "within": "soon"},
         "ask": {**OK, "references": ["find.nothing"], "delay": "later"},
@@ -171,7 +167,6 @@ def test_a_wrong_deadline_hides_no_other_and_no_path(tmp_path: Path) -> None:
     assert [(problem.name, problem.at.text) for problem in found if problem.at is not None] == [
         ("unreadable-process", '"soon"'),
         ("dangling-reference", '"find.nothing"'),
-        ("unreadable-process", '"later"'),
         ("dangling-reference", '"ask.none"'),
     ]
 
