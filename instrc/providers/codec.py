@@ -6,9 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, assert_never, cast
 
-from msgspec import Struct, ValidationError, convert, field, structs
-
-from instrc.text.jsonvalue import JsonObject
+from msgspec import Struct, ValidationError, convert, field, structs, to_builtins
 
 if TYPE_CHECKING:
     from instrc.text.jsonvalue import Json
@@ -19,7 +17,7 @@ NULL_WORD = "<null>"
 """String for a real null where null means that a property is absent."""
 
 
-class More(Struct, frozen=True, gc=False, forbid_unknown_fields=True):
+class More(Struct, frozen=True, gc=False, forbid_unknown_fields=True, omit_defaults=True):
     """The list that holds undeclared properties as pairs."""
 
     at: str
@@ -29,21 +27,21 @@ class More(Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     """Whether it is sent even if empty."""
 
 
-class ByPattern(Struct, frozen=True, gc=False, forbid_unknown_fields=True):
+class ByPattern(Struct, frozen=True, gc=False, forbid_unknown_fields=True, omit_defaults=True):
     """The codec of the values under keys that match a pattern; `None` matches every key."""
 
     pattern: str | None
     codec: Codec = None
 
 
-class Tag(Struct, frozen=True, gc=False, forbid_unknown_fields=True):
+class Tag(Struct, frozen=True, gc=False, forbid_unknown_fields=True, omit_defaults=True):
     """A key that only distinguishes alternatives, and its value."""
 
     key: str
     value: Json = None
 
 
-class ObjectCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, tag_field="as", tag="object"):
+class ObjectCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, omit_defaults=True, tag_field="as", tag="object"):
     """Decodes an object with other keys or values."""
 
     members: dict[str, Member] = field(default_factory=dict, name="keys")
@@ -56,14 +54,14 @@ class ObjectCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, tag
     tag: Tag | None = None
 
 
-class ArrayCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, tag_field="as", tag="array"):
+class ArrayCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, omit_defaults=True, tag_field="as", tag="array"):
     """Decodes a list item by item."""
 
     prefix: tuple[Codec, ...] = ()
     items: Codec = None
 
 
-class PairsCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, tag_field="as", tag="pairs"):
+class PairsCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, omit_defaults=True, tag_field="as", tag="pairs"):
     """Decodes a list of `{key, value}` objects to an object."""
 
     item: Codec = None
@@ -71,7 +69,7 @@ class PairsCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, tag_
     """Codecs of entries by the patterns of their keys."""
 
 
-class TupleCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, tag_field="as", tag="tuple"):
+class TupleCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, omit_defaults=True, tag_field="as", tag="tuple"):
     """Decodes an object to a list: its positions by name, and the list of further items under the name `more`."""
 
     keys: tuple[str, ...]
@@ -79,7 +77,7 @@ class TupleCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, tag_
     more: str | None = None
 
 
-class TextCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, tag_field="as", tag="text"):
+class TextCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, omit_defaults=True, tag_field="as", tag="text"):
     """Decodes a text as JSON; a text that is not JSON is left as is."""
 
     kinds: tuple[str, ...] | None = None
@@ -88,7 +86,7 @@ class TextCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, tag_f
     """Whether null is sent unchanged."""
 
 
-class ValuesCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, tag_field="as", tag="values"):
+class ValuesCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, omit_defaults=True, tag_field="as", tag="values"):
     """Replaces literals by others."""
 
     values: tuple[tuple[Json, Json], ...]
@@ -97,7 +95,7 @@ class ValuesCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, tag
     """Whether sent values are compared without case."""
 
 
-class Alternative(Struct, frozen=True, gc=False, forbid_unknown_fields=True):
+class Alternative(Struct, frozen=True, gc=False, forbid_unknown_fields=True, omit_defaults=True):
     """One alternative of a union."""
 
     when: dict[str, Json] | bool
@@ -105,13 +103,13 @@ class Alternative(Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     codec: Codec = None
 
 
-class UnionCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, tag_field="as", tag="union"):
+class UnionCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, omit_defaults=True, tag_field="as", tag="union"):
     """Decodes with the first alternative that accepts the value."""
 
     of: tuple[Alternative, ...]
 
 
-class Choice(Struct, frozen=True, gc=False, forbid_unknown_fields=True):
+class Choice(Struct, frozen=True, gc=False, forbid_unknown_fields=True, omit_defaults=True):
     """One alternative of a choice: the key that holds it, or null, which has no key."""
 
     key: str | None = None
@@ -121,13 +119,13 @@ class Choice(Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     """Whether it is the alternative for null, which has no key."""
 
 
-class ChoiceCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, tag_field="as", tag="choice"):
+class ChoiceCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, omit_defaults=True, tag_field="as", tag="choice"):
     """Decodes an object whose key `choice` names the alternative that another key holds."""
 
     of: dict[str, Choice]
 
 
-class BoxCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, tag_field="as", tag="box"):
+class BoxCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, omit_defaults=True, tag_field="as", tag="box"):
     """Decodes an object with one key, besides a tag, to the value of the key."""
 
     key: str
@@ -135,7 +133,7 @@ class BoxCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, tag_fi
     tag: Tag | None = None
 
 
-class PlanCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, tag_field="as", tag="plan"):
+class PlanCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, omit_defaults=True, tag_field="as", tag="plan"):
     """Decodes the uniform spelling of a plan to the typed one."""
 
     raw: dict[str, tuple[str, ...]]
@@ -143,7 +141,7 @@ class PlanCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, tag_f
     codec: Codec = None
 
 
-class RefCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, tag_field="as", tag="ref"):
+class RefCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, omit_defaults=True, tag_field="as", tag="ref"):
     """Refers to a codec of the map's `codecs`, which is recursive or shared."""
 
     name: str
@@ -151,7 +149,7 @@ class RefCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, tag_fi
     """Whether null is sent unchanged."""
 
 
-class NamesCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, tag_field="as", tag="names"):
+class NamesCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, omit_defaults=True, tag_field="as", tag="names"):
     """Renames keys wherever the schema declares them."""
 
     keys: dict[str, str] = {}
@@ -177,7 +175,7 @@ SomeCodec: TypeAlias = (
 Codec: TypeAlias = SomeCodec | None
 
 
-class Member(Struct, frozen=True, gc=False, forbid_unknown_fields=True):
+class Member(Struct, frozen=True, gc=False, forbid_unknown_fields=True, omit_defaults=True):
     """A property of an object, by its sent name."""
 
     key: str | None = None
@@ -328,50 +326,9 @@ def _acts(codec: SomeCodec, trivial: set[str]) -> bool:
 
 
 def to_json(codec: Codec) -> Json:
-    """Return a codec as plain JSON."""
-    return None if codec is None else _object(codec)
-
-
-def _object(part: Struct) -> JsonObject:
-    """Return a codec, or an entry in one, as a JSON object."""
-    if isinstance(part, Choice) and part.null:
-        return {"null": True}
-    word = part.__struct_config__.tag
-    written: JsonObject = {} if word is None else {"as": str(word)}
-    for name, key in zip(part.__struct_fields__, part.__struct_encode_fields__, strict=True):
-        value = getattr(part, name)
-        if _is_written(part, name, value):
-            written[key] = value if name in {"when", "value"} else _plain(value)
-    return written
-
-
-def _plain(value: object) -> Json:
-    match value:
-        case Struct():
-            return _object(value)
-        case tuple():
-            return [_plain(item) for item in value]
-        case dict():
-            return {name: _plain(item) for name, item in value.items()}
-        case _:
-            return cast("Json", value)
-
-
-def _is_written(part: Struct, name: str, value: object) -> bool:
-    """Return whether a field is written; most are omitted if empty."""
-    match name:
-        case "when" | "value" | "asked" | "pattern" | "item":
-            return True
-        case "codec" if not isinstance(part, Member | PlanCodec):
-            return True
-        case "other" if isinstance(part, ObjectCodec):
-            return value is not None or bool(part.by)
-        case "members" if isinstance(part, ObjectCodec):
-            return bool(value) or not (part.more is None and part.tag is None and part.declared is None)
-        case "prefix" | "by":
-            return bool(value)
-        case _:
-            return value is not None and value is not False
+    """Return a codec as plain JSON, without what is its default."""
+    result: Json = to_builtins(codec)
+    return result
 
 
 class Damaged(ValueError):  # noqa: N818  -- what the map is
