@@ -93,7 +93,7 @@ def server(folder: Path, at_once: int = 2) -> Iterator[str]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    threads = str(os.cpu_count() or 1)
+    threads = os.environ.get("THREADS") or str(os.cpu_count() or 1)
     command = [str(folder / "llama-server"), "-m", str(folder / "model.gguf"), "--host", "127.0.0.1", "--port", str(port)]
     command += ["-c", str(8192 * at_once), "-np", str(at_once), "-t", threads]
     command += ["--no-repack"]  # else it uses AMX wherever the processor has it, and virtual machines may end it for that
