@@ -1,4 +1,4 @@
-"""The approval rule of a question, as its schema states it, and the count of votes by it."""
+"""The approval rule of a question, from its schema, and the count of votes under it."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Vote(Struct, frozen=True):
 
 
 class Approval(Struct, frozen=True):
-    """The rule of a question: who answers, how many of them have to agree, who may not."""
+    """The rule of a question: who answers, how many must agree, who is excluded."""
 
     approvers: tuple[str, ...] = ()
     """Approvers named by the program (`x-approvers`); empty if the settings name them."""
@@ -61,7 +61,7 @@ class Approval(Struct, frozen=True):
     """Whether a link may be for a person who is not a candidate (`x-links`)."""
 
     def require_fit(self, question: Question, data: Json) -> None:
-        """Refuse an answer that does not fit the schema of its question, with all errors and their places."""
+        """Raise for an answer that violates the schema of its question, with all errors and their places."""
         wrong = complaints(data, question.schema)
         if wrong:
             raise AnswerError(
@@ -69,9 +69,9 @@ class Approval(Struct, frozen=True):
             )
 
     def tally(self, votes: Sequence[Vote]) -> Vote | None:
-        """Return the answer that decides, as soon as enough people agree or one of them refuses; else `None`.
+        """Return the deciding answer once enough people agree or one refuses, or `None`.
 
-        People agree if they gave the same `decision`, or, where there is none, the same answer.
+        People agree if they gave the same `decision`, or without one, the same answer.
         """
         if self.needed <= 1:
             return votes[0] if votes else None
@@ -91,7 +91,7 @@ class Approval(Struct, frozen=True):
 
 
 def is_refusal(data: Json) -> bool:
-    """Return whether an answer refuses, as the run understands it: the `decision` of a step is `Reject`."""
+    """Return whether an answer is a refusal for the run: the `decision` of a step is `Reject`."""
     return any(part.get("decision") == REFUSAL for part in _parts(data))
 
 
@@ -103,7 +103,7 @@ def _parts(data: Json) -> list[dict[str, Json]]:
 
 
 def side_of(data: Json) -> str:
-    """Return the decision in an answer: equal for those who agree."""
+    """Return the decision in an answer, equal for people who agree."""
     decisions: list[Json] = [part["decision"] for part in _parts(data) if "decision" in part]
     return digest_of(decisions or data)
 
@@ -144,9 +144,9 @@ class NameRules(Struct, frozen=True):
 
 
 def approval_of(question: Question, starter: str | None, names: NameRules = NameRules()) -> Approval:  # noqa: B008  -- it is a value
-    """Return the rule that the schema of a question states; `starter` is who has begun the run.
+    """Return the rule in the schema of a question; `starter` is who started the run.
 
-    An ambiguous name approves nothing, and excludes everybody it may mean.
+    An ambiguous name approves nothing, and excludes everybody it may refer to.
     """
     said: dict[str, Json] = {}
     for schema in _schemas(question.schema):
@@ -178,7 +178,7 @@ def _schemas(schema: Json) -> Iterable[dict[str, Json]]:
 
 
 def _people(said: Json, show: Json) -> list[str]:
-    """Return a list of people: the written one, or that of the argument which it names."""
+    """Return a list of people: the literal one, or that of the argument it refers to."""
     if isinstance(said, list):
         return [each for each in said if isinstance(each, str)]
     if not isinstance(said, str):

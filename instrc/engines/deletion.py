@@ -1,4 +1,4 @@
-"""Delete what a store keeps beside a run."""
+"""Delete the data that a store keeps beside a run."""
 
 from __future__ import annotations
 

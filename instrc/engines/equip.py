@@ -1,4 +1,4 @@
-"""Equip a run: its effects, from its plan, its configuration and the settings of its project."""
+"""Create the effects of a run from its plan, its configuration and the settings of its project."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ TELEMETRY = "INSTRC_TELEMETRY"
 
 
 class LocalObjects(Struct, frozen=True):
-    """The Python objects that only the caller of a run has: other processes cannot create them from the settings."""
+    """Python objects that exist only in the process that started a run: other processes cannot create them from the settings."""
 
     model: Model | None = None
     activities: Activities | None = None
@@ -54,7 +54,7 @@ class LocalObjects(Struct, frozen=True):
 
     @property
     def names(self) -> list[str]:
-        """The names of those that are set; they are stored with the run."""
+        """The names of the objects that are set, which are stored with the run."""
         given = {"model": self.model is not None, "activities": bool(self.activities), "checks": bool(self.checks)}
         return [name for name, is_given in given.items() if is_given]
 
@@ -87,7 +87,7 @@ def equip(run: str, plan: PinnedPlan, config: RunConfig, sink: Sink, local: Loca
 
 
 def rehearsed_activities(plan: PinnedPlan, config: RunConfig) -> Activities | None:
-    """Return the activities of a rehearsal that generates their results, or `None` for any other run."""
+    """Return the activities that generate results in a rehearsal, or `None` for any other run."""
     if not config.rehearse:
         return None
     activities = _rehearsed_once(plan, config.processes)
@@ -106,7 +106,7 @@ def _rehearsed_once(plan: PinnedPlan, processes: Mapping[str, Json]) -> Activiti
 
 
 def opening_of(settings: ServiceSettings | None, has_keys: Callable[[], bool], program: str, question: Question) -> Opening:
-    """Return who may answer a question, and when it is due: by the program, else by the settings."""
+    """Return who may answer a question, and when it is due: from the program, or else from the settings."""
     settings = settings or ServiceSettings()
     people = settings.people_of(program, spellings(question.steps[0]) if question.steps else (question.id,))
     names = names_of(settings, has_keys)
@@ -115,7 +115,7 @@ def opening_of(settings: ServiceSettings | None, has_keys: Callable[[], bool], p
 
 
 def names_of(settings: ServiceSettings, has_keys: Callable[[], bool]) -> NameRules:
-    """Return how names are read where keys and the identity provider of these settings are accepted."""
+    """Return how names are read with these settings' keys and identity provider."""
     return NameRules(None if settings.oidc is None else settings.oidc.issuer, settings.oidc is not None and has_keys())
 
 
@@ -126,13 +126,13 @@ def _registered_in(folder: Path) -> Activities:
 
 @lru_cache(maxsize=16)
 def _shared_model(words: str, folder: Path, batch: int, given: str) -> Model:
-    """Return a model that all runs of this process share, so that they can share calls."""
+    """Return a model shared by all runs of this process, so that they can share calls."""
     model = model_of(words, folder, request_table(settings_of(folder), as_object(loads(given))))
     return Batching(model, batch) if batch > 1 else model
 
 
 def require_chosen_model(reach: Reach, settings: Settings) -> None:
-    """Raise `SettingsError` if a step needs the model of the run and none is chosen."""
+    """Raise `SettingsError` if a step needs the run's model and none is chosen."""
     if None in reach.models:
         file = None if settings.file is None else settings.file.as_posix()
         raise SettingsError([problems.runs.NoModel(step=reach.models[None], settings=file)])
@@ -148,7 +148,7 @@ def effects_of(
     checks: Mapping[str, Check],
     config: RunConfig,
 ) -> Effects:
-    """Return the effects of a run; without a `model` no step of it may ask the model of the run."""
+    """Return the effects of a run; without a `model`, no step may use the run's model."""
     by_step = {bare_name(name): check for name, check in checks.items()}
     for name, reference in prepared.settings.checks.items():
         if bare_name(name) not in by_step:
@@ -183,7 +183,7 @@ def effects_of(
 
 
 def _all_processes(prepared: Prepared, activities: Activities) -> Mapping[str, Json]:
-    """Return the processes that plans refer to: those of the program and of the processes that serve its activities."""
+    """Return the processes that plans refer to: those of the program and of processes that serve its activities."""
     known = dict(prepared.processes)
     for address, process in activities.processes():
         if known.setdefault(address, process) != process:
@@ -193,7 +193,7 @@ def _all_processes(prepared: Prepared, activities: Activities) -> Mapping[str, J
 
 
 def request_table(settings: Settings, given: Mapping[str, object]) -> RequestTable:
-    """Return the settings of requests to models: those of the project and of one run."""
+    """Return the request settings for models: those of the project and of one run."""
     general = {key: value for key, value in settings.run.items() if key in RequestSettings.__annotations__}
     store = str(settings.run.get("store", ""))
     server = store if scheme_of(store) == "postgresql" else ""
@@ -201,7 +201,7 @@ def request_table(settings: Settings, given: Mapping[str, object]) -> RequestTab
 
 
 def given_settings(given: Mapping[str, object]) -> RequestSettings:
-    """Return the request settings of one run; raise a `SettingsError` with all that are invalid."""
+    """Return the request settings of one run; raise `SettingsError` with all invalid ones."""
     plain = as_plain(dict(arguments.mapping("settings", given)))
     valid, wrong = request_settings({arguments.text("settings", key): value for key, value in plain.items()})
     if wrong:

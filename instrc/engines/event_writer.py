@@ -1,4 +1,4 @@
-"""A sink that writes events into a store a moment later: no run waits for its trace."""
+"""A sink that writes events into a store asynchronously: no run waits for its trace."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _PAUSE: Final = 1.0
 
 
 class EventWriter:
-    """It has a thread of its own.
+    """Writes events in its own thread.
 
-    Only an effect that may be repeated waits until that is written, since the process may die again in the middle of it.
+    Only an effect that may be repeated waits for the write, since the process may die again during it.
     """
 
     def __init__(self, insert: Callable[[list[Event]], str | None]) -> None:
-        """`insert` writes some events, and returns the error if it could not; it may be called with them again then."""
+        """`insert` writes events and returns an error on failure; it may then be called with them again."""
         self._insert = insert
         self._events: SimpleQueue[Event | threading.Event] = SimpleQueue()
         self._closing = False
@@ -37,7 +37,7 @@ class EventWriter:
         self._gate = threading.Lock()
 
     def __call__(self, event: Event) -> None:
-        """Take an event in."""
+        """Accept an event."""
         with self._gate:
             if self._thread is None:
                 self._closing = False
@@ -56,7 +56,7 @@ class EventWriter:
             written.wait(longest)
 
     def close(self) -> None:
-        """Write the pending events, and end."""
+        """Write pending events, and end."""
         with self._gate:
             thread, self._thread = self._thread, None
         if thread is not None:

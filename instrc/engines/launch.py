@@ -1,4 +1,4 @@
-"""Begin runs of one program."""
+"""Start runs of one program."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ RehearseMode: TypeAlias = bool | Literal["with-activities"]
 
 
 class Launcher:
-    """Begins runs of one program: its plan, models and activities are looked up once. Raise `SettingsError` if one is missing."""
+    """Starts runs of one program; plan, models and activities are looked up once. Raise `SettingsError` if one is missing."""
 
     def __init__(
         self,
@@ -65,10 +65,10 @@ class Launcher:
         cache: AnswerCache | Literal[False] | None = None,
         budget: str | None = None,
     ) -> None:
-        """`model` are its words, before those of the settings; `batch` is how many chunks of one kind share a call of it.
+        """`model` is a spec that overrides the settings; `batch` is how many chunks of one kind share a model call.
 
-        A rehearsal asks only a model that is passed.  `given` are settings of requests for these runs alone.
-        `cache` takes precedence over that of the project; `False` means none.  `budget` limits the cost of models, as `2 USD`.
+        A rehearsal uses only a model passed here.  `given` are request settings of these runs.
+        `cache` overrides that of the project; `False` means none.  `budget` limits model costs, such as `2 USD`.
         """
         self.prepared = prepared
         self.local: LocalObjects = local or LocalObjects()
@@ -104,7 +104,7 @@ class Launcher:
     def _config(self, model: str | None, batch: int, rehearse: RehearseMode, cache: CacheConfig | None) -> RunConfig:
         """Return the configuration of the runs.
 
-        A model that is not chosen or not known is a problem now: a run that starts with it could never continue.
+        A missing or unknown model is an error now: a run started with it could never continue.
         """
         prepared, local = self.prepared, self.local
         reach = reach_of(self.plan, self.activities, prepared.processes)
@@ -136,7 +136,7 @@ class Launcher:
         )
 
     def _cache_config(self, cache: AnswerCache | Literal[False] | None) -> CacheConfig | None:
-        """Return where answers are cached; raise `SettingsError` if the file cannot be used."""
+        """Return the cache configuration; raise `SettingsError` if the file is unusable."""
         named = self.prepared.settings.run.get("cache")
         if cache is None and named is not None:
             cache = AnswerCache(self.prepared.folder / named)
@@ -146,7 +146,7 @@ class Launcher:
         return CacheConfig(Path(cache.file).absolute().as_posix(), cache.sample)
 
     def _budget(self, budget: str | None) -> MoneyBudget | None:
-        """Return the cost limit of models; raise `SettingsError` if one of them has no price."""
+        """Return the cost limit of models; raise `SettingsError` if a model has no price."""
         said = self.prepared.settings.run.get("budget") if budget is None else budget
         if said is None:
             return None
@@ -160,7 +160,7 @@ class Launcher:
         return MoneyBudget(limits, file_of(self.prepared.folder), self.prepared.name)
 
     def effects(self, run: str, watch: Sink | None, parts: TellPart | None = None) -> Effects:
-        """Return the effects of a run that only this process carries."""
+        """Return the effects of a run that only this process carries out."""
         config, model = self.config, self.local.model
         if model is None and config.model is not None:
             model = model_of(config.model, self.prepared.folder, request_table(self.prepared.settings, config.settings))
@@ -187,15 +187,15 @@ _ASSIGNED = r"(\w+)=\S*"
 
 
 def new_id(name: str) -> str:
-    """Return an id for a run: short enough to be typed."""
+    """Return an id for a run, short enough to type."""
     word = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in name).strip("-")[:40]
     return f"{word or 'run'}-{token_hex(3)}"
 
 
 def given_inputs(declared: Json, value: JsonLike, wrong: list[Problem]) -> dict[str, Json]:
-    """Return the inputs by name: from an object, or any other value as `prompt`; a missing one has its default.
+    """Return the inputs by name: from an object, or any other value as `prompt`; missing ones get their defaults.
 
-    `declared` has their schemas by name; where it is no object nothing is known of them, and nothing is refused.
+    `declared` has their schemas by name; without an object nothing is known of them, and nothing is refused.
     """
     given = cast("Json", json_of(value))
     inputs: dict[str, Json] = dict(given) if isinstance(given, dict) else {} if given is None else {"prompt": given}
@@ -224,12 +224,12 @@ def given_inputs(declared: Json, value: JsonLike, wrong: list[Problem]) -> dict[
 
 
 def names_as_text(names: Iterable[str]) -> str:
-    """Return names as a problem shows them."""
+    """Return names formatted for a problem."""
     return ", ".join(f"`{name}`" for name in names) or "none"
 
 
 def version_of(before: Launch, prepared: Prepared, local: LocalObjects | None = None) -> Launcher:
-    """Return a launcher for runs of another version of a program, with the model, settings and limits of a run."""
+    """Return a launcher for another version of a program, with the model, settings and limits of a run."""
     config, options = before.config, before.plan["options"]
     calls = config.rehearse and rehearsed_activities(before.plan, config) is None
     return Launcher(
@@ -247,7 +247,7 @@ def version_of(before: Launch, prepared: Prepared, local: LocalObjects | None = 
 
 
 async def forked(engine: Engine, run: str, options: ForkOptions, version: Callable[[Launch], Launcher] | None = None) -> Launch:
-    """Return the launch of a run with the recorded results of another, of the same program or another `version` of it."""
+    """Return the launch of a run with the recorded results of another, of the same program or of another `version`."""
     if options.run is not None:
         await _require_new(engine, options.run)
     before, journal = await engine.journal(run)
@@ -271,7 +271,7 @@ async def forked(engine: Engine, run: str, options: ForkOptions, version: Callab
 
 
 async def _require_new(engine: Engine, run: str) -> None:
-    """Refuse the id of a fork that a run has: its origin may be another one."""
+    """Raise if the id of a fork exists, as that run may have another origin."""
     try:
         await engine.show(run)
     except InstrcError as error:

@@ -1,4 +1,4 @@
-"""The engine without a store: a run lives as long as this process."""
+"""The engine without a store: a run lives as long as its process."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from instrc.engines.memory_port import MemoryPort
 
 
 class StoredRun(TypedDict):
-    """The stored state of a run that waits: plain JSON."""
+    """The stored state of a waiting run: plain JSON."""
 
     plan: documents.PinnedPlan
     state: documents.State
@@ -63,7 +63,7 @@ class StoredRun(TypedDict):
 
 
 class LiveRun(Run):
-    """A run that lives in this process: its plan and state are plain JSON, so that it can be kept and continued."""
+    """A run in this process: its plan and state are plain JSON, so that it can be stored and continued."""
 
     def __init__(
         self,
@@ -74,7 +74,7 @@ class LiveRun(Run):
         *,
         holds: bool = False,
     ) -> None:
-        """Take a run over; one that `holds` does not fail for a reason that passes."""
+        """Create the handle of a run; one that `holds` does not fail for transient reasons."""
         self.plan = plan
         self.holds = holds
         self.state = state
@@ -141,7 +141,7 @@ class LiveRun(Run):
 
     @property
     def status(self) -> RunStatus:
-        """The state in one word."""
+        """The status of the run."""
         outcome = self._outcome
         if outcome is not None:
             return outcome["status"]
@@ -199,7 +199,7 @@ class LiveRun(Run):
         return self
 
     async def _resume_children(self) -> None:
-        """Go on with the processes that serve activities and wait for people; take in those that end."""
+        """Continue child runs that serve activities and wait for people; apply the results of those that end."""
         commands = {command["id"]: command for command in versions.pending(self.plan, self.state)}
         for name, child in list(self.children.items()):
             command = commands.get(name)
@@ -214,7 +214,7 @@ class LiveRun(Run):
                     self._apply(name, result)
 
     def _end_child(self, command: str, child: LiveRun) -> None:
-        """Note that a process that serves an activity has ended; one that has failed is kept for a retry."""
+        """Record that a child run has ended; a failed one is kept for a retry."""
         self.children.pop(command, None)
         self.later.discard(command)
         if child.status == "failed":
@@ -232,7 +232,7 @@ class LiveRun(Run):
 
     @property
     def overdue(self) -> bool:
-        """Return whether a timer ended while the run was not carried: what it ends cannot be answered any more."""
+        """Return whether a timer ended while the run was suspended: its questions cannot be answered any more."""
         open_ = {command["id"] for command in versions.pending(self.plan, self.state)} if self.due else set()
         passed = any(name in open_ and at <= time() for name, at in self.due.items())
         return passed or any(child.overdue for child in self.children.values())
@@ -243,7 +243,7 @@ class LiveRun(Run):
         return self
 
     def accept(self, step: str, answer: JsonLike, by: documents.Author | None = None) -> None:
-        """Take an answer in, without going on."""
+        """Accept an answer without continuing."""
         data = copy_answer(step, answer)
         question = find_question(self._questions, step, self.id, self._report)
         below, slash, asked = question.id.partition("/")
@@ -268,7 +268,7 @@ class LiveRun(Run):
             self._apply(command, answer_result(data["result"], by) if "result" in data else {"error": self.held[command]})
 
     async def _retry_async(self, options: RetryOptions) -> LiveRun:
-        """Go on with a run that has failed, or that is held."""
+        """Retry a run that has failed or is held."""
         if options.budget and self.effects.budget is not None:
             self.effects.budget.raise_for(self.id, options.budget)
         if options.model is not None:
@@ -277,7 +277,7 @@ class LiveRun(Run):
         return await self.resume_async()
 
     def _require(self, model: str) -> None:
-        """Refuse another model with which the run could not continue."""
+        """Raise if the run could not continue with another model."""
         effects = self.effects
         require_other(
             self.id,
@@ -287,7 +287,7 @@ class LiveRun(Run):
         )
 
     async def _fork_async(self, options: ForkOptions) -> LiveRun:
-        """Begin another run with the recorded results of this one."""
+        """Start another run with the recorded results of this one."""
         if options.model is not None:
             self._require(options.model)
         plan, inputs, effects = self.plan, self.state["inputs"], self.effects
@@ -309,10 +309,10 @@ class LiveRun(Run):
         return await live.resume_async()
 
     async def delete_async(self) -> None:
-        """Do the same as `delete`: a run of this process ends with its handle."""
+        """Do the same as `delete`: an in-process run ends with its handle."""
 
     def mend(self, options: RetryOptions, idle: float = 0.0) -> None:
-        """Continue a run that has failed, or that is held; `idle` are the seconds since it failed."""
+        """Continue a run that has failed or is held; `idle` is the number of seconds since it failed."""
         self.begin_again(retry_of(self.id, self.journal(), options, ended=self.cancelled, idle=idle))
 
     def journal(self) -> Journal:
@@ -324,7 +324,7 @@ class LiveRun(Run):
         self._take_up(self.journal())
 
     def begin_again(self, again: Again) -> None:
-        """Enter a retry, and apply its consequences."""
+        """Record a retry, and apply its consequences."""
         self.journal()  # there is one
         assert self.entries is not None
         self.entries += [_waiting(self.stored()), {"again": again}]
@@ -345,7 +345,7 @@ class LiveRun(Run):
         self._unfired = [*journal.unfired.values(), *(command for command in issued if command["kind"] == "fire")]
 
     async def _child(self, run: str, process: Json, command: documents.ActivityCommand) -> documents.Result | None:
-        """Run a process that serves an activity to its end, in this process, or return `None` if it waits for a person."""
+        """Run a process for an activity to its end in this process, or return `None` if it waits for a person."""
         pauses = has_pauses(self.plan)
         plan = plan_of(process, activities=self.effects.activities.names(), pauses=pauses)
         child = self._below(run, plan, versions.begin(plan, child_inputs(command, process)))
@@ -359,7 +359,7 @@ class LiveRun(Run):
         return LiveRun(plan, state, replace(self.effects, run=run), self.people)
 
     def stored(self) -> StoredRun:
-        """Return the state that the run needs to continue later: plain JSON."""
+        """Return the state needed to continue the run later: plain JSON."""
         return {
             "plan": self.plan,
             "state": self.state,
@@ -385,7 +385,7 @@ class LiveRun(Run):
 
 
 def _waiting(stored: StoredRun) -> JournalEntry:
-    """Return the events that are not recorded as they happen, since they are stored with the run."""
+    """Return the events that are stored with the run instead of being recorded as they happen."""
     return {"held": stored.get("held", {}), "due": stored["due"], "later": stored["later"]}
 
 
@@ -398,7 +398,7 @@ def journal_of(run: str, stored: StoredRun, *, holds: bool) -> Journal:
 
 
 def questions_of(stored: StoredRun) -> list[Question]:
-    """Return the open questions of a run, and those of the processes that serve its activities."""
+    """Return the open questions of a run and its children."""
     children, later = stored.get("children", {}), set(stored["later"])
     found: list[Question] = []
     for asked in open_questions(stored["plan"], stored["state"], later | children.keys(), stored.get("held", {})):

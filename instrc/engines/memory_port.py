@@ -1,4 +1,4 @@
-"""Carry out the commands of a run as tasks of asyncio in this process."""
+"""Execute the commands of a run as asyncio tasks in this process."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PATIENCE = 3
 
 
 class MemoryPort:
-    """Commands as tasks of asyncio."""
+    """Executes commands as asyncio tasks."""
 
     def __init__(
         self,
@@ -36,8 +36,8 @@ class MemoryPort:
     ) -> None:
         """`patient` waits for answers in this process instead of handing off.
 
-        `due`, `later` and `held` are kept for a run that is handed off and continues: the ends of its timers, what it has begun,
-        and what holds it.  `hold` returns the reason to hold; without it nothing is held.
+        `due`, `later` and `held` are kept for a run that is handed off and continues: the end times of its timers, its commands
+        in flight, and what holds it.  `hold` returns the reason to hold; without it nothing is held.
         """
         self.effects = effects
         self.people = people
@@ -67,7 +67,7 @@ class MemoryPort:
         """How often people were asked: a command comes again when its answer was wrong."""
 
     def start(self, command: documents.Command) -> Cancellable:
-        """Begin a task for a command."""
+        """Start a task for a command."""
         return MemoryWork(self, command)
 
     async def wait_first(self, tasks: Mapping[str, Cancellable]) -> Sequence[tuple[str, documents.Result]]:
@@ -84,13 +84,13 @@ class MemoryPort:
                 return known
 
     async def fire(self, command: documents.FireCommand) -> None:
-        """Begin a task without waiting for its result."""
+        """Start a task without waiting for its result."""
         task = asyncio.ensure_future(self._fire(command))
         self._fired.add(task)
         task.add_done_callback(self._fired.discard)
 
     def want_handoff(self) -> bool:
-        """Return whether only people are waited for."""
+        """Return whether the run only waits for people."""
         return not self.patient and self.only_waits
 
     @property
@@ -100,7 +100,7 @@ class MemoryPort:
         return bool(waits) and not self.busy and not self._done and not self.overdue
 
     def _holds(self, command: str, result: documents.Result) -> bool:
-        """Return whether the run is held instead of taking a result in."""
+        """Return whether the run is held instead of applying a result."""
         if self.hold is None or command in self.final or not self.hold.takes(command, result):
             return False
         self.held[command] = result["error"]
@@ -109,7 +109,7 @@ class MemoryPort:
 
     @property
     def next_due(self) -> float | None:
-        """When the next timer ends."""
+        """The end time of the next timer."""
         return min((self.due[name] for name in self._timing if name in self.due), default=None)
 
     @property
@@ -128,13 +128,13 @@ class MemoryPort:
         self.deliver(command, result)
 
     def deliver(self, command: str, result: documents.Result) -> None:
-        """Notify the loop of a result, or, without a command, only of a change."""
+        """Notify the loop of a result, or without a command, of a change."""
         self._done.append((command, result))
         if self._changed is not None and not self._changed.done():
             self._changed.set_result(None)
 
     def forget(self, command: str) -> None:
-        """Stop waiting for a command; the end of a timer stays known, for a run that continues later."""
+        """Stop waiting for a command; the end time of a timer is kept for a run that continues later."""
         self._timing.discard(command)
 
     async def _fire(self, command: documents.FireCommand) -> None:
@@ -175,7 +175,7 @@ class MemoryPort:
 
 
 class MemoryWork:
-    """One command that is being carried out."""
+    """A command in execution."""
 
     def __init__(self, port: MemoryPort, command: documents.Command) -> None:
         self.port = port
@@ -204,11 +204,11 @@ class MemoryWork:
         port.deliver(*given)
 
     def restart(self) -> None:
-        """Carry it out again, after it held the run."""
+        """Execute it again, after it held the run."""
         self.port.busy += self.counts
         self.task = asyncio.create_task(self._carry_out())
 
     def cancel(self) -> None:
-        """Stop carrying it out."""
+        """Cancel its execution."""
         self.port.forget(self.command["id"])
         self.task.cancel()

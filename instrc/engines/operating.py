@@ -1,4 +1,4 @@
-"""What operators ask of a store: act on all runs that a filter names, read the audit log, and sum what runs have cost."""
+"""Operators' requests to a store: act on all runs that match a filter, read the audit log, sum up costs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ STATUSES_OF: Final[Mapping[RunAction, tuple[str, ...]]] = {
 def action_query(
     action: RunAction, chosen: RunFilter, *, programs: Iterable[str] | None = None, before: tuple[float, str] | None = None
 ) -> sa.Select[*tuple[object, ...]]:
-    """Return the query of the runs that a filter names and an action is for, the latest first."""
+    """Return the query of the runs that match a filter and allow an action, latest first."""
     query = runs_query(chosen.only(STATUSES_OF[action]), programs=programs, before=before)
     if action == "release":
         query = query.where(RUNS.c.run.in_(sa.select(CLAIMS.c.run).where(CLAIMS.c.until > time())))
@@ -42,9 +42,9 @@ def action_query(
 
 
 def erase_names(table: RunTable, run: str, secret: str) -> None:
-    """Delete the names of people in what is kept of a run that was deleted, or is deleted next.
+    """Delete the names of people from the remaining data of a run that is or will be deleted.
 
-    The audit log keeps a pseudonym of each name and of the digest of what was sent: the same one with the same secret.
+    The audit log keeps a pseudonym of each name and of the digest of the data sent, equal for equal secrets.
     """
 
     def pseudonym(text: str) -> str:
@@ -83,7 +83,7 @@ class AuditEntry(Struct, frozen=True):
 
 
 class AuditFilter(Struct, frozen=True):
-    """Which entries of the audit log are meant."""
+    """A filter of audit log entries."""
 
     run: str | None = None
     who: str | None = None
@@ -93,7 +93,7 @@ class AuditFilter(Struct, frozen=True):
 
 
 def audit_log(table: RunTable, chosen: AuditFilter, limit: int, below: int | None = None) -> list[AuditEntry]:
-    """Return entries of the audit log, the latest first, those `below` a number."""
+    """Return entries of the audit log, latest first, with numbers `below` a given one."""
     query = sa.select(AUDIT).order_by(AUDIT.c.number.desc()).limit(limit)
     for column, value in ((AUDIT.c.run, chosen.run), (AUDIT.c.who, chosen.who), (AUDIT.c.action, chosen.action)):
         query = query if value is None else query.where(column == value)
@@ -113,7 +113,7 @@ _DAY: Final = 86400
 
 
 class CostRow(Struct, frozen=True):
-    """What the runs of a group have used."""
+    """The usage of a group of runs."""
 
     program: str | None
     """Program; `None` if runs are not grouped by it; likewise below."""
@@ -126,7 +126,7 @@ class CostRow(Struct, frozen=True):
     """Cost in US dollars."""
 
     def to_json(self, groups: Sequence[str]) -> JsonObject:
-        """Return it as JSON, with what it is grouped by."""
+        """Return the row as JSON, with the fields that it is grouped by."""
         day = None if self.day is None else f"{datetime.fromtimestamp(self.day, UTC):%Y-%m-%d}"
         keys = {"program": self.program, "day": day, "person": self.person}
         return {**{group: keys[group] for group in groups}, "runs": self.runs, "tokens": self.tokens, "cost": self.cost}
@@ -135,7 +135,7 @@ class CostRow(Struct, frozen=True):
 def costs(
     table: RunTable, groups: Sequence[CostGroup], chosen: RunFilter, programs: Iterable[str] | None = None
 ) -> list[CostRow]:
-    """Return what runs have used, by program, day of their beginning and who started them; deleted runs count as nobody's."""
+    """Return the usage of runs by program, start day and starter; deleted runs have no starter."""
     began = RUNS.c.began if table.engine.dialect.name == "sqlite" else sa.func.floor(RUNS.c.began)  # a server rounds in a cast
     day = sa.cast(began, sa.BigInteger) // sa.literal_column(str(_DAY), sa.BigInteger)
     of_group = {"program": RUNS.c.program, "day": day, "person": RUNS.c.starter}

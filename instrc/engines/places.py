@@ -1,4 +1,4 @@
-"""Resolve a place, a folder or a URL, to the store or the shared place that it means."""
+"""Resolve a place, a folder or a URL, to a store or shared place."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def store_of(place: str | os.PathLike[str] | None) -> RunStore:
 
 
 def scheme_of(place: str | os.PathLike[str]) -> str:
-    """Return the scheme of a store's URL, `postgresql` for `postgresql+psycopg://…`; "" for a folder.
+    """Return the scheme of a store's URL, `postgresql` for `postgresql+psycopg://…`, or "" for a folder.
 
-    A URL that was a `Path` has one slash left.
+    A URL converted to a `Path` and back has only one slash.
     """
     scheme, colon, _ = os.fspath(place).partition(":")
     scheme = scheme.partition("+")[0]
@@ -59,7 +59,7 @@ _URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 
 
 def require_place(place: str | os.PathLike[str]) -> None:
-    """Refuse a folder that does not exist and cannot be created; the URL of a database is checked when it is opened."""
+    """Raise if a folder does not exist and cannot be created; a database URL is checked when it is opened."""
     if scheme_of(place):
         return
     reason = None

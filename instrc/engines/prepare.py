@@ -1,4 +1,4 @@
-"""From a program on disk to one that can run: compiled, with its settings and activities."""
+"""Prepare a program for execution: compile it, and load its settings and activities."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ from instrc.vibes.settings_places import entry_place, readable_path
 
 
 class Prepared(Struct, frozen=True):
-    """A program that can be run."""
+    """A program ready to run."""
 
     name: str
     document: Json
@@ -78,13 +78,13 @@ class Prepared(Struct, frozen=True):
 
     @property
     def inputs(self) -> dict[str, Json] | None:
-        """The known schemas of its inputs by name: those that a process lists, else those of the source."""
+        """The known schemas of its inputs by name: those listed by a process, or else those of the source."""
         listed = self.document.get("inputs") if isinstance(self.document, dict) else None
         return listed if isinstance(listed, dict) else self.declared
 
     @property
     def names(self) -> set[str]:
-        """The names of all steps and members in it and in its processes, in each way in which they are written."""
+        """The names of all steps and members in it and its processes, in every spelling."""
         found = nodes(self.document, *self.processes.values())
         return {name for node in found for key in mapping(node.get("properties")) for name in spellings(key)}
 
@@ -100,9 +100,9 @@ def prepare(
 ) -> Prepared:
     """Compile a program, or read a compiled document; raise `CompileError` if it cannot run.
 
-    `program` is a path of a source, a vibe, or a compiled document (`.json`), a source, or the document itself.
-    `change` makes a variant of a source, as in `CompileOptions`; `model` is the one that is asked, where it is not the project's;
-    `tuned` is whether the form that `instrc tune` has chosen is used.
+    `program` is the path of a source, a vibe or a compiled document (`.json`), a source, or the document itself.
+    `change` transforms a source, as in `CompileOptions`; `model` overrides the project's;
+    `tuned` selects the form chosen by `instrc tune`.
     """
     if isinstance(program, dict):
         require_tree(program)
@@ -150,7 +150,7 @@ def prepare(
 
 
 def _require_sound(document: Json, name: str) -> None:
-    """Refuse a compiled document with invalid schemas: the engine takes them for granted."""
+    """Raise for a compiled document with invalid schemas, which the engine relies on."""
     if json_fault(document) is not None:
         return  # whoever reads the process says that
     called = document.get("tool") if isinstance(document, dict) else None
@@ -172,9 +172,9 @@ def _read(path: str) -> Json:
 def _named_by_plans(
     document: Json, artefact: Artefact | None, workspace: Workspace, name: str, takes: dict[str, Json]
 ) -> dict[str, Json]:
-    """Return the processes that plans name by address, in a document and in those processes; record their activities' inputs.
+    """Return the processes that plans in a document refer to, recursively, by address; record the inputs of their activities.
 
-    An address is looked up in the roots of the program that names it, which may have other roots than the program that is run.
+    An address is resolved in the roots of the program that contains it, which may differ from those of the main program.
     """
     found: dict[str, Json] = {}
     files: dict[str, str] = {}
@@ -200,7 +200,7 @@ def _named_by_plans(
 
 
 def _inputs_of_activities(artefact: Artefact | None) -> Iterable[tuple[str, Json]]:
-    """Yield the inputs of the activities that a program calls directly, from their vibes, by bare names."""
+    """Yield the inputs of directly called activities, from their vibes, by bare names."""
     flat = None if artefact is None or artefact.plan is None else artefact.plan.flat
     for step in () if flat is None else flat.graph.awaited():
         schema = flat.schemas.get(step.number) if flat is not None else None
@@ -227,7 +227,7 @@ def _file_at(address: str, workspace: Workspace, beside: str) -> str:
 
 
 def _compiled_at(address: str, path: str, workspace: Workspace) -> Artefact:
-    """Return the export of a file that an address chooses."""
+    """Return the export of a file that an address selects."""
     name = address.partition("#")[2]
     report = Report()
     compiled = workspace.compile(path, OptionOverrides(), report)
@@ -240,7 +240,7 @@ def _compiled_at(address: str, path: str, workspace: Workspace) -> Artefact:
 
 
 def process_at(address: str, workspace: Workspace, beside: str) -> tuple[Json, dict[str, Json], dict[str, Json]]:
-    """Return the compiled process at an address; those that its plans name, by address; the inputs of its activities."""
+    """Return the compiled process at an address; the processes of its plans, by address; the inputs of its activities."""
     file = _file_at(address, workspace, beside)
     artefact = _compiled_at(address, file, workspace)
     document, takes = artefact.documents[artefact.kind], dict[str, Json]()
@@ -251,9 +251,9 @@ _ADDRESS = "aug:"
 
 
 def activities_of(prepared: Prepared, own: Activities) -> Activities:
-    """Return the activities that the project has registered, and those of the caller, which come before them.
+    """Return the activities registered by the caller and the project; the caller's take precedence.
 
-    An activity that the caller replaces is not looked up: it may be missing.
+    An activity that the caller replaces is not looked up, and may be missing.
     """
     found = Activities()
     for name, said in prepared.settings.activities.items():
@@ -275,9 +275,9 @@ _UNSET = "https://unset.example"
 
 
 def wrong_activities(files: Iterable[str], project: Project = DEFAULT_PROJECT) -> Iterable[Problem]:
-    """Yield the problems of the tables and addresses of activities in the settings of some files, as a run would report them.
+    """Yield the problems of activity tables and addresses in the settings of some files, as a run would report them.
 
-    No module of the project is imported, and no library or variable of the environment has to be there.
+    No project module is imported, and no library or environment variable is required.
     """
     seen: set[Path] = set()
     for folder in dict.fromkeys(Path(file).parent for file in files):
@@ -302,7 +302,7 @@ def wrong_activities(files: Iterable[str], project: Project = DEFAULT_PROJECT) -
 
 
 def rehearsed(plan: PinnedPlan, processes: Mapping[str, Json]) -> Activities:
-    """Return activities that generate their results from the schemas, for all that a plan calls and the processes it may call."""
+    """Return activities that generate results from schemas, for everything that a plan and its processes call."""
     found = Activities()
     schemas: dict[str, Json] = {}
     for each in (plan, *map(plan_of, processes.values())):
@@ -318,7 +318,7 @@ def rehearsed(plan: PinnedPlan, processes: Mapping[str, Json]) -> Activities:
 
 
 def imported(what: str, words: str, folder: Path) -> Callable[..., object]:
-    """Return the function at `package.module:function` of the settings; modules beside the settings are importable."""
+    """Return the function `package.module:function` from the settings; modules beside the settings are importable."""
     module, colon, name = words.partition(":")
     try:
         if not colon or not module or not name:
@@ -358,7 +358,7 @@ def _called_of(units: Iterable[PlanUnit]) -> Iterable[tuple[str, Json]]:
 
 
 class Reach(Struct, frozen=True):
-    """Whom a run may ask and call, the processes included that serve its activities."""
+    """The models and activities that a run may call, including those of processes that serve its activities."""
 
     models: Mapping[str | None, str] = field(default_factory=dict)
     """Model specs, `None` for the run's model, each with a step that it completes."""
@@ -367,7 +367,7 @@ class Reach(Struct, frozen=True):
 
 
 def reach_of(plan: PinnedPlan, activities: Activities, processes: Mapping[str, Json]) -> Reach:
-    """Return the people and activities that a run may reach."""
+    """Return the models and activities that a run may call."""
     models: dict[str | None, str] = {}
     handlers: dict[str, None] = {}
     known = {**dict(activities.processes()), **processes}
@@ -398,7 +398,7 @@ def reach_of(plan: PinnedPlan, activities: Activities, processes: Mapping[str, J
 
 
 def unregistered(plan: PinnedPlan, activities: Activities) -> Iterable[Problem]:
-    """Yield a problem for each activity that a plan calls and that is not registered."""
+    """Yield a problem for each unregistered activity that a plan calls."""
     for name in dict.fromkeys(name for name, _ in called_activities(plan)):
         if activities.find(name) is None:
             found = activities.find(name.removesuffix("_Activity"))
@@ -408,7 +408,7 @@ def unregistered(plan: PinnedPlan, activities: Activities) -> Iterable[Problem]:
 
 
 def inputs_schema(prepared: Prepared) -> JsonObject:
-    """Return the JSON Schema of the inputs of a program: `prompt`, if anything reads it, and its declared inputs."""
+    """Return the JSON Schema of a program's inputs: `prompt`, if it is used, and the declared inputs."""
     document = as_object(prepared.document)
     inputs = dict(prepared.inputs or {"prompt": {}})
     if Process.describes(document) and not any(read.first == "prompt" for read in Process.from_json(document).reads()):
@@ -427,9 +427,9 @@ def inputs_schema(prepared: Prepared) -> JsonObject:
 
 
 def output_schema(plan: PinnedPlan) -> JsonObject:
-    """Return the JSON Schema of the result of a program: each step by its key, or the content of its tool.
+    """Return the JSON Schema of a program's result: each step by key, or the content of its tool.
 
-    A block, and a step that a model and a server share, may be anything.
+    Blocks, and steps shared by a model and a server, may have any value.
     """
     program = program_of(plan)
     units = program.regions[0].units

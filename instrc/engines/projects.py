@@ -1,4 +1,4 @@
-"""The projects whose runs this process carries: a run names its project, which may lie elsewhere than where the run began."""
+"""Projects whose runs this process carries out: a run names its project, which may be in another folder than the run's."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _elsewhere: Final[set[str]] = set()
 
 
 def project_name(folder: Path) -> str | None:
-    """Return the name of the project in a folder, `name` of `[project]` in its `pyproject.toml`, or `None` if it has none."""
+    """Return the name of the project in a folder, `name` of `[project]` in its `pyproject.toml`, or `None`."""
     try:
         table = read_toml((folder / "pyproject.toml").read_text(encoding="utf-8")).get("project")
     except (OSError, UnicodeError, TomlError):
@@ -27,7 +27,7 @@ def project_name(folder: Path) -> str | None:
 
 
 def serve_project(place: Path) -> None:
-    """Carry the runs of the project of a place in its folder, wherever they began."""
+    """Carry out the runs of a place's project in its folder, wherever they began."""
     settings = read_settings(place)
     folder = (place if settings.file is None else settings.file.parent).absolute()
     name = project_name(folder)
@@ -38,19 +38,19 @@ def serve_project(place: Path) -> None:
 
 
 def served_projects() -> frozenset[str]:
-    """Return the names of the projects whose runs this process carries."""
+    """Return the names of the projects whose runs this process carries out."""
     return frozenset(_folders) | _elsewhere
 
 
 def serve_runs_of(project: str) -> None:
-    """Carry the runs of a project in the folders where they began, unless this process has a folder of it."""
+    """Carry out the runs of a project in the folders where they began, unless this process has the project's folder."""
     _elsewhere.add(project)
 
 
 def folder_of(config: RunConfig) -> Path:
-    """Return the folder in which a run is carried: that of its project here, else where it began.
+    """Return the folder for a run: that of its project on this machine, or else where it began.
 
-    A run of a project without a name, or of an earlier release, whose folder is gone, is carried in the one project of
+    A run of an unnamed project, or of an earlier release, whose folder is gone, uses the only project of
     this process.
     """
     if config.project is not None and config.project in _folders:

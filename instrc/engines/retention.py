@@ -1,4 +1,4 @@
-"""Delete what is older than the settings of a service keep: a worker or a service does so each hour, in small batches."""
+"""Delete data older than a service's retention settings: a worker or service does so hourly, in small batches."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _PAUSE: Final = 0.05
 
 
 async def keep_swept(engine: Engine, table: Callable[[], RunTable], kept: Kept) -> None:
-    """Sweep a store each hour, unless another process does; `table` is asked each time, as the store may be closed meanwhile."""
+    """Sweep a store hourly, unless another process does; `table` is called each time, as the store may be closed meanwhile."""
     while True:
         with suppress(InstrcError, sa.exc.SQLAlchemyError):  # the store may be away for a while
             if await asyncio.to_thread(lambda: _take_turn(table())):
@@ -38,7 +38,7 @@ async def keep_swept(engine: Engine, table: Callable[[], RunTable], kept: Kept) 
 
 
 async def sweep(engine: Engine, table: RunTable, kept: Kept) -> int:
-    """Delete what is too old, and return how many rows that were."""
+    """Delete expired data, and return the number of rows."""
     now, swept = time(), 0
     if kept["runs"] is not None:
         runs = await engine.run_ids(RunFilter(ended=now - kept["runs"]))
@@ -75,7 +75,7 @@ def _delete(table: RunTable, source: sa.Table, column: sa.Column[object], old: s
 
 
 def _take_turn(table: RunTable) -> bool:
-    """Return whether this process sweeps now: no other has for an hour."""
+    """Return whether it is this process's turn to sweep, as no other has for an hour."""
     now = time()
     with table.engine.begin() as connection:
         begin_write(connection)

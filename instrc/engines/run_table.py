@@ -1,4 +1,4 @@
-"""The table of runs and their open questions, and the feed of their events, written by the process that carries the run."""
+"""The table of runs and their open questions, and the feed of their events, written by the process that owns the run."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ _KIND: Final = 64
 
 
 class RunChange(Struct, frozen=True):
-    """A change of a run, as the feed has it."""
+    """A change of a run in the feed."""
 
     kind: ChangeKind
     run: str
@@ -103,7 +103,7 @@ class QuestionRow(Struct, frozen=True):
 
 
 class JournalMark(Struct, frozen=True):
-    """How far the journal of a run was recorded when its row was written: a row of an earlier entry changes nothing."""
+    """The recorded length of a run's journal when its row was written: a row of an earlier entry changes nothing."""
 
     entries: int
     """Number of recorded entries; -1 to write the row only if there is none."""
@@ -126,7 +126,7 @@ class RunTable:
         """Called with what was written here, in whichever thread wrote it."""
 
     def note(self, report: RunReport, opening: Callable[[Question], Opening], mark: JournalMark | None = None) -> list[RunChange]:
-        """Write the state of a run; return what has changed. `opening` is called for each new question."""
+        """Write the state of a run; return the changes. `opening` is called for each new question."""
         try:
             return self._note(report, opening, mark)
         except sa.exc.IntegrityError:  # another process has just written the same
@@ -160,14 +160,14 @@ class RunTable:
         return self._told(written)
 
     def forget_all(self, runs: Sequence[str]) -> None:
-        """Delete what is kept of runs, except that they existed."""
+        """Delete the data of runs, except that they existed."""
         with self.engine.begin() as connection:
             begin_write(connection)
             forget(connection, runs)
         scrub(self.engine)
 
     def reopen(self, run: str, entries: int) -> None:
-        """Write that a run with so many entries, which had ended, continues; one that has more entries stays unchanged."""
+        """Mark an ended run with the given number of entries as continued; one with more entries is unchanged."""
         ended = sa.and_(RUNS.c.run == run, RUNS.c.status.in_(("failed", "stopped", "done")))
         with self.engine.begin() as connection:
             begin_write(connection)
@@ -178,7 +178,7 @@ class RunTable:
         self._told(written)
 
     def tell(self, change: RunChange) -> list[RunChange]:
-        """Write a change into the feed."""
+        """Add a change to the feed."""
         with self.engine.begin() as connection:
             written = tell_in(connection, [change])
         return self._told(written)
@@ -212,13 +212,13 @@ class RunTable:
             return connection.execute(sa.select(sa.func.count()).select_from(query.order_by(None).subquery())).scalar_one()
 
     def lacks(self, run: str) -> bool:
-        """Return whether a run is not in the table, or as an earlier release saw it, perhaps long before it changed."""
+        """Return whether a run is missing from the table, or recorded by an earlier release, possibly outdated."""
         with self.engine.connect() as connection:
             row = connection.execute(sa.select(RUNS.c.status, RUNS.c.entries).where(RUNS.c.run == run)).first()
             return row is None or (row.entries is None and row.status in OPEN)
 
     def count_by(self, column: sa.Column[str]) -> dict[str, int]:
-        """Return how many runs there are, by their status or program."""
+        """Return the number of runs, by status or program."""
         query = sa.select(column, sa.func.count()).where(RUNS.c.status != DELETED).group_by(column)
         with self.engine.connect() as connection:
             return {row[0]: row[1] for row in connection.execute(query)}
@@ -234,7 +234,7 @@ class RunTable:
             return feed_after(connection, after, limit)
 
     def feed_bounds(self) -> tuple[int, int]:
-        """Return the first and the last number of the feed; 0 where it is empty."""
+        """Return the first and last number of the feed, or zeros if it is empty."""
         with self.engine.connect() as connection:
             first, last = connection.execute(sa.select(sa.func.min(FEED.c.number), sa.func.max(FEED.c.number))).one()
         return first or 0, last or 0
@@ -245,12 +245,12 @@ class RunTable:
             return connection.execute(sa.select(KEYS.c.id).limit(1)).first() is not None
 
     def cursor(self, name: str) -> str | None:
-        """Return a place up to which something was read."""
+        """Return a stored cursor."""
         with self.engine.connect() as connection:
             return connection.execute(sa.select(CURSORS.c.value).where(CURSORS.c.name == name)).scalar()
 
     def move_cursor(self, name: str, value: str) -> None:
-        """Note a place up to which something was read."""
+        """Store a cursor."""
         with self.engine.begin() as connection:
             begin_write(connection)
             connection.execute(sa.delete(CURSORS).where(CURSORS.c.name == name))
@@ -259,37 +259,37 @@ class RunTable:
 
 @runtime_checkable
 class TableEngine(Protocol):
-    """An engine whose carriers write the table of runs."""
+    """An engine that keeps the run table up to date."""
 
     @property
     def has_peers(self) -> bool:
-        """Whether other processes carry runs of the store."""
+        """Whether other processes carry out runs of the store."""
 
     @property
     def starts_by_queue(self) -> bool:
-        """Whether `start` returns as soon as a run is in the queue, and does not wait for what it does."""
+        """Whether `start` returns as soon as a run is enqueued, without waiting for its progress."""
 
     def use_table(self, table: RunTable, opening: OpeningOf) -> None:
-        """Write runs into the table of a service, whose `opening` returns who may answer."""
+        """Record runs in the table of a service, whose `opening` returns who may answer."""
 
     def table(self) -> RunTable:
-        """Return the table of runs."""
+        """Return the run table."""
 
     async def write_row(self, run: str) -> None:
-        """Write how a run stands by its journal, where its carrier has not done so."""
+        """Write the state of a run from its journal, if the process carrying it out has not done so."""
 
     async def fill(self) -> bool:
         """Write the runs of an earlier release into the table, from where that was interrupted; `False` if there are none."""
 
 
 def begin_write(connection: sa.Connection) -> None:
-    """Begin a transaction of SQLite with the write lock: what it reads first must not be stale when it writes."""
+    """Begin an SQLite transaction with the write lock, so that the data it reads is current when it writes."""
     if connection.dialect.name == "sqlite":
         connection.exec_driver_sql("BEGIN IMMEDIATE")
 
 
 def _may_write(before: sa.Row[*tuple[object, ...]] | None, mark: JournalMark) -> bool:
-    """Return whether a row may be replaced by one of this entry: a process that was frozen may come late with its own."""
+    """Return whether a row may be replaced by one of this entry: a suspended process may write late."""
     if before is None or before.status == DELETED:
         return not mark.below
     if mark.below:
@@ -324,7 +324,7 @@ def _values(
 
 
 def _used(connection: sa.Connection, run: str, mark: JournalMark) -> dict[str, object]:
-    """Note what models have used in a run or in one below it; return the sums of the run."""
+    """Record the model usage of a run or child run; return the sums of the run."""
     if not mark.used.get("requests"):
         return {}
     place = sa.and_(USAGE.c.run == run, USAGE.c.below == mark.below)
@@ -337,7 +337,7 @@ def _used(connection: sa.Connection, run: str, mark: JournalMark) -> dict[str, o
 
 
 def _storable(text: str) -> str:
-    """Return a text of others without what a database takes no text with."""
+    """Return foreign text without characters that databases refuse."""
     return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
 
 
@@ -349,7 +349,7 @@ def _open_status(connection: sa.Connection, run: str) -> str:
 def _note_questions(
     connection: sa.Connection, report: RunReport, opening: Callable[[Question], Opening], below: str | None
 ) -> list[RunChange]:
-    """Write the open questions of a run: those that the run `below` it asks, or all."""
+    """Record the open questions of a run: those of the child `below`, or all."""
     known = set(connection.execute(sa.select(QUESTIONS.c.question).where(QUESTIONS.c.run == report.run)).scalars())
     known = {name for name in known if below is None or name.rpartition("/")[0] == below}
     asked = {each.id: each for each in report.questions}
@@ -380,7 +380,7 @@ def _note_questions(
 
 
 def _closed(connection: sa.Connection, report: RunReport, name: str) -> list[RunChange]:
-    """Close a question; return its event, with who answered it, whichever process delivered the answer."""
+    """Close a question; return its event, including who answered it, whichever process delivered the answer."""
     query = questions_query(run=report.run).where(QUESTIONS.c.question == name)
     row = _question_row(connection.execute(query).one())
     votes = votes_of(connection, report.run, name, row.opened).get(name, [])
@@ -394,7 +394,7 @@ def _closed(connection: sa.Connection, report: RunReport, name: str) -> list[Run
 
 
 def tell_in(connection: sa.Connection, changes: Iterable[RunChange]) -> list[RunChange]:
-    """Write changes into the feed."""
+    """Add changes to the feed."""
     written: list[RunChange] = []
     for change in changes:
         if not written:
@@ -426,7 +426,7 @@ def _question_row(row: sa.Row[*tuple[object, ...]]) -> QuestionRow:
 
 
 def votes_of(connection: sa.Connection, run: str, question: str | None, since: float) -> dict[str, list[Vote]]:
-    """Return the votes of a run since a moment, by question, in order."""
+    """Return the votes of a run since a time, by question, in order."""
     query = sa.select(VOTES).where(VOTES.c.run == run, VOTES.c.at >= since).order_by(VOTES.c.at)
     found: dict[str, list[Vote]] = {}
     for row in connection.execute(query if question is None else query.where(VOTES.c.question == question)):
@@ -452,9 +452,9 @@ def runs_query(
     starter: str | None = None,
     before: tuple[float, str] | None = None,
 ) -> sa.Select[*tuple[object, ...]]:
-    """Return the query of a list of runs, the latest first, `before` a place in that order: it reads no more rows than it shows.
+    """Return the query of a list of runs, latest first, `before` a cursor; it reads no more rows than it returns.
 
-    `programs` are those that may be seen, and `starter` is whose runs may be seen besides.
+    `programs` are the visible programs, and runs of `starter` are visible too.
     """
     query = sa.select(RUNS).where(RUNS.c.status != DELETED).order_by(RUNS.c.began.desc(), RUNS.c.run.desc())
     if chosen is not None:
@@ -507,11 +507,11 @@ def questions_query(
     after: tuple[float, str, str] | None = None,
     by_due: bool = False,
 ) -> sa.Select[*tuple[object, ...]]:
-    """Return the query of a list of open questions, the oldest first, `after` a place in that order.
+    """Return the query of a list of open questions, oldest first, `after` a cursor.
 
-    With `by_due` those come first that are due first, and then those that are not due at all.
+    With `by_due`, questions due first come first, and those without a due time last.
 
-    `who` are the words that candidates have.
+    `who` has the identifiers that candidates may have.
     """
     place = sa.and_(CLAIMS.c.run == QUESTIONS.c.run, CLAIMS.c.question == QUESTIONS.c.question, CLAIMS.c.until > time())
     source = QUESTIONS.outerjoin(CLAIMS, place)
@@ -539,7 +539,7 @@ def questions_query(
 
 
 class StandingWriter:
-    """Writes the state of a run into the table whenever it has changed, beside each entry of its journal."""
+    """Writes the state of a run into the table whenever it changes, along with its journal entries."""
 
     def __init__(
         self, table: RunTable, launch: LaunchDocument, opening: OpeningOf, entries: int, results: Iterable[Result]
@@ -557,24 +557,24 @@ class StandingWriter:
         self._closed = False
 
     def add(self, results: Iterable[Result]) -> None:
-        """Count a recorded entry, and the usage of models for its results."""
+        """Count a recorded entry, and the model usage of its results."""
         self.entries += 1
         for name, count in usage_of(results).items():
             self._used[name] = self._used.get(name, 0) + count
 
     def changes_with(self, questions: Sequence[Question], outcome: Outcome | None) -> bool:
-        """Return whether the row is another one than was written last."""
+        """Return whether the row differs from the last one written."""
         return self._written != ([each.id for each in questions], outcome)
 
     def write(self, questions: Sequence[Question], outcome: Outcome | None = None) -> None:
-        """Write the row; that of a run which was cancelled stays."""
+        """Write the row, except for a cancelled run."""
         with self._gate:
             if not self._closed:
                 self._write(questions, outcome)
                 self._written = [each.id for each in questions], outcome
 
     def close(self) -> None:
-        """Close the questions of a child run that is not carried any more."""
+        """Close the questions of a child run that is no longer carried out."""
         with self._gate:
             self._closed = True
             if self._below:

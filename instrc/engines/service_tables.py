@@ -1,4 +1,4 @@
-"""The tables that a service keeps beside the runs of a store; a deleted run is deleted there as well."""
+"""Tables that a service keeps beside the runs of a store; deleting a run deletes its rows too."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DELETED: Final = "deleted"
 
 
 class JsonColumn(TypeDecorator[Json]):
-    """A value of JSON as text: exact numbers, keys in their order."""
+    """A JSON value as text, with exact numbers and key order."""
 
     impl = sa.Text
     cache_ok = True
@@ -268,7 +268,7 @@ MESSAGES = sa.Table(
 
 
 def create_tables(engine: sa.Engine) -> None:
-    """Create the tables that are missing, and add the columns and indexes that those of earlier releases lack."""
+    """Create missing tables, and add columns and indexes that those of earlier releases lack."""
     try:
         _create(engine)
     except (sa.exc.IntegrityError, sa.exc.ProgrammingError, sa.exc.OperationalError):  # another process has just done so
@@ -295,7 +295,7 @@ def _create(engine: sa.Engine) -> None:
 
 
 def service_store(place: str | os.PathLike[str]) -> RunStore:
-    """Return the place of the tables: in the database of the runs, else in a file beside them."""
+    """Return the store of the tables: the database of the runs, or else a file beside them."""
     return store_of(place) if scheme_of(place) else SqliteStore(os.fspath(place), FILE)
 
 
@@ -316,7 +316,7 @@ def forget_run(place: str | os.PathLike[str], run: str) -> None:
 
 
 def forget(connection: sa.Connection, runs: Collection[str]) -> None:
-    """Delete what is kept of runs, except that they existed, and the audit log."""
+    """Delete the data of runs, except that they existed, and the audit log."""
     is_known = sa.and_(RUNS.c.run.in_(runs), RUNS.c.status != DELETED)
     found = connection.execute(sa.select(RUNS.c.run, RUNS.c.program).where(is_known).with_for_update())
     known = {row.run: row.program for row in found}

@@ -17,64 +17,64 @@ USUAL_FOLDER: Final = ".instrc"
 
 
 class StoreLock(Protocol):
-    """The lock of who carries the runs of a store."""
+    """The lock on the runs of a store."""
 
     def release(self) -> None:
-        """Give it free."""
+        """Release the lock."""
 
     def alone(self) -> AbstractContextManager[None]:
-        """Make tables and queues while no other process does."""
+        """Create tables and queues while no other process does."""
 
     def take(self, run: str) -> str | None:
-        """Take a run, by the id of the one that began all others; return the queue of another worker that carries it."""
+        """Take a run, by the id of its root; return the queue of another worker that owns it."""
 
     @property
     def is_locked(self) -> bool:
-        """Whether it is still held: that of a server ends with the connection."""
+        """Whether it is still held: a server's lock ends with the connection."""
 
     @property
     def queue(self) -> str:
-        """The queue from which its holder takes runs."""
+        """Return the queue from which the holder takes runs."""
 
 
 @runtime_checkable
 class SharedLock(StoreLock, Protocol):
-    """The lock of a worker that shares a store with others, and the runs that it owns."""
+    """The lock of a worker that shares a store, and the runs that it owns."""
 
     def own(self, runs: Collection[str], projects: Collection[str]) -> set[str]:
-        """Take runs of these projects that no living worker owns; return which of `runs` are its own then."""
+        """Take runs of these projects that no live worker owns; return which of `runs` it owns then."""
 
     def draw(self, projects: Collection[str], limit: int) -> int:
-        """Move runs of these projects from the queues that all workers share to that of this worker; return how many."""
+        """Move runs of these projects from the shared queues to this worker's queue; return how many."""
 
     def rescue(self) -> None:
-        """Put runs back into the shared queue that dead workers have left, and parked runs whose timers have ended."""
+        """Return runs of dead workers, and parked runs whose timers have ended, to the shared queue."""
 
     def park(self, run: str, due: float | None) -> None:
-        """Let go of a run that only waits, until somebody answers or until the moment at which its next timer ends."""
+        """Release a waiting run until it is answered or its next timer ends."""
 
     def hand_over(self, run: str, queue: str, executor: str) -> None:
         """Put a run that DBOS has begun as `executor` into another queue, and let go of it."""
 
     def give_back(self) -> None:
-        """Put all runs of this worker back into the shared queue."""
+        """Return all runs of this worker to the shared queue."""
 
     def beat(self, worker: WorkerInfo) -> None:
-        """Note that this worker lives, and what it does."""
+        """Record that this worker is alive, and its state."""
 
 
 class StoreWatch(Protocol):
-    """Tells whether anything was written to a store since the last look."""
+    """Reports whether a store was written to since the last check."""
 
     def changed(self) -> bool:
         """Return whether the store has changed."""
 
     def close(self) -> None:
-        """Look no more."""
+        """Stop watching."""
 
 
 class RunStore(Protocol):
-    """A database that DBOS keeps runs in."""
+    """A database in which DBOS stores runs."""
 
     folder: Path
     """Folder of the traces."""
@@ -88,19 +88,19 @@ class RunStore(Protocol):
     """Whether it is on this machine: a server may stop and come back later."""
 
     def exists(self) -> bool:
-        """Return whether there may be runs, without making anything."""
+        """Return whether there may be runs, without creating anything."""
 
     def open(self) -> sa.Engine:
-        """Return an engine whose connections lose nothing and wait for one another; create its tables."""
+        """Return an engine whose connections lose no writes and wait for one another; create its tables."""
 
     def lock(self, engine: sa.Engine, *, shared: bool = False) -> StoreLock | None:
-        """Return the lock of the store, or `None` if another process holds it. It ends with the process that holds it.
+        """Return the lock of the store, or `None` if another process holds it. It ends with the holding process.
 
-        A `shared` lock is compatible with other shared ones: workers, each with runs of its own. A folder has none.
+        A `shared` lock is compatible with other shared ones, for workers with their own runs. A folder has none.
         """
 
     def holder(self) -> str | None:
-        """Return the process that holds the lock, for a person, or `None` where it is not known."""
+        """Return a description of the process that holds the lock, or `None` if unknown."""
 
     def watch(self, engine: sa.Engine) -> StoreWatch | None:
         """Return an event source for writes, which costs no query; `None` for a server, which is read each time."""

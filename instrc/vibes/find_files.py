@@ -1,4 +1,4 @@
-"""Find the files of a command's arguments, and read a path or standard input (`-`) within limits."""
+"""Find the files named by a command's arguments, and read a path or standard input (`-`) within limits."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ STDIN = "-"
 
 
 def find_files(paths: Sequence[str], report: Report) -> list[str]:
-    """Return the files to check: each given one, and the programs and vibes in and below each folder, in order of name."""
+    """Return the files to check: the given ones, and the programs and vibes in and below each folder, sorted by name."""
     found: dict[str, None] = {}
     for path in paths:
         if path != STDIN and is_folder(path):
@@ -37,7 +37,7 @@ _ENDINGS = (".aug", ".vibe.json")
 
 
 def _below(folder: str, report: Report) -> Iterator[str]:
-    """Yield the files to check below a folder, without hidden folders, links to folders, and links out of it."""
+    """Yield the files to check below a folder, without hidden folders, links to folders, and links that leave it."""
     inside = os.path.realpath(folder).rstrip(os.sep) + os.sep
 
     def closed(error: OSError) -> None:
@@ -61,12 +61,12 @@ STDIN_NAME = "<stdin>"
 
 
 def shown_path(path: str) -> str:
-    """Return the name that problems show for a path."""
+    """Return the display name of a path."""
     return STDIN_NAME if path == STDIN else path
 
 
 def read_bytes(path: str, limit: int, report: Report) -> bytes | None:
-    """Return what a file or the standard input (`-`) holds, but no more than one byte over the limit; `None` with a problem."""
+    """Return the content of a file or standard input (`-`), at most one byte over the limit; `None` with a problem."""
     try:
         if path == STDIN:
             if sys.stdin is None:  # so it is where a shell has closed it (`<&-`)
@@ -88,7 +88,7 @@ def _reason(error: OSError | ValueError) -> str:
 
 
 def _nearest(path: str, error: OSError | ValueError) -> tuple[str, ...]:
-    """Return the paths of files of the same kind beside a missing one with similar names, or none if the folder has very many."""
+    """Return similarly named files of the same kind beside a missing one, or none if the folder is very large."""
     if not isinstance(error, FileNotFoundError):
         return ()
     from instrc.problems.suggest import nearest  # only where something is wrong
@@ -107,7 +107,7 @@ def _nearest(path: str, error: OSError | ValueError) -> tuple[str, ...]:
 
 
 def read_data(path: str, report: Report, limit: int = MOST_BYTES) -> bytes | None:
-    """Return what a file or the standard input (`-`) holds; `None` with a problem if it cannot be read or is too large."""
+    """Return the content of a file or standard input (`-`); `None` with a problem if it is unreadable or too large."""
     data = read_bytes(path, limit, report)
     if data is None or len(data) <= limit:
         return data
@@ -117,7 +117,7 @@ def read_data(path: str, report: Report, limit: int = MOST_BYTES) -> bytes | Non
 
 
 def read_text(path: str, report: Report, limit: int = MOST_BYTES) -> Source | None:
-    """Return the text of a file or of the standard input (`-`); `None` with a problem if it cannot be read or is not UTF-8."""
+    """Return the text of a file or standard input (`-`); `None` with a problem if it is unreadable or not UTF-8."""
     data = read_data(path, report, limit)
     if data is None:
         return None
@@ -132,7 +132,7 @@ def read_text(path: str, report: Report, limit: int = MOST_BYTES) -> Source | No
 
 
 def readable(path: str, report: Report) -> bool:
-    """Return whether a path is a file that opens; add the problem if it does not."""
+    """Return whether a path is a file that can be opened; report the problem otherwise."""
     try:
         read_regular(path, 0)
     except (OSError, ValueError) as error:
@@ -156,7 +156,7 @@ def is_folder(path: str) -> bool:
 
 
 def is_there(path: str) -> bool:
-    """Return whether there is a file or a folder at a path."""
+    """Return whether a file or folder exists at a path."""
     try:
         os.stat(path)  # noqa: PTH116  -- as above
     except (OSError, ValueError):
@@ -165,6 +165,6 @@ def is_there(path: str) -> bool:
 
 
 def unreadable(path: str, why: str, nearest: tuple[str, ...] = ()) -> Problem:
-    """Return the problem, with the file as its place so that machines see it."""
+    """Return the problem, with the file as its place, so that machines see it."""
     name = shown_path(path)
     return problems.files.UnreadableFile(at=Source(name, "").whole(), path=name, reason=why, nearest=nearest)

@@ -21,7 +21,7 @@ from instrc.vibes.vibe import Vibe
 
 
 class Locked(Struct, frozen=True, order=True):
-    """One reference without fragment, and the vibe that it meant."""
+    """A reference without fragment, and the vibe that it resolved to."""
 
     reference: str
     version: str
@@ -32,7 +32,7 @@ class Locked(Struct, frozen=True, order=True):
 
     @property
     def address(self) -> str:
-        """The reference with exactly this version."""
+        """The reference pinned to this version."""
         evergreen = evergreen_of(self.reference.partition("?")[0])
         return f"{evergreen}:{self.version}" if self.version else evergreen
 
@@ -44,13 +44,13 @@ FORMAT = 1
 
 
 class Lock(Struct, frozen=True):
-    """A whole lock: its place, and its entries in order."""
+    """A whole lock: its path, and its entries in order."""
 
     path: Path
     entries: tuple[Locked, ...]
 
     def entries_for(self, reference: str) -> tuple[Locked, ...]:
-        """Return the entries for a reference: as it was written, or as the address of what another was written for."""
+        """Return the entries for a reference as written, or as the target address of another one."""
         return tuple(entry for entry in self.entries if reference in (entry.reference, entry.address))
 
     def find(self, reference: str, file: str) -> Locked | None:
@@ -67,7 +67,7 @@ class Lock(Struct, frozen=True):
 
 
 def _toml_string(text: str) -> str:
-    """Return a text as a basic string of TOML, which JSON's is."""
+    """Return a text as a TOML basic string, which is JSON's string syntax."""
     return dumps(text, indent=False).replace("\x7f", "\\u007f")
 
 
@@ -78,14 +78,14 @@ _DIGITS = 64
 
 
 def locked(reference: str, vibe: Vibe, folder: Path) -> Locked:
-    """Return the entry for what a reference means now; `folder` is that of the lock."""
+    """Return the entry for the current target of a reference; `folder` is that of the lock."""
     return Locked(reference, vibe.uri[len(evergreen_of(vibe.uri)) + 1 :], vibe_place(vibe, folder), vibe_digest(vibe))
 
 
 def locked_vibe(lock: Lock, reference: str, find: Callable[[str], Vibe], at: Span | None) -> Vibe:
-    """Return the vibe that a reference without fragment meant when it was locked; `CompileError` if that is not there as it was.
+    """Return the locked vibe of a reference without fragment; raise `CompileError` if it is missing or has changed.
 
-    `find` returns what a reference means now, and raises a `CompileError` if that is nothing; `at` is the place of the reference.
+    `find` returns the current target of a reference, and raises a `CompileError` without one; `at` is the place of the reference.
     """
     from instrc.problems.settings import NotLocked, StaleLock  # as in `_invalid`
 
@@ -125,7 +125,7 @@ def vibe_place(vibe: Vibe, folder: Path) -> str:
 
 
 def lock_of(path: Path, resolved: Iterable[tuple[str, Vibe]]) -> Lock:
-    """Return the lock of references and their current targets; a vibe's own address is left out where another leads to it."""
+    """Return the lock of references and their current targets; a vibe's own address is left out if another leads to it."""
     asked = list(resolved)
     others = {vibe.uri for reference, vibe in asked if reference != vibe.uri}
     kept = [(reference, vibe) for reference, vibe in asked if reference != vibe.uri or vibe.uri not in others]
@@ -155,7 +155,7 @@ def read_lock(path: Path, text: str) -> Lock:
 
 
 def _invalid(path: Path, text: str, reason: str, value: str = "", at: tuple[int, int] | None = None) -> CompileError:
-    """Return the problem of a lock, from one character to another or at the invalid value, if one is given and found."""
+    """Return the error of a lock, at a range of characters or at the invalid value, if one is given and found."""
     from instrc.problems.settings import InvalidLock  # a sound lock needs none
 
     source = Source(path.as_posix(), text)
@@ -166,7 +166,7 @@ def _invalid(path: Path, text: str, reason: str, value: str = "", at: tuple[int,
 
 
 def _entry(path: Path, text: str, table: object, number: int) -> Locked:
-    """Return the entry that a table of a lock is; `number` is the place among the tables, from 0."""
+    """Return the entry in a table of a lock; `number` is the index of the table."""
     fields = table if isinstance(table, dict) else {}
     for name in _FIELDS:
         if not isinstance(fields.get(name), str):
@@ -181,7 +181,7 @@ def _entry(path: Path, text: str, table: object, number: int) -> Locked:
 
 
 def _line_of(text: str, number: int, field: str | None) -> tuple[int, int] | None:
-    """Return where a lock has a field of one of its tables, or the head of that table; `None` in another layout than ours."""
+    """Return the range of a field of a lock's table, or of the table's header; `None` for a handwritten layout."""
     heads = [found.span() for found in re.finditer(r"^\[\[vibe\]\]$", text, re.MULTILINE)]
     if number >= len(heads):
         return None
@@ -191,9 +191,9 @@ def _line_of(text: str, number: int, field: str | None) -> tuple[int, int] | Non
 
 
 def place_in_lock(source: Source, reference: str, file: str) -> Span:
-    """Return the place in a lock of a reference's target: the line of the reference in the entry with this file.
+    """Return the place of a reference's target in a lock: the line of the reference in the entry with this file.
 
-    The whole lock, without a line of it, if it has no such entry or another layout than ours.
+    Return the whole lock if it has no such entry or a handwritten layout.
     """
     wanted = (f"reference = {_toml_string(reference)}\n", f"file = {_toml_string(file)}\n")
     start = 0
@@ -206,7 +206,7 @@ def place_in_lock(source: Source, reference: str, file: str) -> Span:
 
 
 def open_lock(path: Path) -> Lock:
-    """Return the lock at a place; raise `CompileError` if there is none."""
+    """Return the lock at a path; raise `CompileError` if there is none."""
     from instrc.problems.settings import NotLocked  # as in `_invalid`
 
     text = lock_text(path)
@@ -216,7 +216,7 @@ def open_lock(path: Path) -> Lock:
 
 
 def lock_text(path: Path) -> str | None:
-    """Return the text of the lock at a place, or `None` if there is none; raise `CompileError` if it cannot be read."""
+    """Return the text of the lock at a path, or `None` if there is none; raise `CompileError` if it is unreadable."""
     try:
         data = read_regular(str(path), LOCK_BYTES + 1)
     except FileNotFoundError:

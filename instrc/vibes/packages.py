@@ -1,4 +1,4 @@
-"""Folders of vibes that installed packages bring, by their entry points `instrc.vibes`; no package is imported."""
+"""Folders of vibes in installed packages, from their entry points `instrc.vibes`; no package is imported."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ contains a folder `acme` with the vibes `aug:acme/…`."""
 
 
 def package_roots() -> tuple[Path, ...]:
-    """Return the root folders of vibes of all installed packages, in the order of the names of their entry points."""
+    """Return the vibe folders of all installed packages, in the order of their entry point names."""
     return _roots_in(tuple(sys.path))
 
 
@@ -45,7 +45,7 @@ def _entry_points(place: str) -> Iterator[tuple[str, str]]:
 
 
 def _folder_of(place: str, parts: list[str]) -> Path | None:
-    """Return the folder of a dotted name, in the folder where its package is installed, or where its source is."""
+    """Return the folder of a dotted name, in the package's install location or source tree."""
     if not all(part.isidentifier() for part in parts):
         return None
     folder = Path(place, *parts)

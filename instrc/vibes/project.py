@@ -19,7 +19,7 @@ from instrc.vibes.settings_places import readable_path
 
 
 class Project(Struct, frozen=True):
-    """What decides which vibes a program sees, beside the settings of its own project."""
+    """Inputs besides the project's own settings that determine which vibes a program sees."""
 
     roots: tuple[str, ...] = ()
     """Additional vibe folders, searched before those of the settings."""
@@ -37,10 +37,10 @@ DEFAULT_PROJECT: Final = Project()
 
 
 class ProjectContext:
-    """The registries and settings of many files: files with the same roots share one registry.
+    """The registries and settings of many files; files with the same roots share a registry.
 
-    `SettingsError` if one of the roots of the project is no folder.
-    `unsaved` are texts that an editor holds, by real path, in place of the files; `generated` gives further roots.
+    Raise `SettingsError` if one of the project's roots is not a folder.
+    `unsaved` has texts from an editor, by real path, that replace files; `generated` returns further roots.
     """
 
     def __init__(
@@ -71,21 +71,21 @@ class ProjectContext:
         self._registries: dict[tuple[tuple[Path, ...], tuple[Path, ...], int, Path | None], Registry] = {}
 
     def settings(self, source: Path | None) -> Settings:
-        """Return the settings that hold for a source file; for none, those of the working folder."""
+        """Return the settings of a source file, or those of the working folder."""
         folder = "" if source is None else os.path.dirname(source)  # noqa: PTH120  -- a string: this runs for each file
         if folder not in self._settings:
             self._settings[folder] = read_settings(Path(folder))
         return self._settings[folder]
 
     def registry(self, source: Path | None) -> Registry:
-        """Return the registry that a source file sees; for none, the one of the working folder."""
+        """Return the registry for a source file, or the one of the working folder."""
         near = (None, False) if source is None else (os.path.dirname(source), str(source).endswith(_ENDINGS))  # noqa: PTH120  -- as above
         if near not in self._near:
             self._near[near] = self._registry(source)
         return self._near[near]
 
     def called(self, source: Path, root: Path) -> Registry:
-        """Return the registry of a program found in a root, which is also one of its roots."""
+        """Return the registry of a program found in a root, which also becomes one of its roots."""
         return self._registry(source, root)
 
     def _registry(self, source: Path | None, root: Path | None = None) -> Registry:
@@ -109,14 +109,14 @@ class ProjectContext:
         return self._registries[key]
 
     def lock_place(self, source: Path | None) -> Path:
-        """Return the place of the lock of a source file: beside the settings of its project, else in the working folder."""
+        """Return the path of a source file's lock: beside the settings of its project, or else in the working folder."""
         from instrc.vibes.lock import NAME  # as below
 
         file = self.settings(source).file
         return readable_path(file.parent / NAME) if file is not None else Path(NAME)
 
     def registries(self) -> tuple[Registry, ...]:
-        """Return all registries that have been asked for."""
+        """Return all registries used so far."""
         return tuple(self._registries.values())
 
 

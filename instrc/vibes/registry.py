@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 class ProgramFile(Struct, frozen=True):
-    """A program that lies in a root."""
+    """A program in a root."""
 
     uri: str
     """Canonical reference."""
@@ -54,11 +54,11 @@ class ProgramFile(Struct, frozen=True):
 
 
 class Registry:
-    """Vibes by name, by reference and by path; files are read when they are first asked for and kept.
+    """Vibes by name, by reference and by path; files are read on first access and cached.
 
-    `workspace` and `shared` are root folders, earlier ones first; the library and those of installed packages follow them.
-    `memory` are schemas by name, before all folders.
-    A registry may be used by several threads.  It does not notice files that change under it.
+    `workspace` and `shared` are root folders in order of precedence, followed by the library and installed packages.
+    `memory` has schemas by name, which take precedence over all folders.
+    A registry may be used by several threads.  It does not notice changes to files.
     """
 
     def __init__(
@@ -100,26 +100,26 @@ class Registry:
         self._lock = RLock()
 
     def lookup(self, name: str) -> tuple[str, ...]:
-        """Return evergreen references of the vibes with a name, compared without case, `_` and `-`.
+        """Return versionless references of the vibes with a name, compared without case, `_` and `-`.
 
-        All are of the earliest root that has any: none if the name is unknown, several if it is ambiguous.
+        All come from the first root that has any: none if the name is unknown, several if it is ambiguous.
         """
         return _named(self.roots, name)
 
     @cached_property
     def _programs(self) -> tuple[Root, ...]:
-        """The same roots with the programs in them."""
+        """The same roots, restricted to programs."""
         found = tuple(Root(root.path, shared=root.shared, ending=PROGRAM_ENDING) for root in self.roots)
         for root in found:
             root.within = self._holds
         return found
 
     def lookup_program(self, name: str) -> tuple[str, ...]:
-        """Return evergreen references of the programs with a name, of the earliest root that has any."""
+        """Return versionless references of the programs with a name, from the first root that has any."""
         return _named(self._programs, name)
 
     def has(self, uri: str) -> bool:
-        """Return whether a reference leads to a vibe, or to a folder entry that should be one."""
+        """Return whether a reference leads to a vibe, or to an entry of a folder that should be one."""
         try:
             written = parse(uri)
             return any(root.versions(written) for root in self.roots if root.shared or not written.shared)
@@ -127,7 +127,7 @@ class Registry:
             return True  # what is wrong with it is said when it is loaded
 
     def load_program(self, uri: str, at: Span | None = None) -> ProgramFile | None:
-        """Return the program of a reference, or `None` if there is none; raise `CompileError` if it cannot be read."""
+        """Return the program of a reference, or `None`; raise `CompileError` if it is unreadable."""
         root, entry, _ = _chosen(self._programs, parse(uri, at), uri, at)
         if root is None or entry is None:
             return None
@@ -138,33 +138,33 @@ class Registry:
         return ProgramFile(root.uri(entry), entry.segment, path.as_posix(), self._data(path, real, at), root.path)
 
     def of(self, file: ProgramFile) -> Registry:
-        """Return the registry that a program of a root sees: this one, if it has the same roots."""
+        """Return the registry for a program in a root: this one, if it has the same roots."""
         found = self if self._around is None else self._around(Path(file.path), file.root)
         return self if found.lock is self.lock and _seen(found) == _seen(self) else found
 
     def names(self) -> tuple[str, ...]:
-        """Return the name of every vibe, as spelled, earlier roots first."""
+        """Return the original spelling of every vibe's name, in order of roots."""
         if self._names is None:
             self._names = tuple(dict.fromkeys(name for root in self.roots for name in root.segments()))
         return self._names
 
     def searched(self) -> tuple[str, ...]:
-        """Return where names are looked up, in order, as a message names it: folders, then the built-in library."""
+        """Return the places where names are looked up, in order, as displayed: folders, then the built-in library."""
         built_in = os.path.realpath(files.folder("schemas"))
         found = ("the built-in library" if root.real == built_in else f"`{root.path.as_posix()}`" for root in self.roots)
         return tuple(dict.fromkeys(found))
 
     def uris(self) -> Iterator[str]:
-        """Yield the evergreen reference of every vibe, earlier roots first."""
+        """Yield the versionless reference of every vibe, in order of roots."""
         for root in self.roots:
             yield from root.uris()
 
     def program_names(self) -> Iterator[str]:
-        """Yield the name of every program of the roots, as spelled, earlier roots first."""
+        """Yield the original spelling of every program's name, in order of roots."""
         return (name for root in self._programs for name in root.segments())
 
     def program_uris(self) -> Iterator[str]:
-        """Yield the evergreen reference of every program, earlier roots first."""
+        """Yield the versionless reference of every program, in order of roots."""
         return (uri for root in self._programs for uri in root.uris())
 
     def load(self, uri: str, at: Span | None = None) -> Vibe:
@@ -191,7 +191,7 @@ class Registry:
         return self._read(path, real, root.uri(entry), entry.segment, at)
 
     def resolved(self) -> tuple[tuple[str, Vibe], ...]:
-        """Return every reference, without fragment, that was looked up so far, and its target."""
+        """Return every reference looked up so far, without fragment, with its target."""
         return tuple((uri.partition("#")[0], vibe) for uri, vibe in self._by_uri.items())
 
     def _when_locked(self, lock: Lock, uri: str, at: Span | None) -> Vibe:
@@ -200,7 +200,7 @@ class Registry:
         return locked_vibe(lock, uri.partition("#")[0], lambda address: self.peek(address, at), at)
 
     def open(self, path: Path) -> Vibe:
-        """Return the vibe in a file given by its path, wherever it lies; raise `CompileError` if it is invalid."""
+        """Return the vibe at a file path, inside or outside the roots; raise `CompileError` if it is invalid."""
         real = self._resolved(path)
         uri, segment = self._uri_of(real)
         with self._lock:
@@ -216,7 +216,7 @@ class Registry:
             return None
 
     def suggest(self, reference: str) -> tuple[str, ...]:
-        """Return the references nearest to one that leads nowhere: like names in any folder, then like folders."""
+        """Return the references most similar to an unresolvable one: similar names in any folder, then similar folders."""
         path = reference.partition("#")[0].rpartition("?")[0] or reference.partition("#")[0]
         by_name: dict[str, list[str]] = {}
         for uri in self.uris():
@@ -226,7 +226,7 @@ class Registry:
         return tuple(found[:3])
 
     def versions_beside(self, vibe: Vibe) -> tuple[str, ...]:
-        """Return the versions of the files that the reference of a vibe may mean, oldest first; `""` is a file without one."""
+        """Return the versions that a vibe's reference may resolve to, oldest first; `""` is the file without a version."""
         evergreen = evergreen_of(vibe.uri)
         try:
             uri = parse(evergreen)
@@ -236,7 +236,7 @@ class Registry:
         return tuple(".".join(map(str, version)) for version in sorted(there))
 
     def reference_registry(self) -> referencing.Registry[Json]:
-        """Return the same vibes for `jsonschema` validators, read on demand."""
+        """Return the same vibes as a registry for `jsonschema` validators, read on demand."""
         from instrc.vibes.retrieval import retrieving  # brings the library of references
 
         return retrieving(lambda uri: self.load(uri).schema)
@@ -250,7 +250,7 @@ class Registry:
         raise unresolved(written, self.suggest(written), at)
 
     def _read(self, path: Path, real: str, uri: str, segment: str, at: Span | None) -> Vibe:
-        """Return the vibe in a file, whose path is also given resolved."""
+        """Return the vibe in a file, given by its path and resolved path."""
         if known := self._by_file.get(real + "\0" + uri):
             return known
         data = self._data(path, real, at)
@@ -265,7 +265,7 @@ class Registry:
             raise unreadable_file(path.as_posix(), error, at) from None
 
     def _resolved(self, path: Path) -> str:
-        """Return where a file lies when links are followed; its folder, which many others are in, is looked up once."""
+        """Return the path of a file with links resolved; its folder, shared by many files, is resolved once."""
         folder, name = os.path.split(path)
         if name in {"", ".", ".."}:
             return os.path.realpath(path)
@@ -276,7 +276,7 @@ class Registry:
         return os.path.realpath(file) if os.path.islink(file) else file  # noqa: PTH114  -- strings: this runs for each file
 
     def _uri_of(self, real: str) -> tuple[str, str]:
-        """Return the canonical reference and the segment of a file; outside the roots, those of its name alone."""
+        """Return the canonical reference and segment of a file; outside the roots, derived from its name alone."""
         file = os.path.basename(real)  # noqa: PTH119  -- as above
         segment, version = read_name(file) or (normalize("NFC", file.partition(".")[0]) or "vibe", ())
         for root in self.roots:
@@ -289,7 +289,7 @@ class Registry:
 
 
 def _distinct(workspace: Sequence[Path], shared: Sequence[Path]) -> Iterator[Root]:
-    """Yield the roots; one given twice counts where it comes first, but a shared one stays reachable as shared."""
+    """Yield the roots without duplicates, each at its first occurrence; a shared one stays reachable as shared."""
     seen: set[tuple[str, bool]] = set()
     for paths, is_shared in ((workspace, False), (shared, True)):
         for path in paths:
@@ -300,7 +300,7 @@ def _distinct(workspace: Sequence[Path], shared: Sequence[Path]) -> Iterator[Roo
 
 
 def _named(roots: Iterable[Root], name: str) -> tuple[str, ...]:
-    """Return the references of the vibes or programs with a name, of the earliest root that has any."""
+    """Return the references of the vibes or programs with a name, from the first root that has any."""
     key = comparison_key(name)
     return next((found for root in roots if (found := root.named(key))), ())
 
@@ -308,7 +308,7 @@ def _named(roots: Iterable[Root], name: str) -> tuple[str, ...]:
 def _chosen(
     roots: Iterable[Root], uri: AugUri, written: str, at: Span | None
 ) -> tuple[Root | None, VibeFile | None, dict[Version, VibeFile]]:
-    """Return the first file that a reference means, and its root; else the files of other versions."""
+    """Return the first file that matches a reference, and its root; otherwise the files of other versions."""
     there: dict[Version, VibeFile] = {}
     for root in roots:
         if uri.shared and not root.shared:
@@ -333,8 +333,8 @@ _T = TypeVar("_T")
 class Documents(Mapping[str, Json]):
     """Bare schemas by reference.
 
-    An unresolvable `aug:` reference raises the `CompileError` with the reason, not a bare `KeyError`:
-    the reason (a version, a link, the file) would be lost on the way through other mappings.
+    An unresolvable `aug:` reference raises the `CompileError` with the reason rather than a bare `KeyError`:
+    the reason (a version, a link, the file) would be lost in other mappings.
     """
 
     def __init__(self, load: Callable[[str], Vibe], uris: Callable[[], Iterable[str]]) -> None:
@@ -354,7 +354,7 @@ class Documents(Mapping[str, Json]):
     @overload
     def get(self, uri: str, default: Json | _T, /) -> Json | _T: ...
     def get(self, uri: str, default: Json | _T | None = None, /) -> Json | _T:
-        """Return a schema, or the default if the reference leads to none."""
+        """Return a schema, or the default for an unresolvable reference."""
         vibe = self._find(uri)
         return default if vibe is None else vibe.schema
 

@@ -1,9 +1,9 @@
-"""The registry as `referencing` sees it: for validators of `jsonschema` that meet `aug:` references.
+"""The registry in the form of `referencing`, for `jsonschema` validators that encounter `aug:` references.
 
 Every vibe is one resource under its reference without fragment.
-Beside `$anchor`s it has one anchor for each property name that is used once in it, which is the third kind of `aug:` fragment.
-References that begin with `#` never pass through `urllib`, whose `urljoin` joins nothing under a scheme it does not know,
-and `aug:` references are absolute, so neither needs another base.
+Besides `$anchor`s it has an anchor for each unique property name, the third kind of `aug:` fragment.
+References that begin with `#` bypass `urllib`, whose `urljoin` joins nothing under an unknown scheme,
+and `aug:` references are absolute, so neither needs a base.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _attrs: Any = referencing  # the same module: mypy cannot see what its attrs cla
 
 
 def retrieving(schema_of: Callable[[str], Json]) -> referencing.Registry[Json]:
-    """Return a `referencing.Registry` that asks for the schema of each `aug:` reference; anything else is not retrievable."""
+    """Return a `referencing.Registry` that retrieves the schema of each `aug:` reference, and nothing else."""
 
     def retrieve(uri: str) -> referencing.Resource[Json]:
         try:
@@ -40,7 +40,7 @@ def retrieving(schema_of: Callable[[str], Json]) -> referencing.Registry[Json]:
 
 
 def resource(schema: Json) -> referencing.Resource[Json]:
-    """Return a schema as a resource whose property names serve as anchors where they are unambiguous."""
+    """Return a schema as a resource with anchors for unique property names."""
 
     def anchors(_: referencing.Specification[Json], contents: Json) -> Iterator[AnchorType[Json]]:
         if contents is schema:

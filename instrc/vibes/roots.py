@@ -25,7 +25,7 @@ PROGRAM_ENDING = ".aug"
 
 
 class VibeFile(Struct, frozen=True):
-    """One vibe file: the path of its folder below the root, its file name, and the parts of that."""
+    """A vibe file: the path of its folder below the root, its file name, and the parts of the name."""
 
     folder: str
     file: str
@@ -34,7 +34,7 @@ class VibeFile(Struct, frozen=True):
 
 
 class Listing(Struct):
-    """What one folder holds."""
+    """The contents of one folder."""
 
     folders: dict[str, str] = field(default_factory=dict)
     """Names on disk by NFC name."""
@@ -47,7 +47,7 @@ class Listing(Struct):
 
 
 def read_name(file: str, ending: str = ENDING) -> tuple[str, Version] | None:
-    """Return the segment and the version in a file's name, or `None` if it is not that of a vibe."""
+    """Return the segment and version in a file name, or `None` if it is not that of a vibe."""
     stem = file.removesuffix(ending)
     if stem == file or not stem or file.startswith("."):
         return None
@@ -57,12 +57,12 @@ def read_name(file: str, ending: str = ENDING) -> tuple[str, Version] | None:
 
 
 def newest(versions: dict[Version, VibeFile]) -> VibeFile:
-    """Return the file without a version, else the one with the highest."""
+    """Return the file without a version, or else the one with the highest."""
     return versions[()] if () in versions else versions[max(versions)]
 
 
 def choose(versions: dict[Version, VibeFile], uri: AugUri) -> VibeFile | None:
-    """Pick what a reference means: the pinned version, the newest of a range, the newest of all."""
+    """Return the file that a reference selects: the pinned version, the newest of a range, or the newest."""
     if not versions:
         return None
     if uri.version is not None:
@@ -75,7 +75,7 @@ def choose(versions: dict[Version, VibeFile], uri: AugUri) -> VibeFile | None:
 
 
 class LeadsOutsideError(Exception):
-    """A path runs through a symbolic link that leaves the roots."""
+    """A path passes through a symbolic link that leaves the roots."""
 
 
 class Root:
@@ -95,15 +95,15 @@ class Root:
         """By plain name: the folders and segments of the vibes that have it."""
 
     def holds(self, real: str) -> bool:
-        """Return whether a resolved path is this folder or below it."""
+        """Return whether a resolved path is this folder or inside it."""
         return real.startswith(self._inside) or real == self.real
 
     def below(self, real: str) -> str:
-        """Return the way from this folder to a resolved path that it holds, with `/` between names."""
+        """Return the path from this folder to a resolved path inside it, with `/` between names."""
         return real[len(self._inside) :].replace(os.sep, "/")
 
     def versions(self, uri: AugUri) -> dict[Version, VibeFile]:
-        """Return the files that a reference may mean, by version; raise `LeadsOutsideError` if its path leaves the roots."""
+        """Return the files that a reference may select, by version; raise `LeadsOutsideError` if its path leaves the roots."""
         folder = ""
         for name in uri.segments[:-1]:
             listing = self._listing(folder)
@@ -120,24 +120,24 @@ class Root:
         return self.path.joinpath(entry.folder, entry.file)
 
     def data(self, entry: VibeFile) -> bytes | None:  # noqa: ARG002  -- roots in memory have it
-        """Return what a file holds, where that is no matter of reading it."""
+        """Return the content of an entry that is not a file to be read, or `None`."""
         return None
 
     def uri(self, entry: VibeFile) -> str:
-        """Return the canonical reference to a file, with its version if it has one."""
+        """Return the canonical reference to a file, including its version if any."""
         return self._uri(entry.folder, entry.segment, ".".join(map(str, entry.version)) or None)
 
     def named(self, key: str) -> tuple[str, ...]:
-        """Return the evergreen references of the vibes whose name, made `plain`, is the key."""
+        """Return the versionless references of the vibes whose normalized name is the key."""
         return tuple(sorted(self._uri(folder, segment) for folder, segment in self._index().get(key, ())))
 
     def segments(self) -> Iterator[str]:
-        """Yield the name of every vibe, in order of their paths."""
+        """Yield the name of every vibe, sorted by path."""
         for found in self._index().values():
             yield from (segment for _, segment in found)
 
     def uris(self) -> Iterator[str]:
-        """Yield the evergreen reference of every vibe, in order of their paths."""
+        """Yield the versionless reference of every vibe, sorted by path."""
         for found in self._index().values():
             yield from (self._uri(folder, segment) for folder, segment in found)
 
@@ -155,7 +155,7 @@ class Root:
         return self._names
 
     def _walk(self) -> Iterator[tuple[str, Listing]]:
-        """Yield the listing of every folder once, though links may lead to it by several paths or round in a circle."""
+        """Yield the listing of every folder once, even if links lead to it by several paths or in a cycle."""
         real, linked = [""], list[str]()
         seen: set[tuple[int, int]] = set()
         while real or linked:
@@ -220,7 +220,7 @@ NAME = "<vibes>"
 
 
 class MemoryRoot(Root):
-    """A root whose files are in memory; a name is a path without its ending, as `Draft`, `mail/Draft` or `Draft@2`."""
+    """A root in memory; a name is a path without extension, such as `Draft`, `mail/Draft` or `Draft@2`."""
 
     def __init__(self, schemas: Mapping[str, Json]) -> None:
         super().__init__(Path(NAME), shared=False)
@@ -230,16 +230,16 @@ class MemoryRoot(Root):
             self._add(name, schema)
 
     def holds(self, real: str) -> bool:  # noqa: ARG002  -- no path of the file system lies in memory
-        """Return `False`: this root holds no files."""
+        """Return `False`: this root contains no files."""
         return False
 
     def each(self) -> Iterator[str]:
-        """Yield the reference of every vibe, each version."""
+        """Yield the reference of every vibe, including each version."""
         for listing in self._folders.values():
             yield from (self.uri(entry) for versions in listing.vibes.values() for entry in versions.values())
 
     def data(self, entry: VibeFile) -> bytes:
-        """Return what a file would hold."""
+        """Return the content of an entry in the form of a file."""
         return self._data[entry.folder, entry.file]
 
     def _add(self, name: str, schema: Json) -> None:
@@ -271,16 +271,16 @@ _SKIPPED = frozenset({"node_modules", "__pycache__", "venv"})
 
 
 class Misnamed(NamedTuple):
-    """A file that cannot be looked up by name, and the path under which it could."""
+    """A file that cannot be found by name, and the path under which it could."""
 
     found: str
     wanted: str
 
 
 def misnamed(program: Path, roots: Sequence[Root]) -> dict[str, Misnamed]:
-    """Return the files that are no vibes but called like ones, by comparable name: those of the roots, then those near a program.
+    """Return the files that resemble vibes, by normalized name: those of the roots, then those near a program.
 
-    Nothing is read but the names in folders, and of those a bounded number.
+    Only names in folders are read, up to a limit.
     """
     folders = [root.path for root in roots if not root.shared and os.path.isdir(root.path)]  # noqa: PTH112  -- no error for a NUL
     first = folders[0] if folders else program.parent / "schemas"
@@ -297,7 +297,7 @@ def misnamed(program: Path, roots: Sequence[Root]) -> dict[str, Misnamed]:
 
 
 def _files(start: Path) -> Iterator[tuple[Path, str]]:
-    """Yield the files of a folder and of those in it, each with its folder; links are not followed."""
+    """Yield the files in a folder and its subfolders, each with its folder; links are not followed."""
     waiting = [(start, 0)]
     count = 0
     while waiting:
@@ -317,7 +317,7 @@ def _files(start: Path) -> Iterator[tuple[Path, str]]:
 
 
 def _stem(file: str) -> str | None:
-    """Return the name that a file would have as a vibe, or `None` if its ending is not a confusable one."""
+    """Return the vibe name of a file with a confusable extension, or `None`."""
     ending = next((each for each in sorted(_ENDINGS, key=len, reverse=True) if file.endswith(each)), None)
     stem = None if ending is None or file.startswith(".") else file.removesuffix(ending).removesuffix(".vibe")
     return None if not stem or "." in stem else stem

@@ -82,7 +82,7 @@ class RunSettings(RequestSettings, total=False):
 
 
 class Settings(Struct, frozen=True):
-    """The settings of a project; `None` or empty where it has none."""
+    """The settings of a project; `None` or empty if unset."""
 
     roots: tuple[Path, ...] = ()
     """Workspace folders in order of precedence, as displayed."""
@@ -148,7 +148,7 @@ _Wrong: TypeAlias = tuple[Span, str, str, tuple[str, ...]]
 
 
 def read_file(file: Path) -> Settings:
-    """Return the settings of a `pyproject.toml`; raise `SettingsError` with all that is wrong."""
+    """Return the settings of a `pyproject.toml`; raise `SettingsError` with all errors."""
     name = readable_path(file).as_posix()
     try:
         data = read_regular(str(file), SETTINGS_BYTES + 1)
@@ -181,7 +181,7 @@ def _error(wrong: list[_Wrong]) -> SettingsError:
 
 
 class _SettingsReader:
-    """One `[tool.instrc]` table; all its faults are reported at once."""
+    """Reads one `[tool.instrc]` table, collecting all errors."""
 
     def __init__(self, source: Source, file: Path, table: Mapping[str, object]) -> None:
         self.source = source
@@ -244,7 +244,7 @@ class _SettingsReader:
         return hint
 
     def _sentences(self, hint: str | None) -> Sentences:
-        """Return the sentences for models, in a language, with the project's replacements."""
+        """Return the sentences for models in the project's language, with the project's replacements."""
         written = self.table.get("prompts", "en")
         said: dict[str, object] = dict(written) if isinstance(written, dict) else {"language": written}
         language = said.pop("language", "en")
@@ -318,7 +318,7 @@ class _SettingsReader:
         return written
 
     def _functions(self, key: str, kinds: tuple[type, ...], kind: str) -> Mapping[str, object]:
-        """Return a table of implementations; report an entry that is not the name of a function, or is empty."""
+        """Return a table of implementations; report entries that are empty or do not name a function."""
         written: dict[str, object] = self._table(key, kinds, f"its values are {kind}")
         for name, value in written.items():
             if not value or (isinstance(value, str) and not re.fullmatch(_FUNCTION, value)):
@@ -389,7 +389,7 @@ class _SettingsReader:
 
 
 def _place_of(key: str) -> str | None:
-    """Return where something is chosen that is no setting of the whole table, or `None` if nothing is called so."""
+    """Return the place where an option that is not a setting can be chosen, or `None` if there is no such option."""
     if key in RunSettings.__annotations__:
         return f"`{key}` belongs to the table `[tool.instrc.run]`"
     if key in LIMITS:
@@ -398,12 +398,12 @@ def _place_of(key: str) -> str | None:
 
 
 def _as_list(key: str, text: object) -> str:
-    """Return how to write a single text as the required list."""
+    """Return how to write a single text as a list."""
     return f": write `{key} = {dumps([str(text)[:60]], indent=False)}`"
 
 
 def read_settings(folder: Path) -> Settings:
-    """Return the settings that hold in a folder: those of the `pyproject.toml` in it or nearest above it."""
+    """Return the settings for a folder: those of the `pyproject.toml` in it or in the nearest parent."""
     here = Path(os.path.realpath(folder))
     for above in (here, *here.parents):
         file = above / "pyproject.toml"

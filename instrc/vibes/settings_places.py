@@ -1,4 +1,4 @@
-"""Places in a `pyproject.toml`: where a setting stands, and tables whose name is a misspelling of ours."""
+"""Places in a `pyproject.toml`: those of settings, and tables with misspelt names."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from instrc.text.source import Source, Span
 
 
 def readable_path(path: Path) -> Path:
-    """Return a path as a person would write it here: relative if it lies below the working folder."""
+    """Return a path for display: relative if it is inside the working folder."""
     below = os.path.relpath(path)
     return path if below.startswith("..") else Path(below)
 
@@ -36,7 +36,7 @@ def header_place(source: Source, table: str) -> Span:
 
 
 def error_place(source: Source, error: TomlError) -> Span:
-    """Return the sign at which a text is no TOML."""
+    """Return the place at which a text is invalid TOML."""
     if error.line is None or error.column is None:
         return source.whole()
     lines = source.text.split("\n")[: error.line - 1]
@@ -50,7 +50,7 @@ _HEADERS = r"(?m)^\s*\[\s*tools?\s*\.\s*[\"']?([\w-]+)"
 
 
 def has_similar_header(text: str) -> bool:
-    """Return, without parsing TOML, whether a table header may be a misspelling of ours."""
+    """Return, without parsing TOML, whether a table header may be a misspelling of `tool.instrc`."""
     return any(map(_is_similar, re.findall(_HEADERS, text)))
 
 
@@ -63,7 +63,7 @@ def _is_similar(name: str) -> bool:
 
 
 def misplaced_table(document: Mapping[str, object]) -> str | None:
-    """Return the name of a table that would be ours, were its name right; one that is similar only where ours is missing."""
+    """Return the name of a table that should be `tool.instrc`; a merely similar one only if that is missing."""
     tools, plural = document.get("tool"), document.get("tools")
     for above, table in (("", document), ("tools.", plural), ("tool.", tools)):
         for name in _names(table):

@@ -1,4 +1,4 @@
-"""The grammar of `aug:` references, and the problems of their targets."""
+"""The grammar of `aug:` references, and the errors of their targets."""
 
 from __future__ import annotations
 
@@ -19,58 +19,58 @@ REFERENCE_LENGTH: Final = 4096
 
 
 def short(text: str) -> str:
-    """Return a text cut to what fits a message."""
+    """Return a text shortened for a message."""
     return text if len(text) <= SHOWN_REFERENCE else text[: SHOWN_REFERENCE - 1] + "…"
 
 
 def forbidden(reference: str, reason: str, at: Span | None) -> CompileError:
-    """Refuse a reference that could lead out of the registry."""
+    """Return the error for a reference that could lead out of the registry."""
     from instrc.problems.vibes import ForbiddenReference
 
     return CompileError([ForbiddenReference(at=at, reference=short(reference), reason=reason)])
 
 
 def leads_outside(reference: str, at: Span | None) -> CompileError:
-    """Refuse a reference whose path runs through a link that leaves the roots."""
+    """Return the error for a reference whose path passes through a link that leaves the roots."""
     return forbidden(reference, "a link on its path leads out of the roots", at)
 
 
 def malformed(reference: str, reason: str, at: Span | None) -> CompileError:
-    """Refuse a reference that is not written as one."""
+    """Return the error for a malformed reference."""
     from instrc.problems.vibes import MalformedReference
 
     return CompileError([MalformedReference(at=at, reference=short(reference), reason=reason)])
 
 
 def unresolved(reference: str, nearest: tuple[str, ...], at: Span | None) -> CompileError:
-    """Refuse a reference that leads nowhere."""
+    """Return the error for an unresolvable reference."""
     from instrc.problems.vibes import UnresolvedReference
 
     return CompileError([UnresolvedReference(at=at, reference=short(reference), nearest=nearest)])
 
 
 def unknown_version(reference: str, versions: tuple[str, ...], at: Span | None) -> CompileError:
-    """Refuse a version that does not exist; `versions` are those that do, oldest first."""
+    """Return the error for a version that does not exist; `versions` are the existing ones, oldest first."""
     from instrc.problems.vibes import UnknownVersion
 
     return CompileError([UnknownVersion(at=at, reference=short(reference), versions=versions)])
 
 
 def invalid_vibe(places: Iterable[tuple[Span, str]], referrer: Span | None, way_out: str = "") -> CompileError:
-    """Refuse a file as a vibe, for a reason at each place; `referrer` is the reference that led to it."""
+    """Return the error for an invalid vibe file, with a reason at each place; `referrer` is the reference to it."""
     from instrc.problems.vibes import InvalidVibe
 
     return CompileError(InvalidVibe(at=at, reason=reason, referrer=referrer, way_out=way_out) for at, reason in places)
 
 
 def unreadable_file(name: str, error: OSError | ValueError, at: Span | None) -> CompileError:
-    """Refuse a file that cannot be read; a `ValueError` is about its path."""
+    """Return the error for an unreadable file; a `ValueError` concerns its path."""
     reason = getattr(error, "strerror", None) or "its path is not one"
     return invalid_vibe([(Source(name, "").whole(), reason.lower())], at)
 
 
 def file_too_large(name: str, start: bytes, limit: int) -> CompileError:
-    """Refuse a file that is larger than `limit` bytes; `start` is how it begins."""
+    """Return the error for a file larger than `limit` bytes; `start` is its beginning."""
     from instrc.problems.files import TooLarge
 
     at = Source(name, start[:200].decode("utf-8", "replace")).whole()
@@ -87,7 +87,7 @@ _ESCAPES = r"(?:%[0-9a-fA-F]{2})+"
 
 
 class AugUri(Struct, frozen=True):
-    """An `aug:` reference taken apart; `str()` of it is its canonical spelling."""
+    """A parsed `aug:` reference; `str()` of it is its canonical spelling."""
 
     segments: tuple[str, ...]
     """Folders and the name of the vibe, in NFC and unescaped."""
@@ -102,7 +102,7 @@ class AugUri(Struct, frozen=True):
 
     @property
     def segment(self) -> str:
-        """The last segment: the name of the vibe."""
+        """The last segment, which is the name of the vibe."""
         return self.segments[-1]
 
     def __str__(self) -> str:
@@ -153,7 +153,7 @@ def parse(text: str, at: Span | None = None) -> AugUri:
 
 
 def _is_plain(path: str) -> bool:
-    """Return quickly whether a path consists of plain names, as most do: no version, escape or fragment."""
+    """Return quickly whether a path consists of plain names, without version, escape or fragment."""
     return path.isascii() and path.replace("/", "_").isidentifier() and "//" not in f"/{path}/"
 
 
@@ -173,7 +173,7 @@ def _segment(written: str, text: str, at: Span | None) -> str:
 
 
 def _unescape(text: str) -> str:
-    """Decode percent escapes that are UTF-8; leave others unchanged."""
+    """Decode percent escapes that form UTF-8; leave others unchanged."""
     if "%" not in text:
         return text
     return re.sub(_ESCAPES, lambda run: bytes.fromhex(run.group().replace("%", "")).decode("utf-8", "replace"), text)

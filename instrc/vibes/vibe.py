@@ -1,8 +1,8 @@
 """Vibes: the two shapes of a vibe file, and the place of every part of one.
 
-A vibe file is a bare JSON Schema, or a record: an object whose `schema` is one, possibly with `input` and `solution` beside it.
-The neighbours of `schema` distinguish the two: in a record no keyword of JSON Schema that constrains instances
-(`type`, `properties`, `$ref`, …) is beside it.
+A vibe file is a bare JSON Schema, or a record: an object with a `schema`, and optionally `input` and `solution`.
+The siblings of `schema` distinguish the two: in a record none of them is a JSON Schema keyword that constrains instances
+(`type`, `properties`, `$ref`, …).
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 
 class Vibe:
-    """One vibe file, read.
+    """A parsed vibe file.
 
-    `schema` is the bare JSON Schema, `document` the whole file, `pointer` the way from the one to the other (`""` or `/schema`).
-    `input` and `solution` are `None` where the file has none; `has_solution` distinguishes no solution from one that is null.
+    `schema` is the bare JSON Schema, `document` the whole file, `pointer` the path between them (`""` or `/schema`).
+    `input` and `solution` are `None` if absent; `has_solution` distinguishes an absent solution from null.
     """
 
     __slots__ = ("_lock", "_text", "document", "input", "pointer", "schema", "segment", "solution", "source", "uri")
@@ -49,15 +49,15 @@ class Vibe:
 
     @property
     def has_solution(self) -> bool:
-        """Whether a solution is written."""
+        """Whether the file has a solution."""
         return bool(self.pointer) and "solution" in self.document
 
     def span(self, pointer: str = "", *, key: bool = False) -> Span:
-        """Return the place of a part of the schema, or of the innermost part on the way that exists."""
+        """Return the span of a part of the schema, or of its innermost existing ancestor."""
         return self.place(self.pointer + pointer, key=key)
 
     def place(self, pointer: str, *, key: bool = False) -> Span:
-        """Return the place of a part of the whole file: its value, or its key."""
+        """Return the span of a part of the whole file: its value, or its key."""
         with self._lock:
             if self._text is None:
                 self._text = _read_with_places(self.source)
@@ -92,9 +92,9 @@ def parse_vibe(
     max_bytes: int = VIBE_BYTES,
     referrer: Span | None = None,
 ) -> Vibe:
-    """Parse the bytes of a vibe file that is shown as `name`; raise `CompileError` with the reason if it is invalid.
+    """Parse the bytes of a vibe file with the display name `name`; raise `CompileError` with the reason if it is invalid.
 
-    Of a file over the limit, one byte more than `max_bytes` is enough.
+    For a file over the limit, `max_bytes` plus one byte is enough.
     """
     if len(data) > max_bytes:
         raise file_too_large(name, data, max_bytes)
@@ -142,7 +142,7 @@ def _first(text: str) -> int:
 
 
 def _are_tools(document: Json) -> bool:
-    """Return whether a document is an array of tools, as sent to a provider."""
+    """Return whether a document is an array of tools for a provider."""
     return (
         isinstance(document, list)
         and bool(document)
@@ -177,7 +177,7 @@ def _pointer(source: Source, document: dict[str, Json], referrer: Span | None) -
 
 
 def _refuse_newer(source: Source, document: dict[str, Json], place_of_schema: str, referrer: Span | None) -> None:
-    """Refuse a file of a newer version, which could be misread. A process has a version of its own."""
+    """Raise for a file of a newer version, which could be misread. Processes have their own version."""
     version = document.get("instrc", 1)
     known = version.__class__ is int and version == VIBE_VERSION
     newer = version.__class__ is int and as_integer(version) > VIBE_VERSION

@@ -1,4 +1,4 @@
-"""Budgets in money that workers on several machines share: what models cost is counted in the database of the runs."""
+"""Money budgets shared by workers on several machines: model costs are counted in the database of the runs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from instrc.runtime.models.model import ModelError
 
 
 class SharedBudget:
-    """The cost limit of a run's requests, counted with all runs of its project in a database."""
+    """The cost limit of a run's requests, counted in a database with all runs of its project."""
 
     def __init__(self, budget: MoneyBudget, project: str, engine: Callable[[], sa.Engine]) -> None:
         self._budget = budget
@@ -24,7 +24,7 @@ class SharedBudget:
         self._engine = engine
 
     def reserve(self, run: str, estimate: float) -> int:
-        """Count a request before it is made, and return its entry number; raise `ModelError` if the budget has no room."""
+        """Count a request in advance, and return its entry number; raise `ModelError` if the budget is used up."""
         run, day = run.partition("/")[0], f"{datetime.now(UTC):%Y-%m-%d}"
         of_scope = {"run": SPENT.c.run == run, "program": SPENT.c.program == self._budget.program, "day": SPENT.c.day == day}
         try:
@@ -52,7 +52,7 @@ class SharedBudget:
             raise ModelError(message, code="unavailable", retry=True) from error
 
     def settle(self, entry: int, cost: float) -> None:
-        """Replace the estimate of a request by its cost; the estimate stays where that cannot be written."""
+        """Replace the estimate of a request by its cost; the estimate stays if writing fails."""
         with suppress(sa.exc.SQLAlchemyError), self._engine().begin() as connection:
             connection.execute(sa.update(SPENT).where(SPENT.c.number == entry).values(cost=cost))
 

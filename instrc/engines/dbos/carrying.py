@@ -1,4 +1,4 @@
-"""Carry one run to its end: recorded results count, and nothing recorded is done again."""
+"""Carry out one run to its end: recorded results are used, and nothing recorded is repeated."""
 
 from __future__ import annotations
 
@@ -39,20 +39,20 @@ STEP = "instrc"
 
 
 def recorded_entries(steps: Iterable[StepInfo]) -> list[JournalEntry]:
-    """Return the entries among the steps that DBOS has recorded, in order.
+    """Return the journal entries among the steps recorded by DBOS, in order.
 
-    Where an entry could not be written, DBOS may have recorded that instead; nothing of it was applied.
+    DBOS may record a failure to write an entry, in which case nothing of it was applied.
     """
     return [step["output"] for step in steps if step["function_name"] == STEP and step["output"] is not None]
 
 
 def entries_of(launch: LaunchDocument, steps: Iterable[StepInfo]) -> list[JournalEntry]:
-    """Return the entries of a run: those that it began with, and those that are recorded."""
+    """Return the entries of a run: the initial ones, and those recorded later."""
     return [*launch.get("entries", ()), *recorded_entries(steps)]
 
 
 def journal_of(launch: LaunchDocument, steps: Iterable[StepInfo]) -> Journal:
-    """Return how far a run has come."""
+    """Return the journal of a run."""
     return rebuild_journal(launch["plan"], launch["inputs"], entries_of(launch, steps), holds=holds(launch))
 
 
@@ -64,7 +64,7 @@ _SERVER_PAUSE = 1.0
 
 
 class DurablePort(MemoryPort):
-    """Records results before the loop applies them; those that come at the same time as one entry."""
+    """Records results before the loop applies them; simultaneous ones become one entry."""
 
     def __init__(
         self,
@@ -76,9 +76,9 @@ class DurablePort(MemoryPort):
         standing: StandingWriter,
         draining: Callable[[], bool] = lambda: False,
     ) -> None:
-        """`rest` is called with whether only people are waited for, once `standing` has written it.
+        """`rest` is called with whether the run only waits for people, after `standing` has written its state.
 
-        While `draining`, the run is left as soon as its effects in flight have ended and are recorded.
+        While `draining`, the run is suspended once its effects in flight have ended and are recorded.
         """
         hold = Hold(journal.plan, journal.state) if journal.holds else None
         effects = structs.replace(effects, keys=journal.keys, chosen=journal.model or effects.chosen)
@@ -105,7 +105,7 @@ class DurablePort(MemoryPort):
         self._calls: set[str] = set()
 
     def start(self, command: Command) -> Cancellable:
-        """Begin a command; a timer ends at a moment that is fixed now."""
+        """Start a command; the end time of a timer is fixed now."""
         self._report(command)
         if command["kind"] == "timer":
             self.due.setdefault(command["id"], time() + seconds(command["after"]))
@@ -116,7 +116,7 @@ class DurablePort(MemoryPort):
     def take(self, command: str, data: Json, letter: str, by: Author | None = None) -> asyncio.Future[bool] | None:
         """Deliver an answer, or return `None` if there is no such question.
 
-        The future says whether it was recorded: until then, the message must not be discarded.
+        The future resolves to whether it was recorded: until then, the message must be kept.
         """
         recorded: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         if letter in self.letters:
@@ -140,7 +140,7 @@ class DurablePort(MemoryPort):
         return recorded
 
     def begin_again(self, again: Again, letter: str) -> asyncio.Future[bool]:
-        """Continue what holds the run, once that is recorded."""
+        """Retry what holds the run, once that is recorded."""
         recorded: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         if letter in self.letters:
             recorded.set_result(True)
@@ -172,7 +172,7 @@ class DurablePort(MemoryPort):
         return results
 
     async def _release(self, tasks: Mapping[str, Cancellable], again: Again, letter: str, recorded: asyncio.Future[bool]) -> None:
-        """Begin again what holds the run; a request that no longer matches its state changes nothing."""
+        """Retry what holds the run; a request that no longer matches its state changes nothing."""
         stale = self.journal.is_stale(again)
         await self._keep({"letters": [letter]} if stale else {"again": again, "letters": [letter]})
         self.letters.add(letter)
@@ -193,11 +193,11 @@ class DurablePort(MemoryPort):
             versions.raise_limits(self.journal.plan, self.journal.state, again["limits"])
 
     def want_handoff(self) -> bool:
-        """Go on as long as this process lives."""
+        """Return `False`: the run continues as long as this process lives."""
         return False
 
     async def write_standing(self, outcome: Outcome | None = None) -> None:
-        """Write the state of the run into the table of runs, if it has changed."""
+        """Write the state of the run into the run table, if it has changed."""
         asked = [] if outcome is not None else open_questions(self.journal.plan, self.journal.state, self.later, self.held)
         while self.standing.changes_with(asked, outcome):
             try:
@@ -209,7 +209,7 @@ class DurablePort(MemoryPort):
 
     @contextmanager
     def child_rests(self) -> Iterator[None]:
-        """Hold that a child waits for people: the run rests too where nothing else is being done."""
+        """Mark that a child waits for people, so that the run rests too if nothing else is active."""
         self.busy, self.resting = self.busy - 1, self.resting + 1
         self.deliver("", {})
         try:
@@ -220,12 +220,12 @@ class DurablePort(MemoryPort):
 
     @property
     def is_idle(self) -> bool:
-        """Whether the run waits for something to happen, and nothing is on its way but what `busy` counts."""
+        """Whether the run waits for an event, and nothing is in flight except what `busy` counts."""
         waits = self._changed is not None and not self._changed.done()  # not while it records or takes in a result
         return waits and not (self._done or self._fired or self._again or self.overdue)
 
     def look_again(self) -> None:
-        """Let the run notice that it is to be left."""
+        """Wake the run, so that it notices that it should be suspended."""
         self.deliver("", {})
 
     async def drain(self) -> None:
@@ -234,7 +234,7 @@ class DurablePort(MemoryPort):
         await self._keep({})
 
     async def _keep(self, entry: JournalEntry) -> None:
-        """Record an entry, with what else must be known of the run after a restart."""
+        """Record an entry, with other state needed after a restart."""
         self._known_due |= self.due.keys()
         later = sorted((self.later & self._calls) - self._known_later)
         held = {command: error for command, error in self.held.items() if command not in self._known_held}
@@ -267,7 +267,7 @@ class DurablePort(MemoryPort):
 
 
 class Live(Struct):
-    """A run that this process carries."""
+    """A run carried out by this process."""
 
     port: DurablePort | None = None
     task: asyncio.Task[Outcome | None] | None = None
@@ -278,12 +278,12 @@ class Live(Struct):
     error: BaseException | None = None
 
     def resting(self, rests: bool) -> None:  # noqa: FBT001  -- a callback
-        """Note whether it waits for people."""
+        """Record whether it waits for people."""
         (self.rest.set if rests else self.rest.clear)()
         self.change.set()
 
     def end(self) -> None:
-        """Note that it is not carried any more."""
+        """Record that it is no longer carried out."""
         task = self.task
         if task is not None and self.error is None and not task.cancelled() and (error := task.exception()) is not None:
             self.error = error
@@ -300,7 +300,7 @@ _PATIENCE = 5.0
 
 
 class Claims:
-    """The runs that this process carries, or is about to carry."""
+    """The runs that this process carries out, or is about to."""
 
     def __init__(self, client: DBOSClient, queue: str) -> None:
         self.client = client
@@ -317,12 +317,12 @@ class Claims:
         """Runs whose tasks end since others carry them on."""
 
     def begin_anew(self, executor: str) -> None:
-        """Note the name under which DBOS takes runs from now on."""
+        """Record the executor name under which DBOS now takes runs."""
         self._executor = executor
         self._left.clear()
 
     async def take_up(self, run: str, begin: Callable[[], Awaitable[object]] | None = None) -> Live:
-        """Carry a recorded run, or else `begin` it; one that has ended stays unchanged."""
+        """Carry out a recorded run, or `begin` a new one; one that has ended is unchanged."""
         if (known := self.live.get(run)) is not None:
             return known
         live = self.live[run] = Live()
@@ -384,7 +384,7 @@ class Claims:
         return live
 
     async def cancel(self, run: str) -> None:
-        """End a run, and those below it."""
+        """Cancel a run and its children."""
         await asyncio.to_thread(self.client.cancel_workflow, run)
         for name, live in list(self.live.items()):
             if name == run or name.startswith(f"{run}/"):
@@ -406,7 +406,7 @@ class Claims:
 
 
 class RunCarrier(Protocol):
-    """Carries runs, each with its models and activities."""
+    """Carries out runs, each with its models and activities."""
 
     location: RunStore
     engine: sa.Engine
@@ -418,20 +418,20 @@ class RunCarrier(Protocol):
 
     @property
     def draining(self) -> bool:
-        """Whether runs are left as soon as their effects in flight have ended."""
+        """Whether runs are suspended once their effects in flight have ended."""
 
     def leaves(self, run: str) -> bool:
-        """Return whether it leaves a run as it is, to be continued."""
+        """Return whether it leaves a run suspended, to be continued."""
 
     async def begin(self, launch: LaunchDocument) -> Live:
-        """Begin a run."""
+        """Start a run."""
 
     async def resume(self, run: str) -> Live:
-        """Go on with a run."""
+        """Resume a run."""
 
 
 def child_of(carrier: RunCarrier, launch: LaunchDocument, journal: Journal, parent: Live, activities: Activities) -> RunChild:
-    """Return a function that runs a process which serves an activity: as a run of its own, which is waited for."""
+    """Return a function that runs a process for an activity, as an awaited child run."""
 
     async def child(run: str, process: Json, command: ActivityCommand) -> Result:
         found = await carrier.claims.row(run)
@@ -466,7 +466,7 @@ def child_of(carrier: RunCarrier, launch: LaunchDocument, journal: Journal, pare
 
 
 async def _outcome_of(run: str, live: Live, parent: Live, carrier: RunCarrier) -> Outcome:
-    """Wait for a child; while it waits for people, its parent does as well."""
+    """Wait for a child; while it waits for people, so does its parent."""
     port = parent.port
     assert port is not None
     while not live.over:
@@ -489,14 +489,14 @@ async def _outcome_of(run: str, live: Live, parent: Live, carrier: RunCarrier) -
 
 
 async def _cancel(carrier: RunCarrier, run: str, starting: asyncio.Task[Live]) -> None:
-    """Cancel a child once it has started: one that is still starting could not be found, and would continue by itself."""
+    """Cancel a child once it has started: one that is still starting could not be found, and would continue on its own."""
     await asyncio.wait([starting])
     if starting.exception() is None:
         await carrier.claims.cancel(run)
 
 
 async def carry(carrier: RunCarrier, launch: LaunchDocument) -> Outcome | None:
-    """Carry a run to its end; an error of this process leaves it unchanged, to be continued."""
+    """Carry out a run to its end; an error of this process leaves it unchanged, to be continued."""
     task = asyncio.current_task()
     assert task is not None
     live = await carrier.claims.carried_by(launch["run"], task)
@@ -516,7 +516,7 @@ async def carry(carrier: RunCarrier, launch: LaunchDocument) -> Outcome | None:
 
 
 async def _interpret(carrier: RunCarrier, launch: LaunchDocument, live: Live) -> Outcome | None:
-    """Rebuild the state of a run from its journal, and drive it to its end."""
+    """Rebuild the state of a run from its journal, and run it to its end."""
     run, plan = launch["run"], launch["plan"]
     steps = await asyncio.to_thread(carrier.client.list_workflow_steps, run)
     for _ in range(max((step["function_id"] for step in steps), default=0)):
@@ -554,7 +554,7 @@ async def _interpret(carrier: RunCarrier, launch: LaunchDocument, live: Live) ->
 
 
 async def _retried(carrier: RunCarrier, run: str, entries: Sequence[JournalEntry]) -> list[JournalEntry]:
-    """Record the retries of a run that were requested while no process carried it."""
+    """Record retries of a run that were requested while no process carried it out."""
     known = {letter for entry in entries for letter in entry.get("letters", ())}
     made: list[JournalEntry] = []
     for letter in await asyncio.to_thread(store.unread, carrier.engine, run):
@@ -566,7 +566,7 @@ async def _retried(carrier: RunCarrier, run: str, entries: Sequence[JournalEntry
 
 
 async def _record(entry: JournalEntry) -> None:
-    """Write an entry into the journal of the run, as a step of DBOS."""
+    """Write an entry into the journal of the run, as a DBOS step."""
     await DBOS.run_step_async({"name": STEP}, _resolved, entry)
 
 
@@ -580,7 +580,7 @@ def _answered(entries: Iterable[JournalEntry]) -> list[tuple[str, Result]]:
 
 
 def _next_commands(journal: Journal) -> set[str]:
-    """Return the next commands of a run without what holds it: the process that carried it before may have begun that."""
+    """Return the next commands of a run that are not held: a previous process may have started them."""
     state = deepcopy(journal.state)
     issued = versions.issue(journal.plan, state)
     open_ = {command["id"] for command in (*issued, *versions.pending(journal.plan, state))}

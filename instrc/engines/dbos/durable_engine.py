@@ -1,4 +1,4 @@
-"""The engine `durable`: runs survive the process that carries them."""
+"""The engine `durable`: runs survive the process that carries them out."""
 
 from __future__ import annotations
 
@@ -100,15 +100,15 @@ class DurableEngine(TracedEngine):
 
     @property
     def has_peers(self) -> bool:
-        """Whether other processes carry runs of the store: those of a folder one process carries."""
+        """Whether other processes carry out runs of the store; for a folder there is only one."""
         return not self.location.is_local
 
     def use_table(self, table: RunTable, opening: OpeningOf) -> None:
-        """Write runs into the table of a service, whose `opening` returns who may answer."""
+        """Record runs in the table of a service, whose `opening` returns who may answer."""
         self._table, self._opening = table, opening
 
     def table(self) -> RunTable:
-        """Return the table of runs: in the database of the runs, or in a file beside them."""
+        """Return the run table: in the database of the runs, or in a file beside them."""
         with self._gate:
             if self._table is None:
                 with store.trouble(self.location):
@@ -130,13 +130,13 @@ class DurableEngine(TracedEngine):
         return partial(opening_of, settings, self.table().has_keys)
 
     async def _note(self, report: RunReport, launch: LaunchDocument, mark: JournalMark | None = None) -> None:
-        """Write the state of a run that no process carries here."""
+        """Write the state of a run that no process carries out here."""
         opening = partial(self._opening_of(launch), report.name)
         with store.trouble(self.location):
             await asyncio.to_thread(lambda: self.table().note(report, opening, mark))
 
     async def write_row(self, run: str) -> None:
-        """Write how a run stands by its journal, where its carrier has not done so."""
+        """Write the state of a run from its journal, if the process carrying it out has not done so."""
         row = await self.asker.row(run)
 
         def write(client: DBOSClient) -> None:
@@ -166,16 +166,16 @@ class DurableEngine(TracedEngine):
         return True
 
     def parts_of(self, runs: Collection[str]) -> list[AnswerPart]:
-        """Return the parts written by other processes since the last call, of answers in some runs, or in all where one is ""."""
+        """Return partial answers written by other processes since the last call, for the given runs, or for all if one is ""."""
         with self._reading() as engine:
             return self._parts.read(engine, runs)
 
     def sink(self) -> Sink:
-        """Return the sink of a run's events: the traces, in the folder or on the server, then the watchers."""
+        """Return the sink of a run's events: the traces, in the folder or on the server, and the watchers."""
         return super().sink() if self.location.is_local or self.keep != "all" else join_sinks(self._events, self.watch)
 
     def usage(self, run: str) -> dict[str, float] | None:
-        """Return the recorded usage of models in a run and its children."""
+        """Return the recorded model usage of a run and its children."""
         with self._reading(), store.trouble(self.location):
             client = self.asker.client()
             names = [run, *(row.workflow_id for row in client.list_workflows(workflow_id_prefix=f"{run}/"))]
@@ -184,7 +184,7 @@ class DurableEngine(TracedEngine):
 
     @contextmanager
     def _reading(self) -> Iterator[sa.Engine]:
-        """Open the store for a moment, and close it afterwards if nothing else here uses it."""
+        """Open the store temporarily, and close it afterwards if nothing else in this process uses it."""
         was_open = self.asker.is_open
         try:
             yield self.asker.db()
@@ -193,7 +193,7 @@ class DurableEngine(TracedEngine):
                 self.asker.close()
 
     async def start(self, launch: Launch) -> RunReport:
-        """Begin a run, and wait until it ends or waits for a person; a run that began in the same way continues."""
+        """Start a run, and wait until it ends or waits for a person; an identical earlier run continues."""
         begun = store.launch_json(launch)
         if self.starts_by_queue:
             return await self._enqueue(launch, begun)
@@ -213,7 +213,7 @@ class DurableEngine(TracedEngine):
         return await self.show(launch.run)
 
     async def _enqueue(self, launch: Launch, begun: LaunchDocument) -> RunReport:
-        """Write a run into the queue of its project, and return that it has begun; who carries it takes it from there."""
+        """Enqueue a run for its project, and report that it has begun; a worker takes it from there."""
         if not await self.asker.is_there():
             await asyncio.to_thread(self._prepare)
         if not await self.asker.ask(lambda client: self._put_new(client, begun)):
@@ -223,7 +223,7 @@ class DurableEngine(TracedEngine):
         return RunReport(launch.run, launch.name, "running", None, began=time(), config=launch.config)
 
     def _put_new(self, client: DBOSClient, begun: LaunchDocument) -> bool:
-        """Put a run into the queue, unless it has begun already; return whether it had not."""
+        """Enqueue a run, unless it has already begun; return whether it had not."""
         known = client.list_workflows(workflow_ids=[begun["run"]])
         if not known:
             self._put(client, begun)
@@ -232,7 +232,7 @@ class DurableEngine(TracedEngine):
         return not known
 
     def _put(self, client: DBOSClient, begun: LaunchDocument) -> None:
-        """Write a run into the queue of its project, and that it has begun into the table."""
+        """Enqueue a run for its project, and add it to the table."""
         store.enqueue(client, begun, is_local=self.location.is_local)
         config = RunConfig.from_json(begun["how"])
         started = RunReport(begun["run"], begun["name"], "running", None, began=time(), config=config)
@@ -240,7 +240,7 @@ class DurableEngine(TracedEngine):
         self.table().note(started, partial(self._opening_of(begun), begun["name"]), mark)
 
     def _prepare(self) -> None:
-        """Make the tables of the store, while nobody else does."""
+        """Create the tables of the store under a lock."""
         with store.trouble(self.location):
             lock = self.location.lock(self.asker.db(), shared=True)
             if lock is not None:
@@ -250,19 +250,19 @@ class DurableEngine(TracedEngine):
                 lock.release()
 
     async def workers(self) -> list[WorkerInfo]:
-        """Return the workers of the store that live; the process that carries the runs of a folder is none."""
+        """Return the live workers of the store; the process that owns a folder's runs is not one."""
         if self.location.is_local or not await self.asker.is_there():
             return []
         return await self.asker.ask(lambda _: workers_of(self.asker.db()))
 
     async def queue(self) -> list[tuple[str, int, float]]:
-        """Return how many runs wait for a worker, by project, and since when; those of a folder wait for none."""
+        """Return the number of runs that wait for a worker, by project, and since when; a folder has none."""
         if self.location.is_local or not await self.asker.is_there():
             return []
         return await self.asker.ask(lambda _: store.queue_in(self.asker.db(), self.location.schema))
 
     async def unserved(self, runs: Mapping[str, str | None]) -> dict[str, str]:
-        """Return those of some running runs, given with their projects, that wait for a worker; none in a folder."""
+        """Return the running runs, given with their projects, that wait for a worker; none for a folder."""
         if self.location.is_local or not runs:
             return {}
         now = monotonic()
@@ -275,13 +275,13 @@ class DurableEngine(TracedEngine):
         return {run: runs[run] or "" for run in waiting}
 
     async def run_ids(self, chosen: RunFilter) -> list[str]:
-        """Return the ids of the selected runs, the latest first, from the table."""
+        """Return the ids of the selected runs, latest first, from the table."""
         if not await self.fill():
             return []
         return await asyncio.to_thread(lambda: self.table().names(runs_query(chosen)))
 
     async def runs(self, chosen: RunFilter | None = None) -> list[RunReport]:
-        """Return the selected runs, the latest first: only their journals are read."""
+        """Return the selected runs, latest first; only their journals are read."""
         names = await self.run_ids(chosen or RunFilter())
         reports: list[RunReport] = []
         for first in range(0, len(names), _AT_ONCE):
@@ -292,7 +292,7 @@ class DurableEngine(TracedEngine):
         return reports
 
     async def counts(self) -> dict[str, int]:
-        """Return how many runs are kept, by program."""
+        """Return the number of stored runs, by program."""
         if not await self.fill():
             return {}
         return await asyncio.to_thread(lambda: self.table().count_by(RUNS.c.program))
@@ -310,7 +310,7 @@ class DurableEngine(TracedEngine):
         return await self._report_of(await self.asker.row(run), whole=True)
 
     async def answer(self, run: str, step: str, data: Json, by: Author | None = None) -> RunReport:
-        """Answer a question of a run; this process continues it if no other carries the runs of this store."""
+        """Answer a question of a run; this process continues the run if no other owns the store's runs."""
         data = copy_answer(step, data)
         report = await self.show(run)
         question = find_question(list(report.questions), step, run, report)
@@ -335,7 +335,7 @@ class DurableEngine(TracedEngine):
         return report
 
     async def cancel(self, run: str) -> RunReport:
-        """Cancel a run and its children; one that has ended stays unchanged."""
+        """Cancel a run and its children; one that has ended is unchanged."""
         row = await self.asker.row(run)
         if row.status not in ENDED:
             runner = self._runner_here()
@@ -356,7 +356,7 @@ class DurableEngine(TracedEngine):
         return report
 
     async def resume(self, run: str) -> RunReport:
-        """Go on with a run until it ends or waits; another process that carries the runs of this store is left to it."""
+        """Continue a run until it ends or waits, unless another process owns the store's runs."""
         row = await self.asker.row(run)
         if row.status == "CANCELLED":
             raise was_cancelled(run)
@@ -370,14 +370,14 @@ class DurableEngine(TracedEngine):
         return await self.show(run)
 
     async def journal(self, run: str) -> tuple[Launch, Journal]:
-        """Return the beginning of a run, and its journal."""
+        """Return the launch of a run and its journal."""
         row = await self.asker.row(run)
         launch = launch_of(row)
         steps = await self.asker.ask(lambda client: client.list_workflow_steps(run))
         return read_launch(launch, run), journal_of(launch, steps)
 
     async def retry(self, run: str, options: RetryOptions) -> RunReport:
-        """Continue a run that has failed or is held; a process that serves its activities continues it first."""
+        """Retry a run that has failed or is held, starting with the processes that serve its activities."""
         async with self._carrier_with_tables(run) as runner:
             if runner is not None:  # a run that this process cannot carry stays as it is
                 launch, _ = await self.journal(run)
@@ -390,7 +390,7 @@ class DurableEngine(TracedEngine):
         return await (self._attend(run) if runner is None else self.resume(run))
 
     async def _send_retry(self, run: str, options: RetryOptions) -> store.Letter:
-        """Record the retry, and enqueue a run that has ended: in this order nothing is lost."""
+        """Record the retry, then enqueue a run that has ended; this order loses nothing."""
         launch, journal = await self.journal(run)
         row = await self._settled_row(run) if versions.outcome(launch.plan, journal.state) else await self.asker.row(run)
         idle = max(time() - row.completed_at / 1000, 0.0) if row.completed_at else 0.0
@@ -420,7 +420,7 @@ class DurableEngine(TracedEngine):
         return row
 
     async def _retry_child(self, run: str, options: RetryOptions) -> bool:
-        """Retry a process that serves an activity before its parent run; return `False` if a person has refused in it."""
+        """Retry a process that serves an activity before its parent; return `False` if a person refused in it."""
         child = await self.asker.find(run)
         if child is None or child.status != "SUCCESS":
             return True
@@ -430,12 +430,12 @@ class DurableEngine(TracedEngine):
         return True
 
     async def delete(self, run: str) -> None:
-        """Forget a run that has ended, and those below it."""
+        """Delete a run that has ended, and its children."""
         require_ended(await self._report_of(await self.asker.row(run)))
         await self.delete_all([run])
 
     async def delete_all(self, runs: Sequence[str]) -> None:
-        """Delete ended runs, by the table of runs, and their children: many in each transaction."""
+        """Delete ended runs, by the run table, and their children, many in each transaction."""
         await asyncio.to_thread(self._events.flush)
         for first in range(0, len(runs), _AT_ONCE):
             page = runs[first : first + _AT_ONCE]
@@ -448,9 +448,9 @@ class DurableEngine(TracedEngine):
                 await asyncio.to_thread(forget_trace, self.location.folder, run)
 
     async def reach(self) -> None:
-        """Make sure that the server of a database answers; raise `UnreachableError` if it does not.
+        """Check that the database server responds; raise `UnreachableError` if not.
 
-        The carrier here is closed if the server has ended its connection: another process may carry the runs now.
+        The local runner is closed if the server has dropped its connection, since another process may own the runs now.
         """
         if self.location.is_local:
             return
@@ -458,7 +458,7 @@ class DurableEngine(TracedEngine):
         await self.asker.reach()
 
     async def _is_held(self) -> bool:
-        """Return whether the server still holds the lock of the carrier here; else close the carrier."""
+        """Return whether the server still holds the local runner's lock; otherwise close the runner."""
         runner = self._runner_here()
         if runner is None or await asyncio.to_thread(lambda: runner.lock.is_locked):
             return True
@@ -468,9 +468,9 @@ class DurableEngine(TracedEngine):
         return False
 
     async def claim(self) -> bool:
-        """Carry the runs of the store, on a server beside other workers.
+        """Claim the runs of the store, on a server together with other workers.
 
-        `False` if a process that is no worker carries those of a server, a problem if another carries those of a folder.
+        Return `False` if a process other than a worker owns a server's runs; raise if another process owns those of a folder.
         """
         self.starts_by_queue = self._shares = not self.location.is_local
         if self._fronts:
@@ -482,10 +482,10 @@ class DurableEngine(TracedEngine):
         return runner is not None
 
     async def serve(self, stop: asyncio.Event) -> int:
-        """Carry runs of the store until `stop`; return how many went on at the beginning.
+        """Carry out runs of the store until `stop`; return how many were resumed at the beginning.
 
-        Of a folder these are all. On a server each worker takes some, and those that a worker has left which died.
-        Raise an `UnreachableError` if the server of a database ends meanwhile: the runs stay unchanged.
+        In a folder these are all runs. On a server each worker takes some, including those of dead workers.
+        Raise `UnreachableError` if the database server disappears; the runs stay unchanged.
         """
         if not await self.claim():
             raise UnavailableError([problems.runs.StoreInUse(store=self.location.shown, holder=self.location.holder())])
@@ -516,11 +516,11 @@ class DurableEngine(TracedEngine):
 
     @property
     def keeps_schedules(self) -> bool:
-        """Whether the store is on a server: a folder keeps no schedules."""
+        """Whether the store is on a server; a folder has no schedules."""
         return not self.location.is_local
 
     async def _of_schedules(self, work: Callable[[sa.Engine, DBOSClient], _T]) -> _T:
-        """Do something with the schedules of a store on a server."""
+        """Call a function with the schedules of a server store."""
         if not self.keeps_schedules:
             reason = "schedules are kept in a store on a server, `postgresql://…`"
             way_out = "name such a store, or let cron begin `instrc run` beside a folder"
@@ -533,13 +533,13 @@ class DurableEngine(TracedEngine):
         return await self._of_schedules(lambda engine, _: schedules.schedules_of(engine))
 
     async def schedule(self, name: str, clock: Clock, launch: Launch, overlap: Overlap = "skip") -> Schedule:
-        """Add a schedule: a worker begins its runs, with the plan that the program has now."""
+        """Add a schedule; workers start its runs with the current plan of the program."""
         require_name(name)
         begun = store.launch_json(launch)
         return await self._of_schedules(lambda engine, _: schedules.add(engine, name, clock, begun, overlap))
 
     async def pause(self, name: str, *, paused: bool) -> Schedule:
-        """Begin no run until `resume`."""
+        """Pause a schedule, or resume it."""
         return await self._of_schedules(lambda engine, _: schedules.pause(engine, name, paused=paused))
 
     async def unschedule(self, name: str) -> None:
@@ -547,11 +547,11 @@ class DurableEngine(TracedEngine):
         await self._of_schedules(lambda engine, _: schedules.remove(engine, name))
 
     async def trigger(self, name: str) -> str:
-        """Ask a worker to begin a run now; return its id."""
+        """Request that a worker start a run now; return its id."""
         return await self._of_schedules(lambda engine, client: schedules.trigger(engine, partial(self._put, client), name))
 
     def close(self) -> None:
-        """Leave the runs unchanged, and release the store."""
+        """Suspend the runs, and release the store."""
         self._close_runner()
         self._events.close()
         self._parts.close()
@@ -572,7 +572,7 @@ class DurableEngine(TracedEngine):
 
     @asynccontextmanager
     async def _carrier(self, run: str | None = None) -> AsyncIterator[Runner | None]:
-        """Keep the carrier of the runs, or of one run, open in this process, or return `None` if another process carries them."""
+        """Keep the runner of the store open in this process, or yield `None` if another process owns the runs."""
         while (runner := await asyncio.to_thread(self._open)) is not None and not runner.enter():
             pass  # it was closed since then
         try:
@@ -583,7 +583,7 @@ class DurableEngine(TracedEngine):
 
     @asynccontextmanager
     async def _carrier_with_tables(self, run: str | None = None) -> AsyncIterator[Runner | None]:
-        """Do what `_carrier` does; another process that carries the runs has created its tables by then."""
+        """Do the same as `_carrier`, ensuring that another process that owns the runs has created its tables."""
         while True:
             async with self._carrier(run) as runner:
                 if runner is not None or await self.asker.is_there():
@@ -624,11 +624,11 @@ class DurableEngine(TracedEngine):
         return effects if config.budget is None else structs.replace(effects, budget=self.counted(config.budget, config.project))
 
     def counted(self, budget: MoneyBudget, project: str | None) -> CountedBudget:
-        """Return a budget as it is counted here: in a database, for the workers of a project on all machines."""
+        """Return a budget counted in a database for the workers of a project on all machines."""
         return budget if self.location.is_local else SharedBudget(budget, project or "", lambda: self.table().engine)
 
     async def _attend(self, run: str) -> RunReport:
-        """Wait until a run that another process carries ends or waits; take it over when that process ends."""
+        """Wait until a run of another process ends or waits; take it over if that process ends."""
         while not self._fronts:
             row = await self.asker.row(run)
             if row.status in ENDED or (row.status == "PENDING" and (await self.show(run)).status != "running"):
@@ -645,7 +645,7 @@ class DurableEngine(TracedEngine):
         return await self.show(run)
 
     async def _delivered(self, letter: store.Letter) -> bool:
-        """Wait until a letter was read; take the run over when the process that should read it ends."""
+        """Wait until a message is read; take the run over if the process that should read it ends."""
         end = time() + _PATIENCE
         while time() < end or not self._fronts:
             with store.trouble(self.location):
@@ -659,7 +659,7 @@ class DurableEngine(TracedEngine):
 
 
 def _refuse_another(row: WorkflowStatus, begun: LaunchDocument) -> None:
-    """Refuse to continue a run that has the same id but began otherwise."""
+    """Raise if a run with the same id was started differently."""
     there = launch_of(row)
     if (there["plan"], there["inputs"]) != (begun["plan"], begun["inputs"]):
         raise ConflictError([problems.runs.RunExists(run=begun["run"])])

@@ -1,9 +1,9 @@
-"""Runs, or their traces and large values alone, in a PostgreSQL database, `postgresql://USER:PASSWORD@HOST/NAME`.
+"""Runs, or only their traces and large values, in a PostgreSQL database, `postgresql://USER:PASSWORD@HOST/NAME`.
 
-A process that carries runs for itself holds the one lock of the store, an advisory lock of the server.
-Any number of workers hold it together.
-Each of them holds a second lock as well, on its own number, which is released with its connection when the process dies;
-the table `instrc_owners` notes which worker carries a run.
+A process that owns all runs holds the store's single lock, an advisory lock of the server.
+Any number of workers share it.
+Each worker also holds a second lock on its own number, which is released with its connection when the process dies;
+the table `instrc_owners` records which worker owns a run.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ _AT_ONCE: Final = 100
 
 
 class ServerLock:
-    """A lock that a connection holds, of a process that carries all runs of the store."""
+    """A lock held by a connection, for a process that owns all runs of the store."""
 
     queue: str = QUEUE
 
@@ -65,17 +65,17 @@ class ServerLock:
         self.connection = connection
 
     def release(self) -> None:
-        """Give it free at once, and end the connection; a server that is gone has done so."""
+        """Release the lock at once, and close the connection; a lost server has already done so."""
         with suppress(sa.exc.SQLAlchemyError):
             self.connection.execute(sa.text("SELECT pg_advisory_unlock_all()"))
         self.connection.close()
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Make tables and queues while no other process does.
+        """Create tables and queues while no other process does.
 
-        It asks again and again: a statement that waits has a snapshot, and `CREATE INDEX CONCURRENTLY` of the process that makes
-        the tables waits for every snapshot.
+        It polls rather than blocks: a waiting statement holds a snapshot, and `CREATE INDEX CONCURRENTLY` in the process that
+        creates the tables waits for all snapshots.
         """
         while not self.connection.execute(sa.text(f"SELECT pg_try_advisory_lock({_SETUP_NUMBER})")).scalar():
             sleep(_PAUSE)
@@ -85,12 +85,12 @@ class ServerLock:
             self.connection.execute(sa.text(f"SELECT pg_advisory_unlock({_SETUP_NUMBER})"))
 
     def take(self, run: str) -> str | None:  # noqa: ARG002  -- all runs are its own
-        """Return that no other process carries a run."""
+        """Return `None`: this process owns every run."""
         return None
 
     @property
     def is_locked(self) -> bool:
-        """Whether the connection is there."""
+        """Whether the connection is alive."""
         try:
             self.connection.execute(sa.text("SELECT 1"))
         except sa.exc.SQLAlchemyError:
@@ -99,7 +99,7 @@ class ServerLock:
 
 
 class PostgresStore:
-    """A database of a server."""
+    """A database on a server."""
 
     schema: str | None = "dbos"
     is_local: bool = False
@@ -113,16 +113,16 @@ class PostgresStore:
         self.address: str = self._url.render_as_string(hide_password=False)
 
     def exists(self) -> bool:
-        """Signal that its tables may exist now."""
+        """Return `True`: its tables may exist."""
         return True
 
     def open(self) -> sa.Engine:
-        """Return an engine that notices connections which the server has ended."""
+        """Return an engine that detects connections closed by the server."""
         said = {"client_encoding": "utf8"}  # a database made where the language is `C` has no encoding: texts would come as bytes
         return sa.create_engine(self._url, pool_size=20, pool_pre_ping=True, connect_args={**said, **_KEEPALIVE})
 
     def lock(self, engine: sa.Engine, *, shared: bool = False) -> ServerLock | None:
-        """Return an advisory lock, which its connection holds, or `None` if another process holds it."""
+        """Return an advisory lock held by its connection, or `None` if another process holds it."""
         connection = engine.connect().execution_options(isolation_level="AUTOCOMMIT")
         take = "pg_try_advisory_lock_shared" if shared else "pg_try_advisory_lock"
         if not connection.execute(sa.text(f"SELECT {take}({_LOCK_NUMBER})")).scalar():
@@ -134,7 +134,7 @@ class PostgresStore:
         return WorkerLock(connection, engine) if shared else ServerLock(connection)
 
     def holder(self) -> str | None:
-        """Return `None`: any number of workers hold it."""
+        """Return `None`: any number of workers may hold it."""
         return None
 
     def watch(self, engine: sa.Engine) -> None:
@@ -187,7 +187,7 @@ _WORKERS = f"SELECT seen, body FROM instrc_workers WHERE worker IN {_LIVING}"  #
 
 
 class WorkerLock(ServerLock):
-    """The lock of a worker that shares the store with others, and the runs that it owns."""
+    """The lock of a worker that shares the store, and the runs that it owns."""
 
     def __init__(self, connection: sa.Connection, engine: sa.Engine) -> None:
         super().__init__(connection)
@@ -200,27 +200,27 @@ class WorkerLock(ServerLock):
                 connection.execute(sa.text(statement))
 
     def take(self, run: str) -> str | None:
-        """Take a run, unless a worker that lives owns it: return the queue of that one then."""
+        """Take a run, unless a live worker owns it: then return that worker's queue."""
         [(_, owner)] = self._do(_TAKE, run=run)
         return None if owner == self._number else _queue_of(owner)
 
     def own(self, runs: Collection[str], projects: Collection[str]) -> set[str]:
-        """Take runs of these projects that no living worker owns; return which of `runs` are its own then."""
+        """Take runs of these projects that no live worker owns; return which of `runs` it owns then."""
         rows = self._do(_TAKE_ALL, runs=list(runs), projects=list(projects)) if runs else []
         return {run for run, owner in rows if owner == self._number}
 
     def draw(self, projects: Collection[str], limit: int) -> int:
-        """Move runs of these projects from the queues that all workers share to that of this worker; return how many."""
+        """Move runs of these projects from the shared queues to this worker's queue; return how many."""
         queues = [queue_of(project) for project in (None, *projects)]
         return sum(owner == self._number for (owner,) in self._do(_DRAW, queues=queues, most=limit))
 
     def rescue(self) -> None:
-        """Put runs back into the shared queue that dead workers have left, and parked runs whose timers have ended."""
+        """Return runs of dead workers, and parked runs whose timers have ended, to the shared queue."""
         self._do(_ENDED)
         self._do(_RESCUE)
 
     def park(self, run: str, due: float | None) -> None:
-        """Let go of a run that only waits, until somebody answers or until the moment at which its next timer ends."""
+        """Release a waiting run until it is answered or its next timer ends."""
         self._do(_PARK, run=run, due=due)
 
     def hand_over(self, run: str, queue: str, executor: str) -> None:
@@ -228,11 +228,11 @@ class WorkerLock(ServerLock):
         self._do(_HAND_OVER, run=run, queue=queue, executor=executor)
 
     def give_back(self) -> None:
-        """Put all runs of this worker back into the shared queue."""
+        """Return all runs of this worker to the shared queue."""
         self._do(_GIVE_BACK)
 
     def beat(self, worker: WorkerInfo) -> None:
-        """Note that this worker lives, and what it does."""
+        """Record that this worker is alive, and its state."""
         self._do(_BEAT, body=msgspec.json.encode(worker).decode())
 
     def _do(self, statement: str, **values: object) -> Sequence[Any]:  # rows of any columns
@@ -242,7 +242,7 @@ class WorkerLock(ServerLock):
 
 
 def workers_of(engine: sa.Engine) -> list[WorkerInfo]:
-    """Return the workers of a database that live."""
+    """Return the live workers of a database."""
     if not sa.inspect(engine).has_table("instrc_workers"):
         return []
     with engine.connect() as connection:
@@ -251,12 +251,12 @@ def workers_of(engine: sa.Engine) -> list[WorkerInfo]:
 
 
 def _queue_of(worker: int) -> str:
-    """Return the queue of a worker, which only it reads."""
+    """Return the queue that only this worker reads."""
     return f"{QUEUE}-{worker:x}"
 
 
 class SharedDatabase:
-    """A database for the traces and the large values of runs that are kept elsewhere: a `SharedPlace`."""
+    """A database for traces and large values of runs that are stored elsewhere: a `SharedPlace`."""
 
     def __init__(self, place: str) -> None:
         self._store = PostgresStore(place)
@@ -275,7 +275,7 @@ class SharedDatabase:
             return self._engine
 
     def read(self, run: str, place: int = 0) -> tuple[list[Event], int]:
-        """Return the events of a run behind a place, and the place after them."""
+        """Return the events of a run after a cursor, and the new cursor."""
         self.write.flush()
         with trouble(self._store):
             return trace_from(self._store, self._db(), run, place)
@@ -287,27 +287,27 @@ class SharedDatabase:
             forget(self._db(), [run])
 
     def put(self, name: str, data: bytes) -> None:
-        """Keep a value by its name, if it is not there."""
+        """Store a value by name, unless it exists."""
         with trouble(self._store), self._db().begin() as connection:
             connection.execute(insert(_VALUES).values(name=name, body=data).on_conflict_do_nothing())
 
     def get(self, name: str) -> bytes | None:
-        """Return a value, or `None` if there is none of the name."""
+        """Return a value, or `None` for an unknown name."""
         with trouble(self._store), self._db().connect() as connection:
             data: bytes | None = connection.execute(sa.select(_VALUES.c.body).where(_VALUES.c.name == name)).scalar()
             return data
 
     def beside(self, heard: TellPart | None) -> TellPart | None:
-        """Return the exchange of growing answers with other processes."""
+        """Return the exchange of partial answers with other processes."""
         return self._parts.beside(heard)
 
     def parts_of(self, runs: Collection[str]) -> list[AnswerPart]:
-        """Return the parts sent by other processes since the last call, of answers in some runs, or in all where one is ""."""
+        """Return partial answers sent by other processes since the last call, for the given runs, or for all if one is ""."""
         with trouble(self._store):
             return self._parts.read(self._db(), runs)
 
     def close(self) -> None:
-        """Write what is pending, and close the database."""
+        """Write pending data, and close the database."""
         self.write.close()
         self._parts.close()
         if self._engine is not None:

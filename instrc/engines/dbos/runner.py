@@ -1,4 +1,4 @@
-"""The one process that carries the runs of a store: DBOS, launched in an event loop of its own."""
+"""The process that carries out the runs of a store: DBOS, launched in its own event loop."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ LOST = "its server has ended the connection"
 
 
 class Runner:
-    """Carries runs in an event loop of its own; one in a process, one for a store."""
+    """Carries out runs in its own event loop; one per process and store."""
 
     current: Runner | None = None
     turn = threading.RLock()
@@ -126,7 +126,7 @@ class Runner:
         return True
 
     def close(self) -> None:
-        """Leave all runs unchanged, to be continued, and release the store."""
+        """Suspend all runs, and release the store."""
         with self.turn:
             with self._gate:
                 if self.closing:
@@ -149,7 +149,7 @@ class Runner:
         self.lock.release()
 
     async def leave_runs(self) -> None:
-        """Carry no run any more; they are continued later."""
+        """Suspend all runs, to be continued later."""
         self._leaving = True
         tasks = [live.task for live in self.live.values() if live.task is not None]
         for task in tasks:
@@ -159,7 +159,7 @@ class Runner:
         self._leaving = self.closing
 
     async def drain(self) -> None:
-        """Begin nothing any more, and leave each run once its effects in flight have ended, at the latest after a while."""
+        """Start nothing new, and suspend each run once its effects in flight have ended, or after a time limit."""
         self.draining = True
         for live in list(self.live.values()):
             if live.port is not None:
@@ -169,12 +169,12 @@ class Runner:
             await asyncio.wait(tasks, timeout=self.options.drain)
 
     def leaves(self, run: str) -> bool:
-        """Return whether a run is left as it is, to be continued."""
+        """Return whether a run is left suspended, to be continued."""
         root = run.partition("/")[0]
         return self._leaving or self.closing or self.draining or root in self.parking or root in self.claims.replaced
 
     async def park(self, run: str, due: float | None) -> None:
-        """Let go of a run that only waits."""
+        """Release a waiting run."""
         assert self.shared is not None
         done = self.parking[run] = asyncio.Event()
         try:
@@ -189,20 +189,20 @@ class Runner:
 
     @property
     def trees(self) -> dict[str, list[Live]]:
-        """The runs that it carries, each with those below it, by the id of the first."""
+        """The runs that it carries out, with their children, by the id of the root run."""
         found: dict[str, list[Live]] = {}
         for name, live in self.live.items():
             found.setdefault(name.partition("/")[0], []).append(live)
         return found
 
     def enter(self) -> bool:
-        """Use this runner: it does not rest, and is not closed to open another; return `False` if that has happened already."""
+        """Mark this runner as in use, so that it is neither idle nor closed; return `False` if it is already closed."""
         with self._gate:
             self._users += not self.closing
             return not self.closing
 
     def leave(self) -> None:
-        """Use it no more."""
+        """Mark one use of this runner as ended."""
         with self._gate:
             self._users -= 1
 
@@ -212,7 +212,7 @@ class Runner:
         return not self._users and all(live.rest.is_set() for live in list(self.live.values()))
 
     async def away(self, work: Coroutine[object, object, ResultT]) -> ResultT:
-        """Do something in the loop of this runner, from another loop."""
+        """Run a coroutine in the loop of this runner, from another loop."""
         try:
             return await self.loop.away(work)
         except LoopEndedError:
@@ -223,15 +223,15 @@ class Runner:
 
     @property
     def live(self) -> dict[str, Live]:
-        """The runs that it carries, by their ids."""
+        """The runs that it carries out, by id."""
         return self.claims.live
 
     async def owns(self, run: str) -> bool:
-        """Take a run for this process; `False` if another worker of the store carries it."""
+        """Take a run for this process; return `False` if another worker of the store owns it."""
         return await asyncio.to_thread(self.lock.take, run.partition("/")[0]) is None
 
     async def begin(self, launch: LaunchDocument) -> Live:
-        """Begin a run; one that began meanwhile continues."""
+        """Start a run; one that has started meanwhile continues."""
 
         async def begin() -> None:
             with SetWorkflowID(launch["run"]):
@@ -241,7 +241,7 @@ class Runner:
         return await self.claims.take_up(launch["run"], begin)
 
     async def resume(self, run: str) -> Live:
-        """Continue a run, unless this process carries it already; one that has ended stays unchanged."""
+        """Resume a run, unless this process already carries it out; one that has ended is unchanged."""
         await self.rest.end()
         if (parked := self.parking.get(run.partition("/")[0])) is not None:
             await parked.wait()
@@ -259,7 +259,7 @@ class Runner:
             raise store.unusable(self.location, LOST)
 
     async def take(self, letter: store.Letter) -> bool:
-        """Deliver an answer as soon as the run asks for it; `False` if it does not."""
+        """Deliver an answer once the run asks for it; return `False` if it does not."""
         while (live := await self._carried(letter.run)) is not None:
             live.change.clear()
             recorded = _given(live.port, letter) if live.port is not None else None
@@ -280,7 +280,7 @@ class Runner:
         return False
 
     async def _carried(self, run: str) -> Live | None:
-        """Return a run that this process carries; one that serves an activity as soon as the run above continues it."""
+        """Return a run that this process carries out; for a child, after its parent has continued it."""
         while (live := self.live.get(run)) is None or live.over:
             above = self.live.get(run.rpartition("/")[0])
             if above is None or above.over or above.rest.is_set():
@@ -303,7 +303,7 @@ _TIMES = 5
 
 
 class LoopEndedError(Exception):
-    """The loop has ended, before or while it did something."""
+    """The loop has ended before or during a call."""
 
 
 class EventLoopThread:
@@ -314,20 +314,20 @@ class EventLoopThread:
         self._thread = threading.Thread(target=self._serve, name=name, daemon=True)
 
     def start(self) -> None:
-        """Begin."""
+        """Start the thread."""
         self._thread.start()
 
     def wait(self, work: Coroutine[object, object, _T]) -> _T:
-        """Do something in this loop, from another thread."""
+        """Run a coroutine in this loop, from another thread."""
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
 
     def call(self, work: Callable[[], object]) -> None:
-        """Call something in this loop, unless it has ended."""
+        """Call a function in this loop, unless it has ended."""
         with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(work)
 
     async def away(self, work: Coroutine[object, object, _T]) -> _T:
-        """Do something in this loop, from another loop; that this loop ends meanwhile does not cancel who waits."""
+        """Run a coroutine in this loop, from another loop; the caller is not cancelled if this loop ends meanwhile."""
         try:
             future = asyncio.run_coroutine_threadsafe(work, self._loop)
         except RuntimeError:
@@ -342,7 +342,7 @@ class EventLoopThread:
             raise LoopEndedError from None
 
     def end(self) -> None:
-        """Cancel the pending work, and end."""
+        """Cancel pending work, and end the thread."""
         if self._thread.is_alive():
             self._loop.call_soon_threadsafe(self._loop.stop)
             self._thread.join(_PATIENCE * (_TIMES + 1))
@@ -364,7 +364,7 @@ class EventLoopThread:
 
 
 def idle_until(lives: Sequence[Live]) -> float | None:
-    """Return when the next timer of a run and those below it ends, infinity if none does; `None` if they do anything but wait."""
+    """Return when the next timer of a run or its children ends, infinity without one; `None` if they do anything but wait."""
     busy, due = 0, float("inf")
     for live in lives:
         if live.port is None or not live.port.is_idle:
@@ -388,7 +388,7 @@ BATCH = 10
 
 
 class Rest:
-    """The rest of a runner, and its wake-up events."""
+    """The idle state of a runner, and the events that end it."""
 
     def __init__(self, runner: Runner) -> None:
         self.runner = runner
@@ -408,11 +408,11 @@ class Rest:
         self._threads = ThreadPoolExecutor(thread_name_prefix="instrc-rest")
 
     def begin(self) -> None:
-        """Watch from now on, until the loop ends."""
+        """Start watching, until the loop ends."""
         self._watching = asyncio.ensure_future(self._watch())
 
     async def end(self) -> None:
-        """Launch DBOS, if it is not."""
+        """Launch DBOS, if necessary."""
         self._since = monotonic()
         async with self._turning:
             if self.asleep:
@@ -420,7 +420,7 @@ class Rest:
                 self.asleep = False
 
     def wake(self) -> None:
-        """Look at once: there is something in the queue of this process."""
+        """Poll at once: this process's queue is not empty."""
         self._awake.set()
 
     async def _watch(self) -> None:
@@ -452,7 +452,7 @@ class Rest:
             await self._begin()
 
     async def _share(self, lock: SharedLock) -> None:
-        """Park runs that only wait, draw as many as there are slots, and look now and then for what dead workers have left."""
+        """Park waiting runs, take as many as there are free slots, and look periodically for those of dead workers."""
         busy = await self._park_idle()
         slots = self.runner.options.slots
         free = BATCH if slots is None else min(slots - busy, BATCH)
@@ -464,7 +464,7 @@ class Rest:
             await asyncio.to_thread(lock.beat, self._info(busy))
 
     async def _begin_queued(self) -> None:
-        """Begin the runs in the queue of this process, and where it alone carries runs, in those of its projects."""
+        """Start the runs in this process's queue, and in those of its projects if it owns all runs."""
         runner = self.runner
         projects = served_projects() if runner.shared is None else ()
         queues = [runner.lock.queue, *map(store.queue_of, projects)]
@@ -475,7 +475,7 @@ class Rest:
             self.begun.update(await runner.claims.begin_queued(partial(begin_queued, queue)))
 
     async def _park_idle(self) -> int:
-        """Park runs that have only waited for a while; return how many do something."""
+        """Park runs that have only waited for a while; return the number of active ones."""
         trees = self.runner.trees
         dues = {run: idle_until(lives) for run, lives in trees.items()}
         idle = {run: due for run, due in dues.items() if due is not None}
@@ -495,7 +495,7 @@ class Rest:
         )
 
     async def _read(self) -> None:
-        """Read what other processes have written."""
+        """Process messages from other processes."""
         letters = [each for each in await asyncio.to_thread(store.unread, self.runner.engine) if each.id not in self._letters]
         if (lock := self.runner.shared) is not None:
             runs = {letter.run.partition("/")[0] for letter in letters}
@@ -507,7 +507,7 @@ class Rest:
             task.add_done_callback(lambda _task, name=letter.id: self._letters.pop(name, None))  # type: ignore[misc]  # a default is not inferred
 
     async def _begin(self) -> None:
-        """Leave the runs, which all wait, and end DBOS."""
+        """Suspend the runs, all of which wait, and end DBOS."""
         async with self._turning:
             if not self.runner.resting:
                 return
@@ -521,7 +521,7 @@ class Rest:
             await asyncio.to_thread(DBOS.destroy)
 
     async def _deal_with(self, letter: store.Letter) -> None:
-        """Process a message; if the result cannot be recorded now, the message stays."""
+        """Process a message; if the result cannot be recorded now, keep the message."""
         with suppress(Exception):
             taken = True
             if "cancel" in letter.body:
@@ -540,7 +540,7 @@ class Rest:
 
 
 def begin_queued(queue: str) -> list[str]:
-    """Begin all runs in a queue, as DBOS itself does each time that its polling interval has passed; return them."""
+    """Start all runs in a queue, as DBOS itself does after each polling interval; return them."""
     dbos, owner = _get_dbos_instance(), token_hex(16)
     own = copy(dbos._registry.get_internal_queue())  # noqa: SLF001  -- DBOS has no public way to look into a queue at once
     own.name = queue
@@ -554,7 +554,7 @@ def begin_queued(queue: str) -> list[str]:
 
 @DBOS.workflow(name=store.WORKFLOW, max_recovery_attempts=None)
 async def run_plan(launch: LaunchDocument) -> Outcome | None:
-    """Carry a run: the one workflow, which interprets every plan."""
+    """Carry out a run: the only workflow, which interprets every plan."""
     runner = Runner.current
     if runner is None or runner.leaves(launch["run"]):
         raise asyncio.CancelledError
@@ -565,7 +565,7 @@ async def run_plan(launch: LaunchDocument) -> Outcome | None:
 
 
 async def _carry_here(runner: Runner, launch: LaunchDocument) -> Outcome | None:
-    """Carry a run, unless another worker carries it already or serves its project."""
+    """Carry out a run, unless another worker already does or serves its project."""
     elsewhere = await asyncio.to_thread(runner.lock.take, launch["run"].partition("/")[0])
     project = RunConfig.from_json(launch["how"]).project
     if elsewhere is None and runner.shared is not None and project is not None and project not in served_projects():

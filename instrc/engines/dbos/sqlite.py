@@ -1,4 +1,4 @@
-"""Runs in a folder: an SQLite file, and a lock beside it."""
+"""Runs in a folder: an SQLite file with a lock beside it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _WITH_FRACTIONS = (3, 42)
 
 
 class FileWatch:
-    """Tells whether another connection has written to a file."""
+    """Reports whether another connection has written to a file."""
 
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
@@ -44,7 +44,7 @@ class FileWatch:
         return before != self._version
 
     def close(self) -> None:
-        """Give the connection back."""
+        """Return the connection to the pool."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None
@@ -68,7 +68,7 @@ class SqliteStore:
         return (self.folder / self.file).exists()
 
     def open(self) -> sa.Engine:
-        """Return an engine with the settings without which runs are lost or blocked; make the folder."""
+        """Create the folder if necessary, and return an engine with settings that prevent lost writes and blocking."""
         with trouble(self):
             make_unversioned(self.folder)
             with open(self.folder / self.file, "ab", opener=private_opener):
@@ -101,14 +101,14 @@ class SqliteStore:
         return FolderLock(lock)
 
     def holder(self) -> str | None:
-        """Return the process that has taken the lock last."""
+        """Return the last process that took the lock."""
         try:
             return visible((self.folder / HOLDER_FILE).read_text(encoding="utf-8")[:_LONGEST]).strip() or None
         except (OSError, UnicodeError):
             return None
 
     def watch(self, engine: sa.Engine) -> FileWatch:
-        """Return an event source that compares SQLite's version counter of the data."""
+        """Return an event source based on SQLite's data version counter."""
         return FileWatch(engine)
 
 
@@ -117,7 +117,7 @@ def _seconds(_how: str) -> float:
 
 
 class FolderLock:
-    """The lock of a folder: the process that holds it carries all runs."""
+    """The lock of a folder: the process that holds it owns all runs."""
 
     queue: str = QUEUE
 
@@ -125,15 +125,15 @@ class FolderLock:
         self._lock = lock
 
     def release(self) -> None:
-        """Give it free."""
+        """Release the lock."""
         self._lock.release()
 
     def alone(self) -> AbstractContextManager[None]:
-        """Return nothing to wait for."""
+        """Return an empty context: there are no other processes."""
         return nullcontext()
 
     def take(self, run: str) -> str | None:  # noqa: ARG002  -- all runs are its own
-        """Return that no other process carries a run."""
+        """Return `None`: this process owns every run."""
         return None
 
     @property

@@ -1,4 +1,4 @@
-"""The common part of all stores of durable runs: their names, the client of DBOS, errors, and the mail to the carrier."""
+"""Common parts of all stores of durable runs: names, the DBOS client, errors, and messages to the owning process."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ RUN_TABLE = "instrc_index"
 
 
 def close_engine(engine: sa.Engine) -> None:
-    """Close all connections to a store, including those that a thread still uses, or takes now, and returns later."""
+    """Close all connections to a store, including those in use by a thread when it returns them."""
     left = engine.pool
     engine.dispose()
     for pool in (left, engine.pool):
@@ -51,7 +51,7 @@ def close_engine(engine: sa.Engine) -> None:
 
 
 def launch_json(launch: Launch) -> LaunchDocument:
-    """Return the stored form of the beginning of a run."""
+    """Return the stored form of a launch."""
     made: LaunchDocument = {
         "run": launch.run,
         "name": launch.name,
@@ -79,12 +79,12 @@ def queue_for(launch: LaunchDocument, *, is_local: bool) -> str:
 
 
 def queue_of(project: str | None) -> str:
-    """Return the queue of the runs of a project."""
+    """Return the queue of a project's runs."""
     return QUEUE if project is None else f"{QUEUE}/{project}"
 
 
 def queued_in(engine: sa.Engine, schema: str | None, queues: Collection[str]) -> list[str]:
-    """Return those of some queues in which there are runs."""
+    """Return the queues that contain runs."""
     workflows = sa.table("workflow_status", sa.column("queue_name", sa.Text), sa.column("status", sa.Text), schema=schema)
     named = (workflows.c.queue_name.in_(queues), workflows.c.status == "ENQUEUED")
     query = sa.select(workflows.c.queue_name).where(*named).distinct()
@@ -93,7 +93,7 @@ def queued_in(engine: sa.Engine, schema: str | None, queues: Collection[str]) ->
 
 
 def queue_in(engine: sa.Engine, schema: str | None) -> list[tuple[str, int, float]]:
-    """Return how many runs wait in the queues that workers share, by project, and since when the first one does."""
+    """Return the number of runs in the shared queues, by project, and since when the first one waits."""
     columns = (sa.column("queue_name", sa.Text), sa.column("status", sa.Text), sa.column("updated_at", sa.BigInteger))
     workflows = sa.table("workflow_status", *columns, schema=schema)
     shared = sa.or_(workflows.c.queue_name == QUEUE, workflows.c.queue_name.startswith(f"{QUEUE}/", autoescape=True))
@@ -108,7 +108,7 @@ _READERS: Final = 1000
 
 
 def scrub(engine: sa.Engine) -> None:
-    """Overwrite in an SQLite file what was deleted: until then its log has it."""
+    """Overwrite deleted data in an SQLite file: until then its log contains it."""
     if engine.dialect.name == "sqlite":
         with engine.connect() as connection:
             [(usual,)] = connection.exec_driver_sql("PRAGMA busy_timeout").all()
@@ -118,12 +118,12 @@ def scrub(engine: sa.Engine) -> None:
 
 
 def has_tables(store: RunStore, engine: sa.Engine) -> bool:
-    """Return whether anything was ever kept in a store."""
+    """Return whether a store has ever been used."""
     return sa.inspect(engine).has_table("workflow_status", schema=store.schema) and sa.inspect(engine).has_table("instrc_mail")
 
 
 def client_of(engine: sa.Engine) -> DBOSClient:
-    """Return a client that reads and writes the store without running anything."""
+    """Return a client that reads and writes the store without carrying out runs."""
     from dbos import DBOSClient, DBOSPortableJSONSerializer  # the tables of a service need the database alone
 
     return DBOSClient(
@@ -137,7 +137,7 @@ def client_of(engine: sa.Engine) -> DBOSClient:
 
 @contextmanager
 def trouble(store: RunStore) -> Iterator[None]:
-    """Convert database and disk errors to problems; those of a server are an `UnreachableError`."""
+    """Convert database and disk errors to problems; server errors become an `UnreachableError`."""
     try:
         yield
     except (sa.exc.SQLAlchemyError, OSError) as error:
@@ -145,7 +145,7 @@ def trouble(store: RunStore) -> Iterator[None]:
 
 
 def unusable(store: RunStore, reason: str) -> UnavailableError:
-    """Return that a store cannot be used; the server of a database may be there again a moment later."""
+    """Return the error for an unusable store; a database server may be back a moment later."""
     made = UnavailableError if store.is_local else UnreachableError
     return made([problems.runs.UnusableStore(store=store.shown, reason=reason)])
 
@@ -201,20 +201,20 @@ _PARTS = sa.Table(
 
 
 def create(engine: sa.Engine) -> None:
-    """Make the tables, if they are not there."""
+    """Create missing tables."""
     for table in (_TABLE, _EVENTS, _PARTS):
         table.create(engine, checkfirst=True)
 
 
 def send(engine: sa.Engine, letter: Letter) -> None:
-    """Put a letter in."""
+    """Store a message."""
     text = dumps(letter.body, indent=False)
     with engine.begin() as connection:
         connection.execute(sa.insert(_TABLE).values(id=letter.id, run=letter.run, body=text, verdict=0))
 
 
 def unread(engine: sa.Engine, run: str | None = None) -> list[Letter]:
-    """Return the unprocessed messages, or those to one run, the oldest first."""
+    """Return the unprocessed messages, optionally of one run, oldest first."""
     with engine.connect() as connection:
         query = sa.select(_TABLE.c.id, _TABLE.c.run, _TABLE.c.body).where(_TABLE.c.verdict == 0).order_by(_TABLE.c.number)
         query = query if run is None else query.where(_TABLE.c.run == run)
@@ -222,7 +222,7 @@ def unread(engine: sa.Engine, run: str | None = None) -> list[Letter]:
 
 
 def settle(engine: sa.Engine, letter: str, verdict: LetterVerdict) -> None:
-    """Record the result of a message; its text is not needed any more."""
+    """Record the result of a message, and delete its text."""
     with engine.begin() as connection:
         update = sa.update(_TABLE).where(_TABLE.c.id == letter, _TABLE.c.verdict == 0)
         connection.execute(update.values(verdict=_VERDICTS.index(verdict), body="{}"))
@@ -236,7 +236,7 @@ def verdict_of(engine: sa.Engine, letter: str) -> LetterVerdict:
 
 
 def forget(engine: sa.Engine, runs: list[str]) -> None:
-    """Delete the letters to runs, and their events."""
+    """Delete the messages and events of runs."""
     with engine.begin() as connection:
         connection.execute(sa.delete(_TABLE).where(_TABLE.c.run.in_(runs)))
         for table in (_EVENTS, _PARTS):
@@ -246,7 +246,7 @@ def forget(engine: sa.Engine, runs: list[str]) -> None:
 
 
 def runs_below(engine: sa.Engine, schema: str | None, runs: Collection[str]) -> list[str]:
-    """Return the runs below others: one look at all, since a database finds no prefix of each by its index."""
+    """Return the children of runs in one query, since a database cannot use its index for prefixes."""
     workflows = sa.table("workflow_status", sa.column("workflow_uuid"), schema=schema)
     query = sa.select(workflows.c.workflow_uuid).where(workflows.c.workflow_uuid.like("%/%"))
     with engine.connect() as connection:
@@ -258,18 +258,18 @@ TRACE_EVENTS: Final = 1_000_000
 
 
 def write_in_order(connection: sa.Connection, table: sa.Table) -> None:
-    """Lock a table against other inserts until the transaction ends.
+    """Lock a table against other inserts until the end of the transaction.
 
-    Otherwise a server could show a number before a lower one, and a reader that continues after the higher one would miss it.
+    Otherwise a number could become visible before a lower one, which a reader that continues after it would miss.
     """
     if connection.dialect.name == "postgresql":
         connection.execute(sa.text("SELECT pg_advisory_xact_lock(CAST(:name AS regclass)::oid::bigint)"), {"name": table.name})
 
 
 def trace_from(store: RunStore, engine: sa.Engine, run: str, place: int = 0) -> tuple[list[Event], int]:
-    """Return the events of a run behind a place, and the place after them: the number of a row, or less than 0 in a file.
+    """Return the events of a run after a cursor, and the new cursor: a row number, or a negative number for a file.
 
-    Of a server also those are returned that an earlier release has noted on this machine.
+    For a server, events recorded on this machine by an earlier release are included.
     """
     found: list[Event] = []
     if not store.is_local and place >= 0:
@@ -286,7 +286,7 @@ def trace_from(store: RunStore, engine: sa.Engine, run: str, place: int = 0) -> 
 
 
 def insert_events(engine: Callable[[], sa.Engine], events: list[Event]) -> str | None:
-    """Write events; return why that cannot be done. `engine` is asked now: the store may have been closed since the last time."""
+    """Write events; return the reason if that fails. `engine` is called each time, as the store may have been closed."""
     rows = [{"run": each["run"].partition("/")[0], "body": compress(dumps(each, indent=False).encode())} for each in events]
     try:
         with engine().begin() as connection:
@@ -308,10 +308,10 @@ _CLOSING = 5.0
 
 
 class PartExchange:
-    """Sends the growing answers of models here to other processes that follow the run, and reads theirs."""
+    """Sends partial answers of local models to other processes that follow the run, and reads theirs."""
 
     def __init__(self, engine: Callable[[], sa.Engine]) -> None:
-        """`engine` is asked each time: the store may have been closed and opened again."""
+        """`engine` is called each time, as the store may have been closed and reopened."""
         self._engine = engine
         self._process = token_hex(8)
         self._newest: dict[str, AnswerPart] = {}
@@ -322,7 +322,7 @@ class PartExchange:
         self._seen: dict[tuple[str, str], float] = {}
 
     def beside(self, heard: TellPart | None) -> TellPart | None:
-        """Return the exchange of growing answers with other processes, or nothing where none listens."""
+        """Return the exchange of partial answers with other processes, or `None` if none is needed."""
         if heard is None:
             return None
 
@@ -333,7 +333,7 @@ class PartExchange:
         return tell
 
     def take(self, part: AnswerPart) -> None:
-        """Take a part in; the newest one of each answer is written a moment later."""
+        """Accept a part; the newest one of each answer is written shortly afterwards."""
         with self._gate:
             self._newest[part.key] = part
             if self._timer is None:
@@ -363,7 +363,7 @@ class PartExchange:
         connection.execute(sa.insert(_PARTS), made)
 
     def read(self, engine: sa.Engine, runs: Collection[str]) -> list[AnswerPart]:
-        """Return the parts written by other processes since the last call, of answers in some runs, or in all where one is ""."""
+        """Return partial answers written by other processes since the last call, for the given runs, or for all if one is ""."""
         now, wanted = time(), frozenset(runs)
         known = sa.select(_PARTS.c.process, _PARTS.c.key, _PARTS.c.at)
         known = known.where(_PARTS.c.body.is_not(None), _PARTS.c.process != self._process)
@@ -379,7 +379,7 @@ class PartExchange:
         return []
 
     def close(self) -> None:
-        """Write no more."""
+        """Stop writing."""
         with self._gate:
             timer, self._newest = self._timer, {}
         if timer is not None:
@@ -398,7 +398,7 @@ def _part_of(key: str, body: bytes) -> AnswerPart:
 
 
 def usage_of(results: Iterable[Result]) -> dict[str, float]:
-    """Return the usage of models, by the recorded results of a run."""
+    """Return the model usage from a run's recorded results."""
     used: dict[str, float] = {"requests": 0}
     for result in results:
         counts = result.get("usage")

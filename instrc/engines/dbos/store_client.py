@@ -1,4 +1,4 @@
-"""Read and steer the runs of a store without carrying them: through the client of DBOS."""
+"""Read and control the runs of a store without carrying them out, through the DBOS client."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ENDED = BROKEN_OFF | {"SUCCESS"}
 
 
 class StoreClient:
-    """Reads a store, and asks the process that carries its runs to start one; the store is opened when first needed."""
+    """Reads a store, and requests that the process that owns its runs start one; the store is opened on first use."""
 
     def __init__(self, location: RunStore) -> None:
         self.location = location
@@ -51,7 +51,7 @@ class StoreClient:
         return self._engine
 
     def client(self) -> DBOSClient:
-        """Return the client of DBOS on the store: one, since to make one costs more than most queries."""
+        """Return the DBOS client of the store; it is cached, as creating one costs more than most queries."""
         if self._client is None:
             self._client = store.client_of(self.db())
         return self._client
@@ -64,17 +64,17 @@ class StoreClient:
             self._is_there = False
 
     async def ask(self, question: Callable[[DBOSClient], _T]) -> _T:
-        """Ask the store something, in a thread."""
+        """Run a query of the store in a thread."""
         with store.trouble(self.location):
             return await asyncio.to_thread(question, self.client())
 
     async def reach(self) -> None:
-        """Make sure that the store can be asked."""
+        """Check that the store responds."""
         with store.trouble(self.location):
             await asyncio.to_thread(lambda: self.db().connect().close())
 
     async def is_there(self) -> bool:
-        """Return whether anything was ever kept here."""
+        """Return whether this store has ever been used."""
         if not self._is_there and self.location.exists():
             with store.trouble(self.location):
                 self._is_there = await asyncio.to_thread(store.has_tables, self.location, self.db())
@@ -95,7 +95,7 @@ class StoreClient:
         return row
 
     async def refuse_wrong(self, run: str, question: str, step: str, data: Json) -> None:
-        """Refuse an answer that does not fit, or whose question is closed."""
+        """Raise for an answer that does not fit, or whose question is closed."""
         row = await self.row(run)
         state, questions = await self.ask(lambda client: state_of(client, row))
         held = next((each for each in questions if each.id == question and each.by == "operator"), None)
@@ -106,14 +106,14 @@ class StoreClient:
 
 
 def launch_of(row: WorkflowStatus) -> LaunchDocument:
-    """Return the beginning of a run."""
+    """Return the launch of a run."""
     assert row.input is not None
     launch: LaunchDocument = row.input["args"][0]
     return launch
 
 
 def state_of(client: DBOSClient, row: WorkflowStatus) -> tuple[State, list[Question]]:
-    """Return the state of a run, and what it waits for."""
+    """Return the state of a run, and its questions."""
     launch = launch_of(row)
     plan, journal = launch["plan"], journal_of(launch, client.list_workflow_steps(row.workflow_id))
     if row.status in BROKEN_OFF or versions.outcome(plan, journal.state) is not None:
@@ -123,7 +123,7 @@ def state_of(client: DBOSClient, row: WorkflowStatus) -> tuple[State, list[Quest
 
 
 def report_of(client: DBOSClient, row: WorkflowStatus, *, children: list[WorkflowStatus] | None = None, whole: bool) -> RunReport:
-    """Return the state of a run, with its record if the `whole` is requested."""
+    """Return the state of a run, with its record if `whole`."""
     launch = launch_of(row)
     outcome: Outcome | None = row.output if row.status == "SUCCESS" else None
     record: JsonObject | None = None

@@ -44,7 +44,7 @@ HISTORY_VALUE_BYTES: Final = 128 * 1024
 
 
 class OrderedConverter(CompositePayloadConverter):
-    """The converters of the SDK, with ours for JSON."""
+    """The SDK's converters, with a custom one for JSON."""
 
     def __init__(self) -> None:
         plain = [each for each in DefaultPayloadConverter.default_encoding_payload_converters if each.encoding != "json/plain"]
@@ -52,7 +52,7 @@ class OrderedConverter(CompositePayloadConverter):
 
 
 class _Ordered(JSONPlainPayloadConverter):
-    """Writes and reads JSON as the rest of this project does; the order of the properties of a schema is kept."""
+    """Writes and reads JSON with the project's own functions, which preserve key order."""
 
     def to_payload(self, value: object) -> Payload | None:
         """Return a value as a payload."""
@@ -67,7 +67,7 @@ _ENCODING = b"instrc/blob"
 
 
 class Blobs(PayloadCodec):
-    """Keeps large payloads as files, or in a place that is shared; the history has their hash."""
+    """Stores large payloads as files or in a shared place; the history has their hashes."""
 
     def __init__(self, folder: Path, large: int = HISTORY_VALUE_BYTES, shared: SharedDatabase | None = None) -> None:
         self.folder = folder
@@ -75,13 +75,13 @@ class Blobs(PayloadCodec):
         self.large = large
 
     async def encode(self, payloads: Sequence[Payload]) -> list[Payload]:
-        """Put large payloads away."""
+        """Store large payloads separately."""
         if all(payload.ByteSize() < self.large for payload in payloads):
             return list(payloads)
         return await asyncio.to_thread(lambda: [self._put(payload) for payload in payloads])
 
     async def decode(self, payloads: Sequence[Payload]) -> list[Payload]:
-        """Fetch payloads that were put away."""
+        """Load payloads that were stored separately."""
         if all(payload.metadata.get("encoding") != _ENCODING for payload in payloads):
             return list(payloads)
         return await asyncio.to_thread(lambda: [self._get(payload) for payload in payloads])
@@ -135,7 +135,7 @@ _TOLD = re.compile(r'message: "([^"]+)"')
 
 
 async def connected(folder: Path, shared: SharedDatabase | None = None) -> Client:
-    """Return a client; large values lie in a folder, or in a shared place. An `UnreachableError` if no server answers."""
+    """Return a client; large values are in a folder or a shared place. Raise `UnreachableError` if no server responds."""
     with trouble():
         config = {"target_host": ADDRESS, **ClientConfig.load_client_connect_config()}
     try:
@@ -162,21 +162,21 @@ LATE: Final = frozenset({RPCStatusCode.DEADLINE_EXCEEDED, RPCStatusCode.CANCELLE
 
 
 def _is_passing(error: Exception) -> bool:
-    """Return whether the server may answer a moment later."""
+    """Return whether the error is transient."""
     if isinstance(error, RPCError):
         return error.status in {RPCStatusCode.UNAVAILABLE, RPCStatusCode.UNKNOWN, *LATE}
     return isinstance(error, OSError) or (isinstance(error, RuntimeError) and not isinstance(error, TemporalError))
 
 
 def _reason(error: Exception) -> str:
-    """Return a short text for a connection error: for a chain of errors of the library's core the last one."""
+    """Return a short text for a connection error: the last one of a chain from the library's core."""
     text = redacted(str(error)).splitlines()[0]
     told = _TOLD.findall(text)
     return str(told[-1])[:200].lower() if told else text[:200]
 
 
 async def has_search_attributes(client: Client) -> bool:
-    """Register the search attributes of runs with the server; return `False` if it has none."""
+    """Register the search attributes of runs with the server; return `False` if it has no support for them."""
     wanted = (documents.PLAN_ATTRIBUTE, documents.STATUS_ATTRIBUTE)
     try:
         known = await client.operator_service.list_search_attributes(ListSearchAttributesRequest(namespace=client.namespace))

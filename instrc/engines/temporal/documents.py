@@ -1,4 +1,4 @@
-"""The documents that workflows, activities and programs exchange through the server."""
+"""Documents exchanged by workflows, activities and programs through the server."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from instrc.text.jsonvalue import Json, JsonObject
 
 
 class Continued(TypedDict):
-    """The state that a run takes along into a new history."""
+    """The state that a run takes into a new history."""
 
     state: State
     due: dict[str, float]
@@ -87,7 +87,7 @@ class RecordedRun(TypedDict):
 
 
 class Child(TypedDict):
-    """A process that serves an activity, as its parent begins it."""
+    """A process for an activity, as started by its parent."""
 
     name: str
     plan: PinnedPlan
@@ -109,14 +109,14 @@ class Effect(TypedDict):
 
 @final
 class Handed(TypedDict):
-    """An activity is served by a process: the workflow begins it."""
+    """Result of an activity that a process serves: the workflow starts that."""
 
     launch: Child
 
 
 @final
 class PendingResult(TypedDict):
-    """The result comes later."""
+    """Result of an activity that completes later."""
 
     pending: bool
 
@@ -144,7 +144,7 @@ class Ended(TypedDict):
 
 
 class Standing(TypedDict):
-    """The state of a run, as its workflow reports it."""
+    """The state of a run as reported by its workflow."""
 
     outcome: Outcome | None
     idle: bool
@@ -176,22 +176,22 @@ NO_QUESTION, REJECTED = "no-such-question", "rejected-answer"
 
 
 def digest_of(*parts: Json) -> str:
-    """Return a short text that is equal for equal parts."""
+    """Return a digest that is equal for equal parts."""
     return sha256(dumps([*parts], indent=False).encode()).hexdigest()
 
 
 def pinned(begun: Launched) -> str:
-    """Return what is equal for runs that began in the same way."""
+    """Return a digest that is equal for runs with equal launches."""
     return digest_of(begun["plan"]["digest"], begun["inputs"])
 
 
 def memo_of(begun: Launched) -> JsonObject:
-    """Return what the server can show of a run without its workers."""
+    """Return the data that the server can show of a run without its workers."""
     return {"name": begun["name"], "how": begun["how"], "begun": pinned(begun)}
 
 
 def run_of_tick(name: str, workflow_id: str) -> str:
-    """Return the id of the run that a tick of a schedule begins, from the server's name of it: `daily-2026-11-30T06:00:00Z`."""
+    """Return the id of the run that a tick starts, from the server's workflow id: `daily-2026-11-30T06:00:00Z`."""
     return f"{name}-{workflow_id[-20:].replace('-', '').replace(':', '')}"
 
 

@@ -1,4 +1,4 @@
-"""The engine `temporal`: runs live on a server, and any worker of its task queue continues them."""
+"""The engine `temporal`: runs live on a server, and any worker of their task queue continues them."""
 
 from __future__ import annotations
 
@@ -73,9 +73,9 @@ class TemporalEngine(TracedEngine):
         events: int | None = None,
         **options: Unpack[EngineOptions],
     ) -> None:
-        """With `keep="open"` no traces are written; `prefix` is put before the ids of runs on the server.
+        """With `keep="open"` no traces are written; `prefix` precedes the ids of runs on the server.
 
-        `events` is the length at which a history begins anew.
+        `events` is the length at which a new history begins.
         """
         self.place: Path = Path(folder or USUAL_FOLDER)
         traces = options.get("traces")
@@ -94,7 +94,7 @@ class TemporalEngine(TracedEngine):
         """Workers elsewhere carry the runs; this process does not."""
 
     async def start(self, launch: Launch) -> RunReport:
-        """Begin a run, and wait until it ends or waits for a person; a run that began in the same way continues."""
+        """Start a run, and wait until it ends or waits for a person; an identical earlier run continues."""
         begun, client = await self._launched(launch), await self._client()
         try:
             await self._begin(client, begun)
@@ -105,7 +105,7 @@ class TemporalEngine(TracedEngine):
         return await ask_people(self, await self._attend(launch.run), self.people)
 
     async def _launched(self, launch: Launch) -> documents.Launched:
-        """Return the argument of the workflow of a run."""
+        """Return the workflow argument of a run."""
         client, how = await self._client(), launch.config.with_default_failure("hold").to_json()
         begun: documents.Launched = {
             "run": launch.run,
@@ -138,7 +138,7 @@ class TemporalEngine(TracedEngine):
             )
 
     async def runs(self, chosen: RunFilter | None = None) -> list[RunReport]:
-        """Return the runs that the server keeps, all or those that are chosen, the latest first."""
+        """Return the runs on the server that match a filter, latest first."""
         client = await self._client()
         with trouble():
             rows = [row async for row in client.list_workflows(f'WorkflowType = "{documents.WORKFLOW}"')]
@@ -153,11 +153,11 @@ class TemporalEngine(TracedEngine):
         return sorted(chosen_reports, key=lambda report: -(report.began or 0))
 
     async def run_ids(self, chosen: RunFilter) -> list[str]:
-        """Return the ids of the runs that are chosen, the latest first."""
+        """Return the ids of the runs that match a filter, latest first."""
         return [report.run for report in await self.runs(chosen)]
 
     async def counts(self) -> dict[str, int]:
-        """Return how many runs are kept, by program."""
+        """Return the number of stored runs, by program."""
         return Counter(report.name for report in await self.runs())
 
     async def show(self, run: str) -> RunReport:
@@ -188,7 +188,7 @@ class TemporalEngine(TracedEngine):
             return await self._attend(run)
 
     async def cancel(self, run: str) -> RunReport:
-        """End a run."""
+        """Cancel a run."""
         described = await (await self._reader()).described(run)
         if described.status == WorkflowExecutionStatus.RUNNING:
             async with self._served(carry=False):
@@ -200,17 +200,17 @@ class TemporalEngine(TracedEngine):
         return await self.show(run)
 
     async def resume(self, run: str) -> RunReport:
-        """Serve the queue of a run until it ends or waits."""
+        """Serve the task queue of a run until the run ends or waits."""
         await (await self._reader()).described(run)
         return await ask_people(self, await self._attend(run), self.people)
 
     async def journal(self, run: str) -> tuple[Launch, Journal]:
-        """Return the beginning of a run, and its journal."""
+        """Return the launch of a run and its journal."""
         launch, journal, _ = await self._recorded(run)
         return read_launch(launch, run), journal
 
     async def _recorded(self, run: str) -> tuple[documents.Launched, Journal, list[JournalEntry]]:
-        """Return the beginning of a run, and its journal, from its workflow, also when it has ended."""
+        """Return the launch and journal of a run from its workflow, even after its end."""
         described = await (await self._reader()).described(run)
         async with self._served(carry=False):
             handle = (await self._client()).get_workflow_handle(described.id, run_id=described.run_id)
@@ -223,7 +223,7 @@ class TemporalEngine(TracedEngine):
         return launch, rebuild_journal(launch["plan"], launch["inputs"], entries, holds=holds(launch)), entries
 
     async def retry(self, run: str, options: RetryOptions) -> RunReport:
-        """Go on with a run that has failed, in a new history, or that is held."""
+        """Retry a run that has failed, in a new history, or that is held."""
         described = await (await self._reader()).described(run)
         launch, journal, entries = await self._recorded(run)
         going = described.status == WorkflowExecutionStatus.RUNNING
@@ -247,7 +247,7 @@ class TemporalEngine(TracedEngine):
         entries: list[JournalEntry],
         failed: dict[str, list[JournalEntry]],
     ) -> None:
-        """Begin a new history of a run with its journal; of two at the same time the first counts."""
+        """Start a new history of a run with its journal; of two simultaneous attempts the first counts."""
         journal = rebuild_journal(launch["plan"], launch["inputs"], entries, holds=holds(launch))
         launch["carried"] = {**documents.continued(journal, entries), "failed": failed}
         with suppress(WorkflowAlreadyStartedError):
@@ -262,7 +262,7 @@ class TemporalEngine(TracedEngine):
             )
 
     async def _failed_children(self, run: str, before: Journal, again: Again) -> dict[str, list[JournalEntry]]:
-        """Return the journals of failed processes that continue."""
+        """Return the journals of failed child runs that continue."""
         found: dict[str, list[JournalEntry]] = {}
         for command in set(again.get("drop", ())) - set(again.get("fresh", ())):
             with suppress(InstrcError):  # most commands have none
@@ -272,12 +272,12 @@ class TemporalEngine(TracedEngine):
         return found
 
     async def delete_all(self, runs: Sequence[str]) -> None:
-        """Forget runs that have ended."""
+        """Delete runs that have ended."""
         for run in runs:
             await self.delete(run)
 
     async def delete(self, run: str) -> None:
-        """Forget a run that has ended, and those below it."""
+        """Delete a run that has ended, and its children."""
         described = await (await self._reader()).described(run)
         require_ended(await self.show(run))
         client = await self._client()
@@ -296,7 +296,7 @@ class TemporalEngine(TracedEngine):
 
     @property
     def keeps_schedules(self) -> bool:
-        """A server always keeps them."""
+        """Return `True`: a server always supports schedules."""
         return True
 
     async def schedules(self) -> list[Schedule]:
@@ -304,14 +304,14 @@ class TemporalEngine(TracedEngine):
         return await schedules.schedules_of(await self._client(), self.prefix)
 
     async def schedule(self, name: str, clock: Clock, launch: Launch, overlap: Overlap = "skip") -> Schedule:
-        """Add a schedule: the server begins its runs, with the plan that the program has now."""
+        """Add a schedule; the server starts its runs with the current plan of the program."""
         require_name(name)
         begun = await self._launched(structs.replace(launch, run=name))
         tick: documents.Tick = {"launch": begun, "prefix": self.prefix}
         return await schedules.add(await self._client(), self.queue, name, clock, tick, overlap)
 
     async def pause(self, name: str, *, paused: bool) -> Schedule:
-        """Begin no run until `resume`."""
+        """Pause a schedule, or resume it."""
         return await schedules.pause(await self._client(), self.prefix, name, paused=paused)
 
     async def unschedule(self, name: str) -> None:
@@ -319,7 +319,7 @@ class TemporalEngine(TracedEngine):
         await schedules.remove(await self._client(), self.prefix, name)
 
     async def trigger(self, name: str) -> str:
-        """Begin a run now, which a worker carries; return its id."""
+        """Start a run now on a worker; return its id."""
         found, tick = await schedules.tick_of(await self._client(), self.prefix, name)
         run = found.run_at(time())
         with suppress(WorkflowAlreadyStartedError):  # in the same second
@@ -329,24 +329,24 @@ class TemporalEngine(TracedEngine):
     # --- traces ---------------------------------------------------------------------------------------------------------------
 
     def trace_from(self, run: str, place: int = 0) -> tuple[list[Event], int]:
-        """Return the events after a cursor: of every worker, if the project has a place for them."""
+        """Return the events after a cursor: of every worker, if the project has a shared place for them."""
         return super().trace_from(run, place) if self._traces is None else self._traces.read(run, place)
 
     def parts_of(self, runs: Collection[str]) -> list[AnswerPart]:
-        """Return the parts written by other workers since the last call, where the traces are in a database."""
+        """Return partial answers written by other workers since the last call, if the traces are in a database."""
         return [] if self._traces is None else self._traces.parts_of(runs)
 
     def sink(self) -> Sink:
-        """Return the sink of a run's events: the traces, if they are kept, then the watchers."""
+        """Return the sink of a run's events: the traces, if stored, and the watchers."""
         return super().sink() if self._traces is None or self.keep != "all" else join_sinks(self._traces.write, self.watch)
 
     def close(self) -> None:
-        """Write the traces to their end."""
+        """Write pending traces."""
         if self._traces is not None:
             self._traces.close()
 
     async def reach(self) -> None:
-        """Make sure that the server answers; raise `UnreachableError` if it does not."""
+        """Check that the server responds; raise `UnreachableError` if not."""
         client = await self._client()
         try:
             with trouble():
@@ -355,7 +355,7 @@ class TemporalEngine(TracedEngine):
             raise UnreachableError(error.problems) from None
 
     async def claim(self) -> bool:
-        """Tell that any number of workers may serve a task queue."""
+        """Return `True`: any number of workers may serve a task queue."""
         return True
 
     async def serve(self, stop: asyncio.Event) -> int:
@@ -379,7 +379,7 @@ class TemporalEngine(TracedEngine):
 
     @asynccontextmanager
     async def _served(self, *, carry: bool) -> AsyncIterator[None]:
-        """Serve the queue in this process, unless it does already."""
+        """Serve the queue in this process, unless it is already served here."""
         client = await self._client()
         loop = asyncio.get_running_loop()
         if self._worker is None or self._worker[0] is not loop:
@@ -391,7 +391,7 @@ class TemporalEngine(TracedEngine):
         return serving(client, self.queue, self.sink(), self.equip if carry else None, self.worker)
 
     async def _attend(self, run: str) -> RunReport:
-        """Serve until a run ends or waits: the server reports its end at once, whether it waits is polled."""
+        """Serve until a run ends or waits: its end is pushed by the server, its waiting is polled."""
         async with self._served(carry=True):
             ended = asyncio.ensure_future((await self._client()).get_workflow_handle(self.prefix + run).result())
             pause = _FIRST_LOOK
@@ -424,7 +424,7 @@ _PAUSE = 0.5
 
 
 class ServerClient(Struct, frozen=True):
-    """Asks a server and its workers."""
+    """Queries a server and its workers."""
 
     client: Client
     prefix: str
@@ -452,7 +452,7 @@ class ServerClient(Struct, frozen=True):
         return (await self.standing(described))[0]
 
     async def standing(self, described: WorkflowExecutionDescription) -> tuple[RunReport, bool]:
-        """Return the state of a run, and whether it continues only after an answer."""
+        """Return the state of a run, and whether it can only continue after an answer."""
         memo = await described.memo()
         run = described.id.removeprefix(self.prefix)
         if "name" not in memo:  # what a server still says of a run that was deleted just now
@@ -505,7 +505,7 @@ class ServerClient(Struct, frozen=True):
             return last
 
     async def _questions(self, workflow: str, found: documents.Standing) -> tuple[list[Question], bool]:
-        """Return what a run waits for, with those that serve its activities; and whether it waits for nothing else."""
+        """Return the questions of a run and its children, and whether it waits for nothing else."""
         questions = [Question(name, tuple(steps), show, schema, by) for name, steps, show, schema, by in found["questions"]]
         idle = found["idle"] or found["flying"] == len(found["children"]) > 0
         if found["due"] is not None and found["due"] <= time():

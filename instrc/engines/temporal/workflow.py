@@ -1,4 +1,4 @@
-"""The workflow: one type that interprets every plan, by activities, timers and child workflows."""
+"""The workflow: one type that interprets every plan with activities, timers and child workflows."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _RETRY = RetryPolicy(initial_interval=timedelta(seconds=1), maximum_interval=tim
 
 
 class _TemporalWork:
-    """One command that is being carried out."""
+    """A command in execution."""
 
     def __init__(self, port: TemporalPort, command: Command) -> None:
         self.port = port
@@ -63,14 +63,14 @@ class _TemporalWork:
         self.port.landed(command["id"], result)
 
     def cancel(self) -> None:
-        """Stop carrying it out."""
+        """Cancel its execution."""
         self.port.withdraw(self)
         if self.task is not None:
             self.task.cancel()
 
 
 class TemporalPort:
-    """Commands of one run."""
+    """Executes the commands of one run."""
 
     def __init__(self, launch: documents.Launched, carried: documents.Continued) -> None:
         self.launch = launch
@@ -105,7 +105,7 @@ class TemporalPort:
         self._done: asyncio.Queue[tuple[str, Result]] = asyncio.Queue()
 
     def start(self, command: Command) -> Cancellable:
-        """Begin a command, or hold it back while there are many, or while the history is about to begin anew."""
+        """Start a command, or queue it while there are many in flight or a new history is about to begin."""
         work = _TemporalWork(self, command)
         name = command["id"]
         if name in self.unread:
@@ -140,7 +140,7 @@ class TemporalPort:
 
     @property
     def idle(self) -> bool:
-        """Return whether only people or the operator are waited for."""
+        """Return whether the run only waits for people or the operator."""
         return not self.flying and not self._kept_back and self._done.empty() and bool(self.later or self.is_held)
 
     @property
@@ -149,7 +149,7 @@ class TemporalPort:
         return bool(self.held or self.state.get("stalled"))
 
     def is_late(self, command: str) -> bool:
-        """Return whether a deadline of a command, or of a block around it, has passed; the server may report it late."""
+        """Return whether a deadline of a command or an enclosing block has passed, as the server may report it late."""
         passed = (name.removesuffix("!within") for name, at in self.due.items() if at <= workflow.time())
         return any(command == place or command.startswith((f"{place}.", f"{place}[", f"{place}@")) for place in passed)
 
@@ -175,7 +175,7 @@ class TemporalPort:
         return known
 
     def _holds(self, command: str, result: Result, work: Cancellable) -> bool:
-        """Return whether the run is held instead of taking a result in."""
+        """Return whether the run is held instead of applying a result."""
         if self._hold is None or command in self._final or not self._hold.takes(command, result):
             return False
         assert isinstance(work, _TemporalWork)
@@ -184,7 +184,7 @@ class TemporalPort:
         return True
 
     def begin_again(self, again: Again) -> None:
-        """Continue what holds the run."""
+        """Retry what holds the run."""
         if self.entries is not None:
             self.entries += [self.waiting(), {"again": again}]
         documents.tell(self.launch["run"], "again", steps=again.get("drop", []))
@@ -199,16 +199,16 @@ class TemporalPort:
         self._done.put_nowait(("", {}))
 
     def waiting(self) -> JournalEntry:
-        """Return the events that are not recorded as they happen, since the run takes them along."""
+        """Return the events that the run takes along instead of recording them as they happen."""
         return {"held": dict(self.held), "due": dict(self.due), "later": sorted(self.later)}
 
     def key(self, command: str) -> str:
-        """Return the end of the key of a command, and of the run of a process that serves it."""
+        """Return the suffix of the key of a command, and of the run of its process."""
         number = self.keys.get(command, 1)
         return f"{command}~{number}" if number > 1 else command
 
     async def fire(self, command: FireCommand) -> None:
-        """Begin a command without waiting for its result; the run ends after it."""
+        """Start a command without waiting for its result, though the run ends only after it."""
         task = asyncio.create_task(self._fire(command))
         self.firing.add(task)
         task.add_done_callback(self.firing.discard)
@@ -225,12 +225,12 @@ class TemporalPort:
             await workflow.wait([*self.firing])
 
     def want_handoff(self) -> bool:
-        """Begin the history anew as soon as nothing is in flight; commands held back begin in the new one."""
+        """Return whether to begin a new history, once nothing is in flight; queued commands start there."""
         self.leaving = self.ending and not self.flying and not self.firing and self._done.empty()
         return self.leaving
 
     def carried(self) -> documents.Continued:
-        """Return the state that the run takes along into a new history."""
+        """Return the state that the run takes into a new history."""
         while not self._done.empty():
             name, result = self._done.get_nowait()
             if name:
@@ -250,7 +250,7 @@ class TemporalPort:
     # --- carrying out ---------------------------------------------------------------------------------------------------------
 
     async def effect(self, command: ModelCommand | ActivityCommand | FireCommand) -> documents.ActivityOutcome:
-        """Carry out a command in a worker."""
+        """Execute a command in a worker."""
         given: documents.Effect = {"run": self.launch["run"], "digest": self.launch["digest"], "command": command}
         if command["id"] in self.keys:
             given["number"] = self.keys[command["id"]]
@@ -305,7 +305,7 @@ class TemporalPort:
         self._done.put_nowait((name, {"ok": None}))
 
     def landed(self, name: str, result: Result | None) -> None:
-        """Apply the result of a command in flight, and begin one that was held back."""
+        """Apply the result of a command in flight, and start a queued one."""
         self.flying -= 1
         if result is None and name in self.unread:
             result = self.unread.pop(name)
@@ -315,12 +315,12 @@ class TemporalPort:
         self.release()
 
     def release(self) -> None:
-        """Begin commands that were held back, as far as there is room."""
+        """Start queued commands, up to the limit."""
         while self._kept_back and self.flying < COMMANDS_IN_FLIGHT and not self.ending:
             self._kept_back.pop(0).fly()
 
     def withdraw(self, work: _TemporalWork) -> None:
-        """Forget a command that is not waited for any more."""
+        """Drop a command that is no longer needed."""
         if self.leaving:
             return
         name = work.command["id"]
@@ -354,7 +354,7 @@ class RunWorkflow:
 
     @workflow.run
     async def run(self, launch: documents.Launched) -> documents.Ended:
-        """Carry the run to its end, or on into a new history."""
+        """Run to the end, or into a new history."""
         port = _Watched(self)
         for command in self.unfired:
             await port.fire(command)
@@ -374,12 +374,12 @@ class RunWorkflow:
 
     @workflow.update(name=documents.ANSWER)
     def answer(self, letter: documents.AnswerMessage) -> None:
-        """Take an answer in."""
+        """Accept an answer."""
         self._take(letter)
 
     @answer.validator
     def refuse(self, letter: documents.AnswerMessage) -> None:
-        """Refuse an answer to a closed question, or one that does not fit: the question stays open."""
+        """Raise for an answer to a closed question, or one that does not fit: the question stays open."""
         wrong = self._faults(letter)
         if wrong is None:
             raise ApplicationError(letter["answer"], type=documents.NO_QUESTION)
@@ -388,13 +388,13 @@ class RunWorkflow:
 
     @workflow.signal(name=f"{documents.ANSWER}-signal")
     def told(self, letter: documents.AnswerMessage) -> None:
-        """Take an answer in where the server knows no updates; a wrong one is left out, and the question stays open."""
+        """Accept an answer if the server lacks updates; an invalid one is ignored, and the question stays open."""
         if self._faults(letter) == []:
             self._take(letter)
 
     @workflow.update(name=documents.AGAIN)
     def again(self, again: Again) -> bool:
-        """Begin again what holds the run, or return `False` if another retry came first."""
+        """Retry what holds the run, or return `False` if another retry came first."""
         if self.journal().is_stale(again):
             return False
         self.port.begin_again(again)
@@ -403,7 +403,7 @@ class RunWorkflow:
 
     @workflow.query(name=documents.JOURNAL)
     def recorded(self) -> documents.RecordedRun | None:
-        """Return the journal of the run, or `None` if its beginning is not known."""
+        """Return the journal of the run, or `None` if its launch is unknown."""
         if self.port.entries is None:
             return None
         launch = self.launch.copy()
@@ -413,7 +413,7 @@ class RunWorkflow:
         return {"launch": launch, "entries": [*self.port.entries, self.port.waiting()]}
 
     def journal(self) -> Journal:
-        """Return how far the run has come, by its journal."""
+        """Return the progress of the run as a journal."""
         entries = [*(self.port.entries or ()), self.port.waiting()]
         return rebuild_journal(self.launch["plan"], self.state["inputs"], entries, holds=holds(self.launch))
 
@@ -440,7 +440,7 @@ class RunWorkflow:
         }
 
     def note(self, status: str) -> None:
-        """Write the state of the run where the server can search for it."""
+        """Write the state of the run into its search attributes."""
         if self.launch.get("attributes") and status != self.status:
             self.status = status
             plan = self.launch["plan"]["digest"]
@@ -469,7 +469,7 @@ class RunWorkflow:
 
 
 class _Watched:
-    """The port of a workflow, which records the state of the run on the way."""
+    """The port of a workflow, which also records the state of the run."""
 
     def __init__(self, flow: RunWorkflow) -> None:
         self.flow = flow
@@ -484,11 +484,11 @@ class _Watched:
 
 @workflow.defn(name=documents.TICK)
 class TickWorkflow:
-    """A tick of a schedule: it lasts as long as its run, so that the next one is left out meanwhile."""
+    """A tick of a schedule, which lasts as long as its run, so that the next one is skipped meanwhile."""
 
     @workflow.run
     async def run(self, tick: documents.Tick) -> None:
-        """Begin the run, and wait for its end."""
+        """Start the run, and wait for its end."""
         run = documents.run_of_tick(tick["launch"]["run"], workflow.info().workflow_id)
         launch: documents.Launched = {**tick["launch"], "run": run}
         with suppress(ChildWorkflowError, WorkflowAlreadyStartedError):  # it was cancelled, or somebody has begun it
