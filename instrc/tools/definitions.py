@@ -18,7 +18,7 @@ LEVELS: Final = 100
 """Maximum nesting of wrappers around a tool."""
 LISTS: Final = (
     *("tools", "functions", "functionDeclarations", "function_declarations", "result", "available_tools", "toolConfig"),
-    "specifications",
+    *("specifications", "params"),
 )
 """Members of requests, server responses and data sets that hold tools or lead to them."""
 ONE: Final = ("function", "json_schema", "response_format", "format", "text", "tool", "toolSpec", "custom")
@@ -52,9 +52,6 @@ _OPTIONS: Final = {
     "openai": ("parameters", ("allowed_callers", "defer_loading")),
 }
 """Member with the schema, and the options; from anthropic 2.14.0 and openai 3.57.0, parameters of tools, 2026-11-28."""
-_ASKING = ("elicitation/create", "sampling/createMessage")
-"""Requests from MCP servers that hold a schema or tools."""
-_OF_QUESTIONS = frozenset({"message", "mode", "url", "elicitationId", "elicitation_id", "requestState", "_meta", "meta", "task"})
 
 
 class ToolWords(NamedTuple):
@@ -106,24 +103,6 @@ def unpacked(text: Json) -> Json:
         return loads(text)
     except (JsonSyntaxError, ValueError):
         return None
-
-
-def message_of_a_server(value: JsonObject) -> JsonObject:
-    """Return the part of an MCP message that may be tools or a question, else the value itself; raise `TypeError` for neither."""
-    if value.get("method") in _ASKING and isinstance(params := value.get("params"), dict):
-        return params
-    if "jsonrpc" in value and not isinstance(value.get("result"), dict):
-        raise TypeError("a message of JSON-RPC without a `result` has no tools: give the answer to `tools/list`")
-    return value
-
-
-def asked_schema(value: JsonObject) -> JsonObject | None:
-    """Return the schema of the answer to an MCP question, or `None` for other requests; raise `TypeError` if it is missing."""
-    if isinstance(asked := value.get("requestedSchema", value.get("requested_schema")), dict):
-        return asked
-    if isinstance(value.get("message"), str) and value.keys() <= _OF_QUESTIONS:
-        raise TypeError("a question of MCP without a `requestedSchema` asks for no value: show its `message` to a person")
-    return None
 
 
 def is_definition(value: JsonObject) -> bool:

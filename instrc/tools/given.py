@@ -65,10 +65,6 @@ def _in_object(value: JsonObject, name: str | None, level: int) -> list[Tool]:
     """Return an object's schema or tool, or the tools that it contains; `level` is the nesting of wrappers."""
     if not _OF_SCHEMAS.isdisjoint(value):
         return [_of_json(value, name)]
-    value = definitions.message_of_a_server(value)
-    if (asked := definitions.asked_schema(value)) is not None:
-        text = value.get("message")
-        return [Tool(name or "tool", asked, text if isinstance(text, str) else None)]
     if definitions.is_definition(value):
         return [_of_definition(value, name)]
     if level > definitions.LEVELS:

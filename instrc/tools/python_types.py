@@ -63,35 +63,6 @@ _OF_USERS = frozenset({"config", "default", "expected", "members", "metadata"})
 """Members of pydantic's core schema that hold user values of any shape."""
 
 
-def field_of_path(core: object) -> tuple[str, list[object]] | None:
-    """Return a field of a core schema that is only read by an `AliasPath`, with the path, or `None`."""
-    waiting: list[tuple[object, bool]] = [(core, False)]
-    while waiting:
-        here, by_name = waiting.pop()
-        if isinstance(here, dict):
-            config = here.get("config")
-            if isinstance(config, dict):
-                by_name = bool(config.get("validate_by_name", config.get("populate_by_name", False)))
-            fields = here.get("fields")
-            named = fields.items() if isinstance(fields, dict) else _named(fields)
-            for name, field in named if not by_name else ():
-                alias = field.get("validation_alias") if isinstance(field, dict) else None
-                if not isinstance(alias, list) or not alias:
-                    continue
-                choices = alias if isinstance(alias[0], list) else [alias]
-                if all(len(choice) > 1 for choice in choices):
-                    return str(name), choices[0]
-            waiting += [(part, by_name) for word, part in here.items() if word not in _OF_USERS]
-        elif isinstance(here, list | tuple):
-            waiting += [(part, by_name) for part in here]
-    return None
-
-
-def _named(fields: object) -> list[tuple[object, object]]:
-    """Return the fields of a dataclass, which are stored in a list, with their names."""
-    return [(field.get("name"), field) for field in fields if isinstance(field, dict)] if isinstance(fields, list) else []
-
-
 _ALIASES = frozenset({"alias", "validation_alias"})
 """Members of pydantic's core schema that hold names: a text, or lists of choices and paths."""
 
@@ -379,7 +350,6 @@ def schema_of_type(value: object) -> Described | None:
     """
     if is_adapter(value) and callable(describe := attribute(value, "json_schema")):
         schema = described(describe)
-        _refuse_paths(value)
         return Described(None, schema, None)
     routine = function_of(value)
     if not _is_type(value) and routine is None:
@@ -399,19 +369,6 @@ def schema_of_type(value: object) -> Described | None:
     elif routine is not None and isinstance(schema, dict):
         text, schema = share_docstring(text, schema)
     return Described(_own_name(value) if inner is None else getattr(inner, "__name__", None), schema, text or None)
-
-
-def _refuse_paths(value: object) -> None:
-    """Raise `UndescribedError` for a type with a field that is only read from inside another one."""
-    core = attribute(value, "__pydantic_core_schema__" if isinstance(value, type) else "core_schema")
-    if found := field_of_path(core):
-        name, path = found
-        written = ", ".join(map(repr, path))
-        message = (
-            f"the field `{name}` is read from inside another one only, by `AliasPath({written})`, which a schema does not say: "
-            f'allow its name too, by `AliasChoices("{name}", AliasPath({written}))`'
-        )
-        raise UndescribedError(message)
 
 
 def _shown(value: object) -> object:
@@ -493,14 +450,10 @@ def pydantic_schema(value: object) -> JsonObject:
     for method in ("model_json_schema", "json_schema", "schema"):  # a model, a `TypeAdapter`, a model of pydantic 1
         describe: Callable[..., JsonObject] | None = getattr(value, method, None)
         if callable(describe):
-            schema = described(describe)
-            _refuse_paths(value)
-            return schema
+            return described(describe)
     try:
         from pydantic import TypeAdapter  # optional: only who has such types has it
     except ImportError:
         raise SettingsError([MissingLibrary(library="pydantic", extra="import")]) from None
     adapter = TypeAdapter(with_readable_dicts(cast("type[object]", value)))
-    schema = described(adapter.json_schema)
-    _refuse_paths(adapter)
-    return schema
+    return described(adapter.json_schema)

@@ -441,24 +441,13 @@ def test_a_member_of_a_tool_of_another_type_is_told(wrong: Any, told: str) -> No
 @every_case("more", [{"error": {"code": -32601, "message": "no such method"}}, {"method": "tools/list"}])
 def test_a_message_of_json_rpc_without_a_result_is_refused(more: dict[str, Any]) -> None:
     for lowering in (lower, lower_all):
-        with pytest.raises(TypeError, match="without a `result` has no tools"):
+        with pytest.raises(TypeError, match="this is not a tool"):
             lowering({"jsonrpc": "2.0", "id": 1, **more}, "gemini")
-
-
-def test_the_form_that_a_server_of_mcp_asks_for_is_a_tool_with_its_message() -> None:
-    params = {"mode": "form", "message": "Which city?", "requestedSchema": CITY}
-    for asked in (params, {"jsonrpc": "2.0", "id": 1, "method": "elicitation/create", "params": params}):
-        tool = tool_of(asked, "ask")
-        assert (tool.name, tool.schema, tool.description) == ("ask", CITY, "Which city?")
-        found = lift({"action": "accept", "content": {"city": 1}}, lower(asked, "openai-output"))
-        assert [violation.instance for violation in found.invalid] == ["/city"]
 
 
 @every_case(
     ("value", "told"),
     [
-        ({"mode": "url", "url": "https://a.example", "message": "Pay.", "elicitationId": "1"}, "asks for no value"),
-        ({"method": "elicitation/create", "params": {"mode": "url", "url": "https://a.example", "message": "Pay."}}, "no value"),
         (
             {"method": "sampling/createMessage", "params": {"messages": [], "maxTokens": 9}},
             "`messages`, `maxTokens`: this is not a",

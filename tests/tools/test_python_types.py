@@ -12,7 +12,7 @@ import attrs
 import msgspec
 import pytest
 from every_case import every_case
-from pydantic import AliasChoices, AliasPath, BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import BaseModel, TypeAdapter
 from typing_extensions import TypeAliasType
 
 import instrc
@@ -131,46 +131,6 @@ def test_a_span_is_taken_where_pydantic_takes_it(span: str) -> None:
     assert (lifted.status == "ok") is (wanted is not None)
     if wanted is not None:
         assert lifted.as_model(Times).span == wanted
-
-
-class Inside(BaseModel):
-    city: str = Field(validation_alias=AliasPath("address", "city"))
-
-
-class Outside(BaseModel):
-    inside: list[Inside]
-
-
-@dataclasses.dataclass
-class Held:
-    inside: Inside | None = None
-
-
-class Also(BaseModel):
-    city: str = Field(validation_alias=AliasChoices(AliasPath("address", "city"), "city"))
-
-
-class ByOwnName(BaseModel):
-    model_config = ConfigDict(validate_by_name=True)
-    city: str = Field(validation_alias=AliasPath("address", "city"))
-
-
-def takes_inside(inside: Inside) -> None: ...
-
-
-@pytest.mark.parametrize("given", [Inside, Outside, Held, takes_inside, list[Inside], TypeAdapter(Outside)])
-def test_a_field_that_is_read_from_inside_another_only_is_told(given: Any) -> None:
-    """Its schema has the field's own name, under which the class would not find it."""
-    told = r"`city` is read from inside another one only, .* by `AliasChoices\(\"city\", AliasPath\('address', 'city'\)\)`"
-    with pytest.raises(TypeError, match=told):
-        instrc.lower(given)
-    with pytest.raises(instrc.CompileError, match="AliasPath"):
-        instrc.compile("Draft", vibes={"Draft": given})
-
-
-@pytest.mark.parametrize("given", [Also, ByOwnName])
-def test_a_field_that_is_read_by_a_name_too_is_taken(given: Any) -> None:
-    assert instrc.lift({"city": "Rome"}, instrc.lower(given)).as_model(given).city == "Rome"
 
 
 class OfMcp(BaseModel):

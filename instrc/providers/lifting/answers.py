@@ -476,16 +476,6 @@ def _mcp(answer: JsonObject) -> RawReply | None:
     return replace(content(result.get("content")), result=True)
 
 
-def _elicited(answer: JsonObject) -> RawReply | None:
-    """Read a user's answer to a question of an MCP server."""
-    action = answer.get("action")
-    if not isinstance(action, str) or not answer.keys() <= {"action", "content", "_meta", "meta", "resultType", "result_type"}:
-        return None
-    if action == "accept" and isinstance(answer.get("content"), dict):
-        return RawReply((RawCall(None, answer["content"]),))
-    return RawReply(refusal=action) if action in {"decline", "cancel"} else None
-
-
 def _ollama(answer: JsonObject) -> RawReply | None:
     """Read `/api/chat` and `/api/generate`."""
     end = stop_reply(answer.get("done_reason")) | RawReply(cut=answer.get("done") is False)
@@ -541,7 +531,6 @@ _READERS: tuple[Callable[[JsonObject], RawReply | None], ...] = (
     event_of,
     _output,
     _mcp,
-    _elicited,
     _ollama,
     _messages,
     _llama_cpp,

@@ -2,80 +2,15 @@
 
 from __future__ import annotations
 
-import re
-from itertools import pairwise
-
 from msgspec.structs import replace
 
 from instrc.providers.lifting.reply import RawCall, RawReply, first, join_replies, raw_call, stop_reply
-from instrc.text.jsonvalue import Json, JsonArray, JsonObject, text_or_empty
-
-_STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]|\['([^']*)'\]|\[\"([^\"]*)\"\]")
-_VALUES = (("stringValue", "string_value"), ("numberValue", "number_value"), ("boolValue", "bool_value"))
-
-
-def joined_calls(parts: JsonArray) -> JsonArray:
-    """Return the parts of an answer with the fragments of each call joined."""
-    built: JsonArray = []
-    open_call: JsonObject | None = None
-    for part in parts:
-        call = first(part, "functionCall", "function_call") if isinstance(part, dict) else None
-        if not isinstance(call, dict):
-            built.append(part)
-            continue
-        more = first(call, "partialArgs", "partial_args")
-        if not isinstance(more, list) and not continues_later(call) and (open_call is None or call.get("name")):
-            built.append(part)
-            continue
-        if open_call is None or call.get("name"):
-            open_call = {"name": call.get("name"), "id": call.get("id"), "args": call.get("args") or {}}
-            built.append({"functionCall": open_call})
-        open_call["willContinue"] = continues_later(call)
-        for item in more if isinstance(more, list) else ():
-            if isinstance(item, dict):
-                _put(open_call, first(item, "jsonPath", "json_path"), item)
-    return built
-
-
-def _put(call: JsonObject, path: Json, said: JsonObject) -> None:
-    """Add one value to the arguments of a call; an existing text is continued."""
-    if not isinstance(path, str):
-        return
-    steps: list[str | int] = ["args"]
-    steps += [int(index) if index else name or quoted or double for name, index, quoted, double in _STEP.findall(path)]
-    if len(steps) == 1:
-        return
-    value = next((said[key] for keys in _VALUES for key in keys if said.get(key) is not None), None)
-    at: Json = call
-    for step, following in pairwise(steps):
-        inner: Json = _member(at, step)
-        if not isinstance(inner, dict | list):
-            inner = [] if isinstance(following, int) else {}
-            _set(at, step, inner)
-        at = inner
-    known = _member(at, steps[-1])
-    _set(at, steps[-1], known + value if isinstance(known, str) and isinstance(value, str) else value)
-
-
-def _member(holder: Json, step: str | int) -> Json:
-    if isinstance(holder, dict) and isinstance(step, str):
-        return holder.get(step)
-    return holder[step] if isinstance(holder, list) and isinstance(step, int) and step < len(holder) else None
-
-
-def _set(holder: Json, step: str | int, value: Json) -> None:
-    if isinstance(holder, dict) and isinstance(step, str):
-        holder[step] = value
-    elif isinstance(holder, list) and isinstance(step, int):
-        if step < len(holder):
-            holder[step] = value
-        elif step == len(holder):
-            holder.append(value)
+from instrc.text.jsonvalue import Json, JsonObject, text_or_empty
 
 
 def continues_later(call: JsonObject) -> bool:
-    """Return whether a call continues in a later part."""
-    return first(call, "willContinue", "will_continue") is True
+    """Return whether Gemini sends a call in parts, of which none is its arguments."""
+    return first(call, "willContinue", "will_continue") is True or first(call, "partialArgs", "partial_args") is not None
 
 
 _THINKING = frozenset({"reasoning", "thinking", "redacted_thinking", "reasoning_content"})
@@ -205,7 +140,7 @@ def content(parts: Json, *, calls: bool = True) -> RawReply:
     if not isinstance(parts, list):
         return RawReply()
     whole: list[JsonObject]  # LangChain lets texts stand bare in a list
-    whole = [item if isinstance(item, dict) else {"text": item} for item in joined_calls(parts)]
+    whole = [item if isinstance(item, dict) else {"text": item} for item in parts]
     return join_replies(part(item, calls=calls) for item in whole)
 
 

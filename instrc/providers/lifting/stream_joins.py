@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from msgspec import Struct, field
 
-from instrc.providers.lifting.parts import content, is_ended, joined_calls
+from instrc.providers.lifting.parts import content, is_ended
 from instrc.providers.lifting.reply import first, says_something
 from instrc.text.jsontext import loads
 from instrc.text.jsonvalue import Json, JsonArray, JsonObject, listing, mapping, text_or_empty
@@ -161,7 +161,7 @@ def _gemini(pieces: list[JsonObject]) -> JsonObject:
                     ended["finishMessage"] = why
     if "finishReason" not in ended and "promptFeedback" not in joined:
         ended["finishReason"] = "MAX_TOKENS"
-    said = _texts_joined(joined_calls(parts))
+    said = _texts_joined(parts)
     return {"candidates": [{"content": {"role": "model", "parts": said}, **ended}], **joined}
 
 

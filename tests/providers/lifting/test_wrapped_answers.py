@@ -74,7 +74,6 @@ OK: dict[str, Any] = {
     },
     "what MCP samples": {"role": "assistant", "model": "m", "content": {"type": "text", "text": TEXT}, "stopReason": "endTurn"},
     "a call that MCP samples": {"role": "assistant", "model": "m", "content": [USE], "stopReason": "toolUse"},
-    "what a user of MCP answers": {"action": "accept", "content": OSLO},
     "the body of invoke_model": {"ResponseMetadata": {}, "contentType": "application/json", "body": json.dumps(CLAUDE)},
     "a call beside one of Bedrock's own": {
         "output": {
@@ -157,8 +156,6 @@ OTHERS: dict[str, list[Any]] = {
         chat("content-filter"),
         chat("sensitive"),
         {"id": "1", "finish_reason": "ERROR_TOXIC", "message": {"role": "assistant", "content": []}},
-        {"action": "decline"},
-        {"action": "cancel", "content": None},
         {"content": {"parts": []}, "finishReason": "SAFETY"},
         {"custom_id": "1", "result": {"type": "succeeded", "message": {**CLAUDE, "content": [], "stop_reason": "refusal"}}},
     ],
