@@ -21,6 +21,7 @@ from instrc.lsp.hints import about
 from instrc.lsp.knowledge import Knowledge, declared_inputs, down, members
 from instrc.lsp.session import EditorSession, TextDocument
 from instrc.problems.blocks import FORMS
+from instrc.schema.vocabulary import JSON_SCHEMA
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json
 from instrc.text.limits import ROUNDS
@@ -31,6 +32,9 @@ COMPLETION_DISTANCE: Final = 5_000
 _URI = re.compile(r"aug:[^\s()\[\]{},;|@\"']*\Z")
 _VALUE = re.compile(r"([^\W\d]\w*)((?:\s*\.\s*[$\w]+)*)\s+is\s+(\"?)[^\"\n{]*\Z")
 _PATH = re.compile(r"([^\W\d]\w*)((?:\s*\.\s*[$\w]+)*)\s*\.\s*[$\w]*\Z")
+_ANNOTATION = re.compile(r"@\s*\{(?:[^{}]*,)?\s*\w*\Z")
+"""The braces of an annotation, where a keyword can begin."""
+_ANNOTATING = ("within", "delay", *sorted(word for word in JSON_SCHEMA if word.isalpha()))
 _CALL_PATH = re.compile(r"\)\s*((?:\.\s*[$\w]+\s*)*)\.\s*[$\w]*\Z")
 
 
@@ -55,7 +59,11 @@ def completion(document: TextDocument, offset: int, session: EditorSession, *, s
         return _members(_path_schema(document, offset, path, knowledge))
     if path := _CALL_PATH.search(before):
         return _members(_call_schema(document, offset - len(path.group()) + 1, path.group(1), knowledge))
+    if _ANNOTATION.search(before):
+        return [types.CompletionItem(label=word, kind=types.CompletionItemKind.Property) for word in _ANNOTATING]
     fits = expected(document, offset)
+    if (called := name_of_open_call(before)) in {"Plan", "OneOf"}:
+        return [item for item in _names(document, offset, knowledge, fits) if _is_choice(item, called)]
     slots = _slots(before, knowledge) if fits.values else []
     return [*slots, *_names(document, offset, knowledge, fits), *_words(fits, snippets=snippets)]
 
@@ -210,6 +218,14 @@ def _names(document: TextDocument, offset: int, knowledge: Knowledge, fits: Expe
     for name in sorted(RESERVED):
         if name not in seen:
             yield types.CompletionItem(label=name, kind=types.CompletionItemKind.Keyword, sort_text=f"3{name}")
+
+
+def _is_choice(item: types.CompletionItem, called: str) -> bool:
+    """Return whether a name fits in `Plan(…)`, which takes activities and programs, or in `OneOf(…)`, which takes a value."""
+    if called == "OneOf":
+        return item.kind == types.CompletionItemKind.Variable
+    activity = item.kind == types.CompletionItemKind.Function and item.label.endswith("_Activity")
+    return activity or item.kind == types.CompletionItemKind.Module
 
 
 def _program_name(name: str) -> str:

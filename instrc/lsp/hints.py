@@ -14,6 +14,7 @@ from instrc.language.tables import CLOSING, CONTEXTUAL, OPENING
 from instrc.language.view import KEYWORDS
 from instrc.lsp.knowledge import Definition, Knowledge, KnownInstruction, carried_out_by, declared_inputs, members
 from instrc.lsp.session import EditorSession, Lines, TextDocument
+from instrc.problems.blocks import FORMS
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json
 from instrc.text.source import Span
@@ -31,6 +32,20 @@ _WORDS = {
     "Plan": "A list of tasks that a model decides on; `RunPlan_Activity` carries it out.",
     "OneOf": "One value of a list that an earlier step gave.",
     "Fail": "Fail for good.",
+    "when": f"`{FORMS['when']}`: the value of the first body whose condition holds; behind a list, the elements that are kept.",
+    "each": f"`{FORMS['each']}`: the body once for each element, all at the same time; the list of values.",
+    "repeat": f"`{FORMS['repeat']}`: the body again until the condition holds, at most `max` rounds, 3 by default.",
+    "try": f"`{FORMS['try']}`: the `else` runs if something in the first body has finally failed; it can read `error`.",
+    "race": f"`{FORMS['race']}`: all bodies at the same time; when the first is done, the others are cancelled.",
+    "do": f"`{FORMS['do']}`: calls of their own, apart from all other steps.",
+    "else": "What runs if no condition holds, if the first body of a `try` fails, or after the last round.",
+    "until": "The condition that ends the rounds, or cancels the elements that are not done.",
+    "max": "Most rounds, or most elements: a list with more fails.",
+    "first": "How many elements are taken.",
+    "keep": "How many of the last rounds `rounds` holds.",
+    "const": "Names a value.",
+    "tool": "Names a value and exports it as a program of its own.",
+    "input": "Declares an input in addition to `prompt`.",
 }
 
 
@@ -51,7 +66,9 @@ def hover(document: TextDocument, offset: int, session: EditorSession) -> types.
         title = _WORDS.get(found.name, "") if found.kind == "round" else f"{found.kind} `{found.name}`"
         return _hover_of(title + _meaning(found), knowledge.of_definition(found, document.index), document, span)
     if mention is None:
-        return None
+        words = (each for each in document.words.tokens if each.start <= offset <= each.end and each.kind in _COLORING_WORDS)
+        spans = (document.source.span(each.start, each.end) for each in words)
+        return next((_hover_of(_WORDS[span.text], {}, document, span) for span in spans if span.text in _WORDS), None)
     known = knowledge.find(mention.text)
     if known is not None:
         return _hover_of(about(known, knowledge), knowledge.schema(known), document, mention.span)

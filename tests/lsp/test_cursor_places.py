@@ -66,6 +66,10 @@ def opened(tmp_path: Path) -> Any:
         ("Draft(prompt;\nrepeat { Draft(prompt draft); Draft } ¦", {"until"}),
         ("each guest in prompt.guests { Draft({ a b }); }\n¦", {"tool", "input", "const", "Draft"}),
         ("aug:support/¦", {"aug:support/triage"}),
+        ("Draft @ { ¦ }", {"within", "delay", "description", "properties"}),
+        ('Send_Activity(prompt) @ { within: "P2D", de¦ }', {"delay", "description"}),
+        ("Draft(prompt, { subject: Plan(¦) })", {"Send_Activity", "Triage"}),
+        (PEOPLE + "Draft({ subject: OneOf(¦) })", {"people"}),
     ],
 )
 def test_what_is_offered(opened: Any, text: str, wanted: set[str]) -> None:
@@ -98,6 +102,9 @@ def test_nothing_is_offered_in_comments_and_strings(opened: Any, text: str) -> N
         ("Draft @ { properties: { text: ¦ } }", {"Draft", "subject", "when"}),
         ("Draft({ ¦ })", {"const", "tool", "else"}),
         ("each a in prompt.b { ¦ }", {"tool", "input", "else"}),
+        ("Draft @ { ¦ }", {"Draft", "prompt", "when"}),
+        ("Draft(prompt, { subject: Plan(¦) })", {"Draft", "prompt", "Approve_User", "RunPlan_Activity", "when"}),
+        (PEOPLE + "Draft({ subject: OneOf(¦) })", {"Draft", "Send_Activity", "when"}),
         ("repeat { Draft } ¦", {"max", "else", "Draft"}),
         ("when prompt.x is 1 { Draft } ¦", {"Draft", "until", "is"}),
         ("Draft(prompt;\nDraft;\n¦", {"else", "until", "max", "keep", "is", "or", "in"}),
@@ -111,6 +118,24 @@ def test_what_cannot_stand_at_a_place_is_not_offered(opened: Any, text: str, unw
     document, offset, session = opened(text)
     offered = {item.label for item in completion.completion(document, offset, session, snippets=False)}
     assert not unwanted & offered
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("wh¦en prompt.x is 1 { Draft }", "when PATH { … } else { … }"),
+        ("¦each a in prompt.b { Draft(a) }", "all at the same time"),
+        ("repeat { const d = Draft(prompt); d } unt¦il d.text is 'a' max 3", "ends the rounds"),
+        ("repeat { const d = Draft(prompt); d } until d.text is 'a' ma¦x 3", "Most rounds"),
+        ("co¦nst a = Draft(prompt)", "Names a value."),
+        ("try { Draft(prompt) } el¦se { null }", "What runs if"),
+        ("// wh¦en", "None"),
+        ("Draft¦(prompt) | @ { title: 'when' }", "carried out by the model"),
+    ],
+)
+def test_the_words_of_the_language_are_explained(opened: Any, text: str, shown: str) -> None:
+    document, offset, session = opened(text)
+    assert shown in str(hover(document, offset, session))
 
 
 @pytest.mark.parametrize("name", ["Tri¦age(prompt)", "aug:support/tri¦age(prompt)"])
