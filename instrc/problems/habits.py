@@ -154,27 +154,6 @@ class DeadlineAsArgument(ProblemWarning):
     """The duration, as written."""
 
 
-class EmptyBraces(ProblemWarning):
-    annotating: bool = False
-    """Whether the braces follow an `@`."""
-    in_pipe: bool = False
-    """Whether the braces are a stage of a pipe."""
-
-    @property
-    def message(self) -> str:
-        if self.annotating:
-            return "this annotation is empty, so it has no effect"
-        return (
-            f"these braces are empty, so {'this stage' if self.in_pipe else 'they'} {'has' if self.in_pipe else 'have'} no effect"
-        )
-
-    @property
-    def hint(self) -> str | None:
-        if self.annotating:
-            return "write a description or keywords, or remove the `@`"
-        return "write what is missing, or remove the stage" if self.in_pipe else "write what is missing, or remove them"
-
-
 class SimilarLabel(ProblemWarning):
     message = "`{callee}` has the label `{label}` here, and lists the input `{other}`"
     hint = "if they are the same, spell them alike"

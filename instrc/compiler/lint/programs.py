@@ -76,31 +76,26 @@ def _at_the_top(problem: Problem, schema: Json, at: Span, *, inline: bool) -> Pr
 
 _DEEPER = re.compile(r"^([ \t]*)[^\s/](?>.*\S)(?<![;{(,|:=\[])\s*\n(?=\1[ \t]+[^\W\d])", re.MULTILINE)
 """A line that may be followed by an indented one that begins with a name; each line is scanned once."""
-_EMPTY = (re.compile(r"\{\s*\}"), re.compile(r"@\s*(?:\"\"|'')"))  # apart, as what begins with one letter is found fast
 _FAIL = r"\bFail\b\s*(?:\(\s*\)|[^\s(]|$)"
 """A `Fail` without arguments."""
 _TIMED = re.compile(r"(?:[(,]|(?<!@)(?<!@ )\{)\s*(?:within|delay)\s*:\s*[\"']P")
 """A duration that may be an argument; annotations that begin with one are excluded."""
 _PEOPLE = ("_User", "_Human")
-_KEYED = frozenset({"Process", "LLM_Context", "Server_Context", "User_Context", "StartProcess", "LaunchProcess"})
-"""Names whose braces hold keys of steps."""
 
 
 def slips(program: surface.Program) -> Iterator[Problem]:
     """Yield probable slips in a program that compiles; a search of the text decides first whether there can be any."""
     text = program.source.text
-    deeper, empty = _DEEPER.search(text), any(each.search(text) for each in _EMPTY)
+    deeper = _DEEPER.search(text)
     named, fails = _goals_like_names(program), "Fail" in text
     bare = fails and re.search(_FAIL, text)
     timed = ("within" in text or "delay" in text) and _TIMED.search(text)
     yield from named
-    if not (deeper or empty or fails or timed):
+    if not (deeper or fails or timed):
         return
     written = list(program_nodes(program.statements))
     if deeper:
         yield from _indented(program, written)
-    if empty:
-        yield from _empty(written)
     if bare:
         yield from _bare_fails(written)
     if fails:
@@ -177,29 +172,6 @@ def _margin(text: str, start: int) -> str | None:
     """Return the white space before the beginning of a line, or `None` if something else precedes."""
     line = text[text.rfind("\n", 0, start) + 1 : start]
     return None if line.strip() else line
-
-
-def _empty(written: list[object]) -> Iterator[Problem]:
-    from instrc.problems.habits import EmptyBraces  # only where there are some
-
-    for node in written:
-        match node:
-            case surface.Annotated(annotation={} | "" as annotation, annotation_span=at) if not annotation:
-                yield EmptyBraces(at=at, annotating=True)
-            case surface.Pipe(stages):
-                yield from (EmptyBraces(at=stage.span, in_pipe=True) for stage in stages if _is_empty(stage))
-            case surface.Call(callee=surface.Name(text=callee) | surface.Uri(text=callee), arguments=arguments) if (
-                callee not in _KEYED
-            ):
-                for argument in arguments:
-                    if argument.label is None and _is_empty(argument.value):
-                        yield EmptyBraces(at=argument.value.span)
-            case _:
-                pass
-
-
-def _is_empty(value: object) -> bool:
-    return isinstance(value, surface.Object) and not value.fields
 
 
 def _labelled(call: surface.Call) -> Iterator[tuple[str, Span, object]]:

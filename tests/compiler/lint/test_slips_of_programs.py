@@ -53,20 +53,6 @@ def test_other_lines_are_statements_as_they_stand(text: str) -> None:
     assert "indented-statement" not in dict(warnings(text))
 
 
-@every_case("text", ["Draft(«{}»)", "Draft | «{ }»", "Draft «@ {}»", 'Draft «@ ""»', "Draft(prompt, «{}»)"])
-def test_empty_braces_are_told(text: str) -> None:
-    shown = text.partition("«")[2].partition("»")[0]
-    assert warnings(text.replace("«", "").replace("»", "")) == [("empty-braces", shown)]
-
-
-@every_case(
-    "text",
-    ["Send_Activity(options: {})", "Draft()", "Draft | @{}"],
-)
-def test_empty_values_and_open_schemas_are_not(text: str) -> None:
-    assert "empty-braces" not in dict(warnings(text))
-
-
 @every_case(
     "text",
     [
