@@ -19,7 +19,7 @@ from instrc.tools.python_values import called_with_json, instruction_name
 
 
 class Retry(Struct, frozen=True):
-    """So many attempts, with growing pauses between them: by default 1 second, then 2."""
+    """A number of attempts with growing pauses between them: by default 1 second, then 2."""
 
     attempts: int = 3
     pause: float = 1.0
@@ -42,11 +42,11 @@ class Retry(Struct, frozen=True):
     """Whether programming errors such as `TypeError` or `KeyError` are retried: the next attempt would meet them too."""
 
     def wait(self, attempt: int) -> float:
-        """Return the pause in seconds after an attempt, of which the first is 1."""
+        """Return the pause in seconds after an attempt, counted from 1."""
         return min(self.pause * self.factor ** (attempt - 1), self.longest)
 
     def again(self, attempt: int, code: str | None) -> bool:
-        """Return whether to try again after an attempt, of which the first is 1, that failed with a code or without one."""
+        """Return whether to retry after an attempt, counted from 1, that failed with or without a code."""
         return attempt < self.attempts and (self.codes is None or code is None or code in self.codes)
 
 
@@ -54,7 +54,7 @@ Handler: TypeAlias = "Callable[[Json], HandlerResult | Awaitable[HandlerResult]]
 
 
 class Activity(Struct, frozen=True):
-    """A handler under a name, with its policy; or a process that serves the name."""
+    """A handler under a name, with its retry policy; or a process that serves the name."""
 
     name: str
     handler: Handler | None
@@ -115,7 +115,7 @@ class Activities:
         return bool(self._known)
 
     def with_those_of(self, others: Activities) -> Activities:
-        """Return a registry of both; of one name, that of the others."""
+        """Return a registry of both; for equal names, the others' entry."""
         result = Activities(self)
         result._known |= others._known
         return result
@@ -125,12 +125,12 @@ class Activities:
         return self._known.get(bare_name(name))
 
     def processes(self) -> Iterator[tuple[str, Json]]:
-        """Yield the processes that plans of its processes name, by their addresses."""
+        """Yield the processes named by plans of its processes, with their addresses."""
         for activity in self._known.values():
             yield from activity.processes.items()
 
     def takes(self) -> dict[str, Json]:
-        """Return the inputs of the activities that its processes call, from their vibes: schemas, by bare names."""
+        """Return the input schemas of the activities that its processes call, from their vibes, by bare names."""
         return {name: schema for activity in self._known.values() for name, schema in activity.takes.items()}
 
     def names(self) -> tuple[str, ...]:
@@ -139,7 +139,7 @@ class Activities:
 
 
 def _input_schema(*given: object) -> Json:
-    """Return the first argument that is set, as a schema: a Python type stands for its values, a function for its parameters."""
+    """Return the first argument that is set as a schema: a Python type means its values, a function its parameters."""
     result = next((item for item in given if item is not None), True)
     described = None if isinstance(result, dict | bool) else schema_of_type(result)
     if described is None and not isinstance(result, dict | bool):
@@ -153,18 +153,18 @@ _TEMPORARY = frozenset({408, 409, 425, 429})
 
 
 def is_temporary(status: int) -> bool:
-    """Return whether a request that got this HTTP status may succeed later: the server is busy or broken, or a time ran out."""
+    """Return whether a request with this HTTP status may succeed later: the server is busy or broken, or timed out."""
     return status in _TEMPORARY or status >= 500
 
 
 def is_lost(error: BaseException) -> bool:
-    """Return whether an error, of any library, means that a service could not be reached."""
+    """Return whether an error of any library means that a service is unreachable."""
     words = ("Timeout", "Connect", "RemoteProtocol")
     return isinstance(error, ConnectionError) or any(word in type(error).__name__ for word in words)
 
 
 def connection_code(error: BaseException) -> str | None:
-    """Return the code of an error by which a service is not to blame on the run: its HTTP status, or `unreachable`."""
+    """Return the code of an error that is not the run's fault: its HTTP status, or `unreachable`."""
     status = getattr(getattr(error, "response", None), "status_code", None)
     if isinstance(status, int) and is_temporary(status):
         return str(status)
@@ -191,7 +191,7 @@ _F = TypeVar("_F", bound=Callable[..., object])
 
 
 class ActivityError(Exception):
-    """Raised by a handler that has failed: with a `code` for programs, and whether to `retry`."""
+    """Raised by a handler that failed: with a `code` for programs, and whether to `retry`."""
 
     def __init__(self, message: str, *, code: str | None = None, retry: bool = True) -> None:
         super().__init__(message)
@@ -219,7 +219,7 @@ PENDING = Pending()
 
 
 class ActivityCall(Struct):
-    """The call that a handler is carrying out."""
+    """The current call of a handler."""
 
     key: str
     """`run/command`, equal for all attempts: an idempotency key for the handler."""
@@ -228,7 +228,7 @@ class ActivityCall(Struct):
     beat: Callable[[], object] = lambda: None
 
     def heartbeat(self) -> None:
-        """Show that the handler is alive."""
+        """Report that the handler is alive."""
         self.beat()
 
 
@@ -236,19 +236,19 @@ _current: ContextVar[ActivityCall] = ContextVar("instrc_call")
 
 
 def current_call() -> ActivityCall:
-    """Return the call that is being carried out.
+    """Return the current call.
 
         @instrc.activity("Pay_Activity")
         def pay(bill: dict) -> str:
             return f"paid once as {instrc.current_call().key}"
 
-    Raise `LookupError` outside of a handler.
+    Raise `LookupError` outside a handler.
     """
     return _current.get()
 
 
 class calling:  # noqa: N801  -- reads as what it does
-    """Make a call the current one."""
+    """Context that makes a call the current one."""
 
     def __init__(self, call: ActivityCall) -> None:
         self.call = call
@@ -263,14 +263,14 @@ class calling:  # noqa: N801  -- reads as what it does
 
 
 def activity(name: str, *, retry: Retry | None = None, input: object = None) -> Callable[[_F], _F]:  # noqa: A002  -- its name
-    """Mark a function as the handler of an activity, to be passed to `instrc.run(activities=[…])`.
+    """Mark a function as the handler of an activity, for `instrc.run(activities=[…])`.
 
         @instrc.activity("Send_Activity")
         def send(mail: dict) -> str:
             return "sent"
 
     `input` is the schema of its argument, or a type: a model, a dataclass, a `TypedDict`.
-    A `TypeError` without a name, as where the brackets are left out.
+    Raise `TypeError` without a name, such as when the brackets are missing.
     """
     if not isinstance(name, str):
         called = attribute(name, "__name__")
@@ -287,12 +287,12 @@ def activity(name: str, *, retry: Retry | None = None, input: object = None) -> 
 
 
 def surely_valid(schema: Json, value: Json) -> bool:
-    """Return whether a value satisfies a schema; one that cannot be applied accepts nothing."""
+    """Return whether a value satisfies a schema; an unusable schema accepts nothing."""
     return is_valid(value, schema, unsure=False)
 
 
 def complaints(value: Json, schema: Json) -> list[Complaint]:
-    """Return the first errors of a value; formats count."""
+    """Return the first errors of a value, formats included."""
     return _complaints_of(validate(value, schema, most=COMPLAINTS))
 
 
@@ -301,7 +301,7 @@ def _complaints_of(found: tuple[Violation, ...]) -> list[Complaint]:
 
 
 def in_language(found: Iterable[Complaint], value: Json, schema: Json, faults: Mapping[str, str]) -> list[Complaint]:
-    """Return complaints about a value in another language, whose sentences are `faults`, or in English for a missing one."""
+    """Return complaints about a value in another language, with the sentences `faults`, or in English if one is missing."""
     if not faults:
         return [*found]
     english, ours = validate(value, schema), validate(value, schema, faults=faults)
@@ -311,7 +311,7 @@ def in_language(found: Iterable[Complaint], value: Json, schema: Json, faults: M
 
 
 def beyond_schema(found: Iterable[Complaint], value: Json, schema: Json) -> list[Complaint]:
-    """Return the complaints that a schema does not make itself, each once: a second check of the value would repeat those."""
+    """Return the complaints that a schema does not produce, without duplicates: validating the value again would repeat those."""
     said: list[Complaint] = []
     for item in found:
         said += [item] if item not in said else []
@@ -320,5 +320,5 @@ def beyond_schema(found: Iterable[Complaint], value: Json, schema: Json) -> list
 
 
 def complaints_by(validator: SchemaValidator, value: Json) -> list[Complaint]:
-    """Return the errors of a JSON value by a schema that many values are checked against."""
+    """Return the errors of a JSON value under a schema used for many values."""
     return _complaints_of(validator.validate(value, most=COMPLAINTS, is_json=True))

@@ -24,9 +24,9 @@ from instrc.text.jsonvalue import Json, JsonObject, as_array, as_object
 
 
 def find_question(questions: list[Question], step: str, run: str, report: RunReport | None = None) -> Question:
-    """Return the question of a name: its id, a step, the bare name of a step, or its chunk.
+    """Return a question by its id, a step, the bare name of a step, or its chunk.
 
-    If there is none, the problem says what has become of it, as far as the report of the run shows that.
+    If there is none, the error says what happened to it, as far as the run's report shows.
     """
     step = arguments.as_plain(arguments.text("step", step))
     ways = (
@@ -49,7 +49,7 @@ def find_question(questions: list[Question], step: str, run: str, report: RunRep
 
 
 def question_closed(run: str, step: str, open_: tuple[str, ...], closed: problems.runs.QuestionEnd) -> InstrcError:
-    """Return the error for a question that is closed, with the reason."""
+    """Return the error for a closed question, with the reason."""
     error = {"not asked": NotFoundError, "overdue": GoneError}.get(closed, ConflictError)
     return error([problems.runs.NoSuchQuestion(run=run, step=step, open=open_, closed=closed)])
 
@@ -69,7 +69,7 @@ def _end_of_question(report: RunReport, step: str) -> problems.runs.QuestionEnd:
 
 
 def require_acceptable(wrong: Sequence[documents.Complaint] | None, step: str) -> None:
-    """Refuse an answer with its errors, or, if they are `None`, because its question is closed."""
+    """Raise for an answer with errors, or, if they are `None`, for a closed question."""
     if wrong is None or wrong:
         at = wrong[0]["pointer"] if wrong else ""
         reason = wrong[0]["message"] if wrong else "it is not asked any more"
@@ -89,14 +89,14 @@ def operator_faults(question: Question, data: Json) -> list[documents.Complaint]
 
 
 def decision(question: str, data: JsonObject) -> Again | None:
-    """Return the operator's decision for a held run, as a retry, or `None` if a result is given, or the error stays."""
+    """Return the operator's decision for a held run as a retry, or `None` for a given result or an accepted error."""
     if question == LIMIT:
         return {"limits": None if "fail" in data else cast("documents.SpendingLimits", data)}
     return {"drop": [question]} if "retry" in data else None
 
 
 def answer_result(data: Json, by: documents.Author | None) -> documents.Result:
-    """Return an answer as it is recorded, with its author."""
+    """Return an answer in its recorded form, with its author."""
     return {"ok": data} if by is None else {"ok": data, "by": by}
 
 
@@ -133,7 +133,7 @@ async def ask_people(engine: Engine, report: RunReport, people: People | None) -
 
 
 async def ask_person(people: People, command: documents.UserCommand) -> Json:
-    """Ask people with a copy of a question; return `None`, with a warning, if they raise or return a value that is not JSON."""
+    """Pass a copy of a question to people; return `None`, with a warning, if they raise or return a value that is not JSON."""
     try:
         with guarded():
             answer = people(copy_of(command))

@@ -1,7 +1,7 @@
-"""The boundary to code of others: values cross it as copies, and whatever that code raises is an error of its step.
+"""The boundary to foreign code: values cross it as copies, and errors of that code become errors of its step.
 
-Foreign code are handlers of activities, checks, models, people who can be asked, and watchers.
-It can neither change what a run has recorded nor end the process that carries the run.
+Foreign code includes activity handlers, checks, models, callbacks for people, and watchers.
+It can neither change what a run has recorded nor end the process that carries out the run.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class NotJsonError(ValueError):
 
 
 def copy_of(value: _T) -> _T:
-    """Return a deep copy of our JSON for foreign code."""
+    """Return a deep copy of a JSON value for foreign code."""
     try:
         return cast("_T", orjson.loads(orjson.dumps(value)))
     except (TypeError, ValueError):  # it holds integers over 64 bits, or is deep
@@ -48,9 +48,9 @@ def received(value: object) -> Json:
     """Return a copy of a value from foreign code, read back from canonical JSON; raise `NotJsonError` if it is not JSON.
 
     Instances of typed classes (models, dataclasses, dates) become JSON, tuples become lists.
-    It is nested in at most `LEVELS`.
-    JSON has no `NaN` and no infinity, no bytes and no sets, no keys but texts, and no halves of characters.
-    Its integers have at most `INTEGER_DIGITS` digits, as in programs: no store writes longer ones.
+    Nesting is limited to `LEVELS`.
+    JSON has no `NaN` or infinity, no bytes or sets, only texts as keys, and no lone surrogates.
+    Integers have at most `INTEGER_DIGITS` digits, as in programs: no store writes longer ones.
     """
     if holds_over(value, WRITTEN_VALUES):
         raise NotJsonError(_ENDLESS)
@@ -82,7 +82,7 @@ def _has_long_integer(value: Json) -> bool:
 
 
 class ForeignError(Exception):
-    """Foreign code has raised an error that would end more than the code itself, as `SystemExit` does; `error` is that."""
+    """Foreign code raised an error that would end more than itself, such as `SystemExit`; it is stored in `error`."""
 
     def __init__(self, error: BaseException) -> None:
         super().__init__(said_by(error))
@@ -90,9 +90,9 @@ class ForeignError(Exception):
 
 
 class guarded:  # noqa: N801  -- reads as what it does
-    """Turn whatever code of others raises and no `except Exception` catches, or no future takes, into a `ForeignError`.
+    """Context that converts errors of foreign code that `except Exception` misses, or that futures refuse, to `ForeignError`.
 
-    Two things pass through: the cancellation of the task, and an interrupt by the user.
+    Two errors pass through: the cancellation of the task, and an interrupt by the user.
     """
 
     def __enter__(self) -> None:
@@ -109,7 +109,7 @@ class guarded:  # noqa: N801  -- reads as what it does
 
 
 def _is_cancellation(error: BaseException) -> bool:
-    """Return whether an error is the cancellation of the task that runs now; code in a thread is not cancelled."""
+    """Return whether an error is the cancellation of the current task; code in a thread is not cancelled."""
     import asyncio  # only where something was raised: commands that run nothing do without it
 
     if not isinstance(error, asyncio.CancelledError):
@@ -122,12 +122,12 @@ def _is_cancellation(error: BaseException) -> bool:
 
 
 def said_by(error: BaseException) -> str:
-    """Return the class and the text of an exception, whatever its `__str__` does."""
+    """Return the class and text of an exception, even if its `__str__` fails."""
     return f"{type(error).__name__}: {words_of(error)}"
 
 
 def words_of(error: BaseException) -> str:
-    """Return the words of an exception as a text that JSON can hold."""
+    """Return the text of an exception in a form that JSON can hold."""
     try:
         return writable(str(error))
     except BaseException:  # noqa: BLE001  -- its own `__str__` raises
@@ -135,5 +135,5 @@ def words_of(error: BaseException) -> str:
 
 
 def writable(text: str) -> str:
-    """Return a text that JSON can hold: halves of characters become `?`."""
+    """Return a text that JSON can hold, with lone surrogates replaced by `?`."""
     return text.encode("utf-8", "replace").decode()

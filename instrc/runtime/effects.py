@@ -1,4 +1,4 @@
-"""Carry out commands: ask models, call activities, with the policy of the engine."""
+"""Execute commands: call models and activities, with the engine's policy."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ _KINDS_BY_CODE: dict[str | None, FailureKind] = {
 
 
 class Effects(Struct, frozen=True):
-    """Carries out the commands of one run."""
+    """Executes the commands of one run."""
 
     run: str
     model: Model
@@ -130,7 +130,7 @@ class Effects(Struct, frozen=True):
     """Waits before the next attempt; an engine that retries itself aborts here."""
 
     def key(self, command: str) -> str:
-        """Return the idempotency key of a command's effect: `run/command`, or `run/command~2` where it is begun anew."""
+        """Return the idempotency key of a command's effect: `run/command`, or `run/command~2` after a restart."""
         number = self.keys.get(command, 1)
         return f"{self.run}/{command}" + (f"~{number}" if number > 1 else "")
 
@@ -140,13 +140,13 @@ class Effects(Struct, frozen=True):
             tell_sink(self.sink, event_of(self.run, event, command, facts))
 
     def carried(self, plan: PinnedPlan) -> AbstractContextManager[None]:
-        """Open what lasts as long as this process carries the run: its span."""
+        """Open the context that lasts while this process carries out the run: its span."""
         if self.telemetry is None or "/" in self.run:
             return nullcontext()
         return self.telemetry.carried(self.run, str(plan["process"].get("title") or self.run))
 
     async def ask(self, command: ModelCommand) -> Result:
-        """Ask the model for a chunk; a failed request is retried as its policy says."""
+        """Call the model for a chunk; a failed request is retried according to its policy."""
         steps = command["steps"]
         if command["complaints"]:
             command = {**command, "complaints": _said_once(command)}
@@ -189,14 +189,14 @@ class Effects(Struct, frozen=True):
         return Request(key, name, text, own["schema"], self.chosen or own["model"], own, set_, self.sentences, cache)
 
     def estimate(self, request: Request) -> float:
-        """Return the largest cost of a request, in US dollars; 0 for a model without a price."""
+        """Return the maximum cost of a request in US dollars; 0 for a model without a price."""
         words = request.model or self.words
         most = request.settings.get("max_tokens") or self.table.of_model(words).get("max_tokens") or answer_bound(request.schema)
         sent = len(request.message.encode()) + len(dumps(request.schema, indent=False).encode())
         return estimate_of(self.prices, words, sent, most)
 
     def _teller(self, key: str, steps: Sequence[str]) -> Callable[[Json, Sequence[str]], None] | None:
-        """Return the callback for growing answers, if there are listeners; an error of a listener does not end the run."""
+        """Return the callback for partial answers, if there are listeners; an error of a listener does not end the run."""
         tell, names = self.parts, tuple(steps or ([] if self.step is None else [self.step]))
         if tell is None:
             return None
@@ -213,7 +213,7 @@ class Effects(Struct, frozen=True):
         return told
 
     async def _paid(self, request: Request) -> Reply:
-        """Return the reply of a model, if the budget has room for it; for one that may continue elsewhere the estimate counts."""
+        """Return the reply of a model if the budget has room for it; the estimate counts for one that may continue elsewhere."""
         model = self.others(request.model) if request.model and self.others is not None else self.model
         budget = self.budget
         if budget is None:
@@ -234,7 +234,7 @@ class Effects(Struct, frozen=True):
         return reply if cost is not None or reply.invented else structs.replace(reply, notes=(*reply.notes, _NOT_COUNTED))
 
     def _policy(self, settings: RequestSettings) -> Retry:
-        """Return the number of attempts of a request, and their timeout."""
+        """Return the retry policy of a request."""
         usual = self.model_retry
         return structs.replace(
             usual, attempts=settings.get("attempts", usual.attempts), total=settings.get("total_timeout", usual.total)
@@ -278,7 +278,7 @@ class Effects(Struct, frozen=True):
         return result
 
     def _checked(self, command: ModelCommand, answer: Json) -> list[Complaint]:
-        """Return what the project's own checks say about the steps in an answer."""
+        """Return the complaints of the project's own checks about the steps in an answer."""
         result: list[Complaint] = []
         if not self.checks and not self.classes:
             return result
@@ -302,7 +302,7 @@ class Effects(Struct, frozen=True):
         return result
 
     async def call(self, command: ActivityCommand | FireCommand) -> Result | None:
-        """Call an activity, as often as its policy says, or return `None` if its result comes later."""
+        """Call an activity, retrying according to its policy, or return `None` if its result comes later."""
         if command["kind"] == "activity" and command["process"] is not None:
             return await self._child(self.processes.get(command["process"]), command)
         result = self.activities.find(command["activity"])
@@ -345,9 +345,9 @@ class Effects(Struct, frozen=True):
         fault_of: Callable[[Exception], AttemptFault],
         began: float,
     ) -> tuple[_T, int] | Result:
-        """Make attempts as a policy says, with its pauses.
+        """Make attempts with the pauses of a policy.
 
-        Return the result of an attempt and its number, or the error of the last one as the result of the command.
+        Return the result of an attempt and its number, or the last error as the result of the command.
         """
         attempt = self.first
         while True:
@@ -400,25 +400,25 @@ class Effects(Struct, frozen=True):
 
 
 def _said_once(command: ModelCommand) -> list[Complaint]:
-    """Return the errors of an answer, each once; where there was no value, without what the schema says of `null`."""
+    """Return the errors of an answer without duplicates; if it had no value, without the schema's complaints about `null`."""
     result = [item for number, item in enumerate(command["complaints"]) if item not in command["complaints"][:number]]
     return (beyond_schema(result, None, command["schema"]) if command["rejected"] is None else []) or result
 
 
 def _before(command: str) -> str:
-    """Return the command whose answer was not accepted: `llmContext1` for `llmContext1#2`."""
+    """Return the command whose answer was rejected: `llmContext1` for `llmContext1#2`."""
     base, _, number = command.rpartition("#")
     return f"{base}#{int(number) - 1}" if int(number) > 2 else base
 
 
 def _several(command: ModelCommand) -> list[str]:
-    """Return a note on steps of one call that set different temperatures."""
+    """Return a note about steps of one call that set different temperatures."""
     first, *others = temperatures(command["schema"], command["steps"]) or [0.0]
     return [f"its steps share a call, and have different temperatures: {first:g} is used"] if others else []
 
 
 class AttemptFault(NamedTuple):
-    """Why an attempt has failed, and whether another one may succeed."""
+    """Why an attempt failed, and whether another one may succeed."""
 
     message: str
     code: str | None
@@ -447,24 +447,24 @@ def _model_fault(error: Exception) -> AttemptFault:
 
 
 def _code_of(error: ActivityError | ModelError) -> str | None:
-    """Return the code of an error as a text, whatever its handler has set."""
+    """Return the code of an error as text, whatever type its handler used."""
     code: object = error.code
     return writable(str(code)) if isinstance(code, str | int) else None
 
 
 def _after_of(error: ModelError) -> float | None:
-    """Return the seconds that a provider asks to wait, whatever an adapter has set."""
+    """Return the seconds that a provider asks to wait, whatever type an adapter used."""
     after: object = getattr(error, "after", None)
     return float(after) if isinstance(after, int | float) and after >= 0 else None
 
 
 def _own(error: Exception) -> BaseException:
-    """Return the error that foreign code itself has raised."""
+    """Return the original error raised by foreign code."""
     return error.error if isinstance(error, ForeignError) else error
 
 
 class _CheckError(Exception):
-    """The check of a step has raised an error."""
+    """The check of a step raised an error."""
 
     def __init__(self, step: str, error: BaseException) -> None:
         super().__init__(f"the check of `{step}` raised {said_by(error)}")
@@ -491,7 +491,7 @@ def _text_of(check: Check, value: Json) -> str | None:
 
 
 def _checked_by(check: Callable[[], _T], step: str) -> _T:
-    """Return what a check says about the value of a step."""
+    """Return the complaint of a check about the value of a step."""
     try:
         with guarded():
             return check()
@@ -520,7 +520,7 @@ def _activity_fault(activity: Activity, error: Exception) -> AttemptFault:
 
 
 def _definition(handler: object) -> EventFacts:
-    """Return where a handler is written, if it is a function of Python."""
+    """Return the source location of a handler, if it is a Python function."""
     code = getattr(inspect.unwrap(handler) if callable(handler) else None, "__code__", None)
     return {} if code is None else {"place": _shown_line(code.co_filename, code.co_firstlineno)}
 
@@ -532,7 +532,7 @@ def _shown_line(file: str, line: int) -> str:
 
 
 def time_limit(span: float | None) -> AbstractAsyncContextManager[object]:
-    """Return a context that is cancelled after so many seconds."""
+    """Return a context that is cancelled after a number of seconds."""
     return nullcontext() if span is None else asyncio.timeout(span)
 
 
@@ -568,7 +568,7 @@ def _called_here(handler: Handler, given: Json) -> HandlerResult | Awaitable[Han
 
 
 async def _beating(work: Coroutine[object, object, HandlerResult], call: ActivityCall, span: float) -> HandlerResult:
-    """Wait for a handler that has to show that it is alive."""
+    """Wait for a handler that must send heartbeats."""
     alive, loop = asyncio.Event(), asyncio.get_running_loop()
     call.beat = partial(loop.call_soon_threadsafe, alive.set)
     task = asyncio.ensure_future(work)
@@ -596,9 +596,9 @@ _PYDANTIC = f"-packages{os.sep}pydantic{os.sep}"
 
 
 def place_of(error: BaseException) -> EventFacts:
-    """Return the traceback of an error without our own frames, and the innermost line in the folder of the called code.
+    """Return the traceback of an error without this package's frames, and the innermost line in the folder of the called code.
 
-    Both are left out where the error comes from no code but ours.
+    Both are left out if the error comes only from this package's code.
     """
     trace = error.__traceback__
     while trace is not None and _is_passed_over(trace.tb_frame.f_code.co_filename):
@@ -618,5 +618,5 @@ def place_of(error: BaseException) -> EventFacts:
 
 
 def _is_passed_over(file: str) -> bool:
-    """Return whether a file is ours, or one of Python's own by which a handler is called in a thread, or pydantic's."""
+    """Return whether a file belongs to this package, to pydantic, or to the Python modules that run handlers in threads."""
     return file.startswith((_OURS, "<frozen ")) or _PYDANTIC in file or (file.startswith(_LIBRARY) and "-packages" not in file)

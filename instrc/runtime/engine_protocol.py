@@ -1,4 +1,4 @@
-"""The protocols that every engine in `engines/` implements, and their common part."""
+"""Protocols implemented by every engine in `engines/`, and their common part."""
 
 from __future__ import annotations
 
@@ -25,43 +25,43 @@ from instrc.text.jsonvalue import Json
 
 
 class Engine(Protocol):
-    """Starts runs and keeps them."""
+    """Starts and stores runs."""
 
     async def start(self, launch: Launch) -> RunReport:
-        """Begin a run and carry it, until it ends or waits for a person."""
+        """Start a run, and continue it until it ends or waits for a person."""
 
     async def runs(self, chosen: RunFilter | None = None) -> list[RunReport]:
-        """Return the runs that are kept, all or those that are chosen, the latest first."""
+        """Return the stored runs that match a filter, latest first."""
 
     async def run_ids(self, chosen: RunFilter) -> list[str]:
-        """Return the ids of the runs that are chosen, the latest first."""
+        """Return the ids of the runs that match a filter, latest first."""
 
     async def counts(self) -> dict[str, int]:
-        """Return how many runs are kept, by program."""
+        """Return the number of stored runs, by program."""
 
     async def show(self, run: str) -> RunReport:
         """Return the state of a run; raise `NotFoundError` if there is none."""
 
     async def answer(self, run: str, step: str, data: Json, by: documents.Author | None = None) -> RunReport:
-        """Answer a question of a run; raise `AnswerError` for a wrong answer, which leaves it open. `by` is recorded with it."""
+        """Answer a question of a run; raise `AnswerError` for an invalid answer, which leaves it open. `by` is recorded."""
 
     async def cancel(self, run: str) -> RunReport:
-        """End a run."""
+        """Cancel a run."""
 
     async def resume(self, run: str) -> RunReport:
-        """Go on with a run that no process carries on."""
+        """Continue a run that no process carries out."""
 
     async def retry(self, run: str, options: RetryOptions) -> RunReport:
-        """Go on with a run that has failed, or that is held; raise `ConflictError` where that would change nothing."""
+        """Retry a run that has failed or is held; raise `ConflictError` if that would change nothing."""
 
     async def journal(self, run: str) -> tuple[Launch, Journal]:
-        """Return the beginning of a run, and its journal."""
+        """Return the launch of a run and its journal."""
 
     async def delete(self, run: str) -> None:
-        """Forget a run that has ended, and those below it."""
+        """Delete a run that has ended, and its children."""
 
     async def delete_all(self, runs: Sequence[str]) -> None:
-        """Forget runs that have ended, and those below them."""
+        """Delete runs that have ended, and their children."""
 
     def trace(self, run: str) -> list[Event]:
         """Return the events of a run, in order."""
@@ -70,21 +70,21 @@ class Engine(Protocol):
         """Return the events of a run after a cursor, in order, and the new cursor; the first cursor is 0."""
 
     def usage(self, run: str) -> dict[str, float] | None:
-        """Return the usage of models in a run, or `None` if only its trace has it."""
+        """Return the model usage of a run, or `None` if only its trace has it."""
 
 
 @runtime_checkable
 class Serving(Protocol):
-    """An engine whose runs another process can carry: a worker."""
+    """An engine whose runs can be carried out by another process, a worker."""
 
     async def reach(self) -> None:
-        """Make sure that the server of the engine, if it has one, answers; raise `UnreachableError` if it does not."""
+        """Check that the engine's server, if any, responds; raise `UnreachableError` if not."""
 
     async def claim(self) -> bool:
-        """Acquire what only one process may have at a time, or return `False` if another has it, and this one may stand by."""
+        """Acquire exclusive ownership, or return `False` if another process has it and this one may stand by."""
 
     async def serve(self, stop: asyncio.Event) -> int:
-        """Carry runs until stopped; return how many continued at once."""
+        """Carry out runs until stopped; return how many were resumed at the beginning."""
 
 
 Equip: TypeAlias = "Callable[[str, documents.PinnedPlan, RunConfig, Sink], Effects]"
@@ -96,7 +96,7 @@ Keep: TypeAlias = Literal["all", "open"]
 
 
 class WorkerInfo(msgspec.Struct, frozen=True, kw_only=True):
-    """A process that carries runs of a store, as it shows itself."""
+    """A process that carries out runs of a store, as it describes itself."""
 
     name: str
     host: str
@@ -110,7 +110,7 @@ class WorkerInfo(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class WorkerOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """How a process carries runs beside others of a store on a server."""
+    """Options of a process that carries out runs on a server beside others."""
 
     name: str | None = None
     slots: int | None = None
@@ -121,10 +121,10 @@ class WorkerOptions(msgspec.Struct, frozen=True, kw_only=True):
 
 @runtime_checkable
 class CountsMoney(Protocol):
-    """An engine that counts what models cost itself, for all who carry its runs."""
+    """An engine that counts model costs itself, for all processes that carry out its runs."""
 
     def counted(self, budget: MoneyBudget, project: str | None) -> CountedBudget:
-        """Return a budget of a project as it is counted here."""
+        """Return a project's budget as counted by the engine."""
 
 
 @runtime_checkable
@@ -132,20 +132,20 @@ class WorkerListing(Protocol):
     """An engine that knows the workers of its store."""
 
     async def workers(self) -> list[WorkerInfo]:
-        """Return the workers that live."""
+        """Return the live workers."""
 
     async def queue(self) -> list[tuple[str, int, float]]:
-        """Return how many runs wait for a worker, by project ("" for any worker), and since when the first one does."""
+        """Return the number of runs that wait for a worker, by project ("" for any worker), and since when."""
 
     async def unserved(self, runs: Mapping[str, str | None]) -> dict[str, str]:
-        """Return those of some running runs, given with their projects, that wait for a worker: no living one serves the project.
+        """Return the running runs, given with their projects, that wait for a worker because no live one serves the project.
 
-        Each comes with its project, "" where it has none.
+        Each is returned with its project, or "" if it has none.
         """
 
 
 class EngineOptions(TypedDict, total=False):
-    """The arguments that every engine has, besides its store and its effects."""
+    """Arguments common to all engines, besides store and effects."""
 
     people: People | None
     """People who can be asked immediately."""
@@ -159,7 +159,7 @@ class EngineOptions(TypedDict, total=False):
 
 
 class TracedEngine:
-    """The common part of the engines: traces in a folder, and their options."""
+    """Common part of the engines: traces in a folder, and their options."""
 
     def __init__(self, folder: Path | None, equip: Equip, options: EngineOptions) -> None:
         self.folder = folder
@@ -174,18 +174,18 @@ class TracedEngine:
         return self.trace_from(run)[0]
 
     def trace_from(self, run: str, place: int = 0) -> tuple[list[Event], int]:
-        """Return the events after a cursor, as far as they are kept on this machine, and the new cursor."""
+        """Return the events after a cursor, as far as they are stored on this machine, and the new cursor."""
         return ([], 0) if self.folder is None else read_events(trace_file(self.folder, run), place)
 
     def parts_of(self, runs: Collection[str]) -> list[AnswerPart]:  # noqa: ARG002  -- other processes carry none of its runs
-        """Return the parts written by other processes since the last call, of answers in some runs, or in all where one is ""."""
+        """Return partial answers written by other processes since the last call, for the given runs, or for all if one is ""."""
         return []
 
     def usage(self, run: str) -> dict[str, float] | None:  # noqa: ARG002  -- others know it
-        """Return the usage of models in a run, or `None` if only its trace has it."""
+        """Return the model usage of a run, or `None` if only its trace has it."""
         return None
 
     def sink(self) -> Sink:
-        """Return the sink of a run's events: the traces, if they are kept, then the watchers."""
+        """Return the sink of a run's events: the traces, if stored, and the watchers."""
         traces = self.folder if self.keep == "all" else None
         return join_sinks(None if traces is None else written_to(traces), self.watch)

@@ -1,4 +1,4 @@
-"""An HTTP service as an activity: the address of a call, its contents, and the part of the answer that is the result."""
+"""An HTTP service as an activity: the URL of a call, its contents, and the part of the response that is the result."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ _KINDS: dict[str, type | tuple[type, ...]] = {
 def http_handler(name: str, given: Mapping[str, object], folder: Path) -> Handler:  # noqa: ARG001  -- all makers are called alike
     """Return the handler of an HTTP activity.
 
-    `url`, `headers`, `query` and `body` may contain `{member.member}`: a member of the activity's argument; `{}` is the whole.
-    A text that is nothing but such a place is the value itself; in a longer one, and in the URL, it is its text.
-    A value stays in its part: in a path it is one segment (`/` is sent as `%2F`), never empty, `.` or `..`, also when encoded.
-    Without `body` the argument is sent as JSON; a `GET` or `DELETE` sends it as its query instead, without the names in the URL.
-    `result` is a JSON Pointer into the answer. Every call but a `GET` carries its key in the header `idempotency`.
+    `url`, `headers`, `query` and `body` may contain `{member.member}` for a member of the argument, and `{}` for all of it.
+    A text that is only a placeholder becomes the value itself; in a longer text, and in the URL, the value becomes text.
+    A value cannot leave its part: in a path it is one segment (`/` is sent as `%2F`), never empty, `.` or `..`, even encoded.
+    Without `body` the argument is sent as JSON; `GET` and `DELETE` send it as the query instead, except names in the URL.
+    `result` is a JSON Pointer into the response. Calls other than `GET` send their key in the header `idempotency`.
     Redirects are not followed.
     """
     checked(given, _KINDS)
@@ -74,7 +74,7 @@ def http_handler(name: str, given: Mapping[str, object], folder: Path) -> Handle
 
 
 class _HttpTable(TypedDict, total=False):
-    """A table of the settings, as `_KINDS` has it."""
+    """A table of the settings, with the keys of `_KINDS`."""
 
     url: Required[str]
     method: str
@@ -113,7 +113,7 @@ def _request(method: str, table: _HttpTable, given: Json) -> httpx.Request:
 
 
 def _url(template: str, given: Json) -> str:
-    """Return the URL of a call: each value is a part of one segment of the path, or of one value of the query."""
+    """Return the URL of a call: each value is part of one path segment, or of one query value."""
     query = _PLACE.sub(lambda place: "x" * len(place[0]), template).find("?")
 
     def fill(place: re.Match[str]) -> str:
@@ -137,7 +137,7 @@ _NO_SEGMENT = re.compile(r"[.\s]*(;.*)?", re.DOTALL)
 
 
 def _leaves_segment(text: str) -> bool:
-    """Return whether a server could take a text for another place than one segment, however often it decodes it."""
+    """Return whether a server could decode a text, once or repeatedly, to something other than one segment."""
     for _ in range(_DECODINGS):
         parts = re.split(r"[/\\]", normalize("NFKC", text))
         if any(_NO_SEGMENT.fullmatch(part) for part in parts) or any(
@@ -185,7 +185,7 @@ def _header(name: str, template: Json, given: Json) -> str:
 
 @lru_cache(maxsize=1)
 def _trusted() -> SSLContext:
-    """Return the trusted certificates for HTTPS; reading them takes a tenth of a second, too long for each request."""
+    """Return the trusted certificates for HTTPS, cached, as reading them takes a tenth of a second."""
     return httpx.create_ssl_context()
 
 
@@ -225,7 +225,7 @@ def _result(answer: httpx.Response, body: bytes, pointer: str) -> Json:
 
 
 def fill_template(template: Json, given: Json) -> Json:
-    """Return a template with the members of the argument in its places."""
+    """Return a template with its placeholders replaced by members of the argument."""
     if isinstance(template, str):
         whole = _PLACE.fullmatch(template)
         return _member(whole[1], given) if whole else _PLACE.sub(lambda found: _text(found[1], given), template)

@@ -18,7 +18,7 @@ CommandResult: TypeAlias = tuple[str, Result]
 
 
 class Again(TypedDict, total=False):
-    """The changes of a retry: the run continues as if the dropped entries had never come."""
+    """The changes of a retry: the run continues as if the dropped results had never arrived."""
 
     drop: list[str]
     """Commands to restart, whose results are dropped or which hold the run."""
@@ -35,7 +35,7 @@ class Again(TypedDict, total=False):
 
 
 class JournalEntry(TypedDict, total=False):
-    """The entries recorded at one time."""
+    """Results and other facts recorded together."""
 
     results: list[CommandResult]
     """Results in the order in which they were applied."""
@@ -80,12 +80,12 @@ class Journal:
         self.state = begun(self.plan, self.inputs, holds=self.holds)
 
     def key(self, command: str) -> str:
-        """Return the end of the key of a command, `llmContext1~2` where it was begun again on purpose."""
+        """Return the suffix of a command's key, `llmContext1~2` after a deliberate restart."""
         number = self.keys.get(command, 1)
         return f"{command}~{number}" if number > 1 else command
 
     def enter(self, entry: JournalEntry) -> None:
-        """Take an entry in."""
+        """Apply an entry."""
         self._issue()
         for command, result in entry.get("results", ()):
             versions.apply(self.plan, self.state, command, result)
@@ -147,7 +147,7 @@ class Journal:
 
 
 def begun(plan: PinnedPlan, inputs: JsonObject, *, holds: bool = False) -> State:
-    """Return the state of a run that has not begun; one that `holds` is not ended by a limit."""
+    """Return the state of a run that has not started; with `holds`, limits do not end it."""
     state = versions.begin(plan, inputs)
     if holds:
         state["stalled"] = []
@@ -164,7 +164,7 @@ def replay(plan: PinnedPlan, state: State, each: CommandResult) -> None:
 
 
 def rebuild_journal(plan: PinnedPlan, inputs: JsonObject, entries: Iterable[JournalEntry], *, holds: bool = False) -> Journal:
-    """Return the progress of a run; commands that became runnable last are not issued."""
+    """Return the progress of a run; the commands that became ready last are not issued."""
     journal = Journal(plan, inputs, holds)
     for entry in entries:
         journal.enter(entry)
@@ -197,7 +197,7 @@ _PASSING: Final = frozenset(
 
 
 def is_passing(error: Json) -> bool:
-    """Return whether an error may be gone when its command is begun again, as the run is."""
+    """Return whether an error is transient, so that its command may succeed if restarted."""
     code = error.get("code") if isinstance(error, dict) else None
     if not isinstance(code, str):
         return False
@@ -205,11 +205,11 @@ def is_passing(error: Json) -> bool:
 
 
 class Hold(Struct):
-    """Says which errors hold a run."""
+    """Determines which errors hold a run."""
 
     plan: PinnedPlan
     state: State
 
     def takes(self, command: str, result: Result) -> bool:
-        """Return whether a result would fail the run, for a reason that passes."""
+        """Return whether a result would fail the run for a transient reason."""
         return "error" in result and is_passing(result["error"]) and versions.is_fatal(self.plan, self.state, command)

@@ -1,6 +1,6 @@
 """A tool of an MCP server as an activity.
 
-One session a server and event loop is kept while calls come, and is closed after a while without any.
+One session per server and event loop is kept open while there are calls, and closed after a period without any.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ _KINDS: dict[str, type | tuple[type, ...]] = {"mcp": str, "tool": str, "environm
 
 
 def mcp_handler(name: str, given: Mapping[str, object], folder: Path) -> Handler:
-    """Return the handler of a tool: `mcp` is a command or a URL, `tool` its name there, by default the activity's.
+    """Return the handler of a tool: `mcp` is a command or URL, `tool` its name there, by default the activity's.
 
-    `environment` names the environment variables that the command receives; it sees no others.
+    `environment` names the environment variables passed to the command, which receives no others.
     """
     checked(given, _KINDS)
     table = cast("_McpTable", given)
@@ -54,7 +54,7 @@ def mcp_handler(name: str, given: Mapping[str, object], folder: Path) -> Handler
 
 
 class _McpTable(TypedDict, total=False):
-    """A table of the settings, as `_KINDS` has it."""
+    """A table of the settings, with the keys of `_KINDS`."""
 
     mcp: Required[str]
     tool: str
@@ -62,7 +62,7 @@ class _McpTable(TypedDict, total=False):
 
 
 class _Server:
-    """Where a server is; equal tables share it."""
+    """The location of a server, shared by equal tables."""
 
     def __init__(self, address: str | StdioServerParameters) -> None:
         self.address = address
@@ -93,7 +93,7 @@ _Call: TypeAlias = tuple[str | None, str, dict[str, Json], asyncio.Future[Json]]
 
 
 class _Session:
-    """A session, held by a task of its own: it has to be closed by the task that has opened it."""
+    """A session, owned by a dedicated task: the task that opened it must also close it."""
 
     def __init__(self, server: _Server) -> None:
         self.server = server
@@ -112,7 +112,7 @@ class _Session:
         return answer.result()
 
     def end(self) -> None:
-        """Make the next call open another session: the connection of this one is lost."""
+        """Make the next call open a new session, as the connection of this one is lost."""
         loop = asyncio.get_running_loop()
         if self.server.sessions.get(loop) is self:
             del self.server.sessions[loop]
@@ -156,13 +156,13 @@ class _Session:
 
 
 def _without_traceback(record: logging.LogRecord) -> bool:
-    """Make the library report a line that is not a message, as of a banner, in one line."""
+    """Make the library log a line that is not a message, such as a banner, without a traceback."""
     record.exc_info = None
     return True
 
 
 def _error_stream() -> TextIO:
-    """Return where a server writes its errors: a notebook, or a test, may have a standard error that is no file."""
+    """Return the stream for a server's errors: standard error in a notebook or test may not be a file."""
     for stream in (sys.stderr, sys.__stderr__):
         with suppress(AttributeError, OSError, ValueError):
             if stream is not None and stream.fileno() >= 0:
@@ -174,14 +174,14 @@ _TASKS: Final = "io.modelcontextprotocol/tasks"
 
 
 class _Task(mcp_types.Result):
-    """A task that a call has begun."""
+    """A task started by a call."""
 
     result_type: Literal["task"] = "task"
     task_id: str
 
 
 class _Tasks(ClientExtension):
-    """Receives the final results of tasks. One that asks a person is cancelled: an activity has nobody to ask."""
+    """Receives the final results of tasks. A task that asks a person is cancelled, as an activity has nobody to ask."""
 
     identifier = _TASKS
 
@@ -272,7 +272,7 @@ async def _answer(
 
 
 def _value(result: mcp_types.CallToolResult) -> Json:
-    """Return the value of a tool's result: its structured content; else its text, as JSON if it is an object or a list."""
+    """Return the value of a tool's result: its structured content, or else its text, parsed if it is a JSON object or list."""
     texts = [block.text for block in result.content if isinstance(block, mcp_types.TextContent)]
     text = "\n".join(texts)
     if result.is_error:

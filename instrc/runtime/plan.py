@@ -38,12 +38,12 @@ def plan_of(
 ) -> documents.PinnedPlan:
     """Return the plan of a document: a process, a tool, or a direct call.
 
-    `activities` are the names that are registered, so that a step that is called like one is also sent to it.
-    `asks` is how often a model is asked again; `elements` how many of an `each` run at the same time;
-    `requests` and `tokens` are the budget for models.
-    `entry` is the answer of the first chunk, where it is filled already: by the model that has started the process.
+    `activities` are the registered names, so that steps with these names are also sent to them.
+    `asks` is the maximum number of repeated requests to a model; `elements` that of concurrent elements of an `each`;
+    `requests` and `tokens` are the budgets for models.
+    `entry` is the answer of the first chunk, if it is already filled in by the model that started the process.
     `step` is the name of the only step of a tool, whose answer has no key for it.
-    Without `pauses` no `delay` is waited for: nothing is gained by it in a rehearsal.
+    Without `pauses`, every `delay` is skipped, as in a rehearsal.
     """
     kind, written = _process(document)
     process = Process.from_json(written)
@@ -72,7 +72,7 @@ def plan_of(
 
 
 def _process(document: Json) -> tuple[documents.PlanKind, JsonObject]:
-    """Return a document as a process: a tool is one chunk, a direct call one chunk and an activity whose result nothing reads."""
+    """Return a document as a process: a tool is one chunk, a direct call one chunk and an activity with an unread result."""
     if isinstance(document, dict) and "properties" not in document and isinstance(document.get("tool"), dict):
         tool, name = document["tool"], str(document.get("activity"))
         step = {"activity": name, "arguments": document.get("arguments")}
@@ -93,7 +93,7 @@ def _wrap_tool(contexts: JsonObject, tool: Json) -> JsonObject:
 
 
 def _names(process: Process) -> set[str]:
-    """Return the bare names of the steps; without those that a model fills in and that their own chunk of a server sends then."""
+    """Return the bare names of the steps, except those that a model completes and their own server chunk then sends."""
     keys: dict[str, set[str]] = {"model": set(), "server": set(), "user": set()}
     for context in process.contexts():
         if isinstance(context, Chunk):
@@ -111,18 +111,18 @@ def step_keys(plan: documents.PinnedPlan) -> tuple[str, ...]:
 
 
 def has_pauses(plan: documents.PinnedPlan) -> bool:
-    """Return whether a run waits for delays, as the processes that it calls then do."""
+    """Return whether a run and its child runs wait for delays."""
     return plan["options"].get("pauses", True) is True
 
 
 def plan_digest(plan: documents.PinnedPlan) -> str:
-    """Return the digest that pins a plan: equal for plans that are equal as JSON texts."""
+    """Return the digest that pins a plan: equal for plans with equal JSON text."""
     text = dumps({key: value for key, value in plan.items() if key != "digest"}, indent=False)
     return sha256(text.encode()).hexdigest()
 
 
 def child_inputs(command: documents.ActivityCommand, document: Json) -> JsonObject:
-    """Return the inputs of a process that serves an activity: its arguments by name, all of them as `prompt`, and `called`."""
+    """Return the inputs of a process for an activity: its arguments by name, all of them as `prompt`, and `called`."""
     given = command["input"]
     inputs: JsonObject = dict(given) if isinstance(given, dict) else {}
     declared = document.get("inputs") if isinstance(document, dict) else None
@@ -133,7 +133,7 @@ def child_inputs(command: documents.ActivityCommand, document: Json) -> JsonObje
 
 
 def child_result(outcome: documents.Outcome, command: documents.ActivityCommand) -> documents.Result:
-    """Return how a child has ended as the result of the activity that it serves."""
+    """Return the outcome of a child as the result of the activity that it serves."""
     if outcome["status"] == "done":
         for value in (outcome["value"], outcome["output"]):
             if not complaints(value, command["schema"]) or not complaints({"output": value}, command["schema"]):
@@ -145,30 +145,30 @@ def child_result(outcome: documents.Outcome, command: documents.ActivityCommand)
 
 
 class Cancellable(Protocol):
-    """The handle of a command that is being carried out."""
+    """The handle of a command in execution."""
 
     def cancel(self) -> object:
-        """Stop carrying it out; the result is not waited for."""
+        """Cancel its execution; its result is not needed."""
 
 
 class Port(Protocol):
     """What an engine provides to the loop."""
 
     def start(self, command: documents.Command) -> Cancellable:
-        """Begin to carry out a command; its id is the key by which it is idempotent."""
+        """Start a command, whose id is its idempotency key."""
 
     async def wait_first(self, tasks: Mapping[str, Cancellable]) -> Sequence[tuple[str, documents.Result]]:
-        """Wait until at least one of the started commands has a result; return the results there are, by command."""
+        """Wait until at least one started command has a result; return the available results by command."""
 
     async def fire(self, command: documents.FireCommand) -> None:
-        """Carry out a command without waiting for its result."""
+        """Execute a command without waiting for its result."""
 
     def want_handoff(self) -> bool:
-        """Return whether to leave the loop with the run unfinished: it continues elsewhere, or later."""
+        """Return whether to leave the loop with the run unfinished, to continue elsewhere or later."""
 
 
 async def drive(plan: documents.PinnedPlan, state: documents.State, port: Port) -> documents.Outcome | None:
-    """Carry a run on to its end; return its outcome, or `None` if it is handed off."""
+    """Run to the end; return the outcome, or `None` if the run is handed off."""
     tasks: dict[str, Cancellable] = {command["id"]: port.start(command) for command in versions.pending(plan, state)}
     try:
         while True:
@@ -188,7 +188,7 @@ async def drive(plan: documents.PinnedPlan, state: documents.State, port: Port) 
 
 
 def _cancel(tasks: dict[str, Cancellable], commands: list[str]) -> None:
-    """Stop carrying commands out."""
+    """Cancel commands."""
     for gone in commands:
         if (task := tasks.pop(gone, None)) is not None:
             task.cancel()

@@ -1,4 +1,4 @@
-"""The open questions of a run: to people, to systems and to its operator."""
+"""Open questions of a run: to people, to systems and to its operator."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from instrc.tools.python_values import JsonLike
 
 
 class Question(Struct, frozen=True):
-    """What a run waits for: the answer of a person, or the later result of an activity."""
+    """A pending answer of a person, or later result of an activity."""
 
     id: str
     """Id, unique in the run; `RUN/…` for a question of a child run."""
@@ -27,11 +27,11 @@ class Question(Struct, frozen=True):
     by: Asker = "person"
 
     def apart(self) -> Question:
-        """Return it with copies of the values it shows."""
+        """Return the question with copies of the values it shows."""
         return structs.replace(self, show=copy_of(self.show), schema=copy_of(self.schema))
 
     def below(self, run: str) -> Question:
-        """Return it as a question of the run above, of which `run` is a child."""
+        """Return the question as one of the parent run, of which `run` is a child."""
         return structs.replace(self, id=f"{run}/{self.id}")
 
 
@@ -65,7 +65,7 @@ _FAIL: Final[JsonObject] = {
 def open_questions(
     plan: documents.PinnedPlan, state: documents.State, later: Collection[str], held: Mapping[str, Json]
 ) -> list[Question]:
-    """Return the open questions of a run: to people, to systems that answer later, and to its operator about what holds it."""
+    """Return the open questions of a run: to people, to systems that answer later, and to its operator."""
     only = only_step_key(plan["options"].get("step"))
     result = [
         _held_question(command, held[command["id"]], only) if command["id"] in held else question_of(command)
@@ -88,7 +88,7 @@ def open_questions(
 
 
 def only_step_key(only: Json) -> tuple[str, ...]:
-    """Return the name of the only step of a program, which has no key, where there is one."""
+    """Return the name of a program's only step without a key, if there is one."""
     return (only,) if isinstance(only, str) else ()
 
 
@@ -96,7 +96,7 @@ _RETRY: Final[JsonObject] = {**_FAIL, "properties": {"retry": {"const": True}}, 
 
 
 def _held_question(command: documents.Command, error: Json, only: tuple[str, ...]) -> Question:
-    """Return the question to the operator about a command that holds a run: begin it again, give its result, or let it fail."""
+    """Return the question to the operator about a command that holds a run: retry it, provide its result, or let it fail."""
     assert command["kind"] == "model" or command["kind"] == "activity"
     steps = (only or tuple(command["steps"])) if command["kind"] == "model" else (command["step"],)
     schema = command["schema"]
@@ -111,7 +111,7 @@ def _held_question(command: documents.Command, error: Json, only: tuple[str, ...
 
 
 def question_command(question: Question) -> documents.UserCommand:
-    """Return a question as the command by which a person is asked."""
+    """Return a question as the command to ask a person."""
     chunk = question.id.rpartition("/")[2].rpartition(".")[2]
     return {
         "kind": "user",

@@ -19,9 +19,9 @@ _T = TypeVar("_T")
 
 
 async def retry_after_reconnect(engine: Engine, work: Callable[[bool], Awaitable[_T]], limit: float, notify: Notify) -> _T:
-    """Call `work(retrying)` with an engine, again each time that its server was lost and is back.
+    """Call `work(retrying)` with an engine, and again after each loss and return of its server.
 
-    It is an `UnreachableError` at once if the server has never answered this program: its address may be wrong.
+    Raise `UnreachableError` at once if the server has never responded to this program: its address may be wrong.
     """
     again = False
     if isinstance(engine, Serving) and engine not in _reached:
@@ -41,7 +41,7 @@ async def retry_after_reconnect(engine: Engine, work: Callable[[bool], Awaitable
 async def wait_for_server(
     engine: Serving, notify: Notify, *, limit: float | None = None, stop: asyncio.Event | None = None
 ) -> None:
-    """Return as soon as the server of an engine answers, or soon after `stop`; an `UnreachableError` after `limit` seconds."""
+    """Return once the engine's server responds, or shortly after `stop`; raise `UnreachableError` after `limit` seconds."""
     stop = stop or asyncio.Event()
     pause, began = FIRST_PAUSE, monotonic()
     while not stop.is_set():
@@ -59,7 +59,7 @@ async def wait_for_server(
 
 
 async def answer_or_resume(engine: Engine, run: str, step: str, data: Json, *, again: bool) -> RunReport:
-    """Answer a question of a run; if it is tried `again` and the question is closed, it was taken before the server was lost."""
+    """Answer a question of a run; on a retry (`again`), a closed question was answered before the connection was lost."""
     try:
         return await engine.answer(run, step, data)
     except InstrcError as error:

@@ -1,4 +1,4 @@
-"""Continue a run that has failed, or begin another one with its recorded results: pure functions of its journal."""
+"""Continue a failed run, or fork one with its recorded results: pure functions of its journal."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from instrc.text.source import Source
 
 
 def steps_of(command: Command) -> list[str]:
-    """Return the keys of the steps that a command fills in."""
+    """Return the keys of the steps that a command completes."""
     if command["kind"] == "timer":
         return []
     return list(command["steps"]) if command["kind"] in {"model", "user"} else [command["step"]]  # type: ignore[typeddict-item]  # as its kind says
@@ -67,10 +67,10 @@ class RetryOptions(Struct, frozen=True):
 
 
 def retry_of(run: str, journal: Journal, options: RetryOptions, *, ended: bool = False, idle: float = 0.0) -> Again:
-    """Return the entries to record so that a run continues; raise `ConflictError` where that would change nothing.
+    """Return the retry to record so that a run continues; raise `ConflictError` if that would change nothing.
 
-    `ended` means that an engine has ended it though its journal has no end: it was cancelled.
-    `idle` are the seconds since it has failed.
+    `ended` means that an engine has ended it although its journal has no end, because it was cancelled.
+    `idle` is the number of seconds since it failed.
     """
     versions.issue(journal.plan, journal.state)  # it may end, or reach a limit, only now
     outcome = journal.state["outcome"]
@@ -127,7 +127,7 @@ def _refuse(run: str, reason: str, advice: str) -> NoReturn:
 
 
 def _require_higher(run: str, journal: Journal, options: RetryOptions, reason: str) -> None:
-    """Refuse to continue with limits that are reached already."""
+    """Raise for limits that have already been reached."""
     spent, raised, first = journal.state["spent"], journal.state.get("limits", {}), journal.plan["options"]
     most = {
         "requests": options.limits.get("requests", raised.get("requests", first.get("requests"))),
@@ -153,7 +153,7 @@ def _with_settings(again: Again, options: RetryOptions, idle: float = 0.0) -> Ag
 
 
 class _Replay(Struct):
-    """A run, played again without some of its results."""
+    """Replays a run without some of its results."""
 
     plan: PinnedPlan
     state: State
@@ -165,7 +165,7 @@ class _Replay(Struct):
     """Command whose result ended the run; `None` if a later command ended it."""
 
     def named(self, step: str) -> list[str]:
-        """Return the commands of a step, in all elements and rounds: by their ids, its key, its bare name, or its chunk."""
+        """Return the commands of a step in all elements and rounds: by id, key, bare name, or chunk."""
         known = [command for command in self.commands.values() if command["kind"] != "timer"]
         bare, only = None if is_numbered(step) else bare_instruction(step), self.plan["options"].get("step")
         ways = (
@@ -196,12 +196,12 @@ def _replayed(journal: Journal, without: Iterable[str] = ()) -> _Replay:
 
 
 def _unit_id(command: str) -> str:
-    """Return the id of a command without the number of the attempt and of the round in its chunk."""
+    """Return the id of a command without the numbers of attempt and round."""
     return re.sub(r"(@\d+)?(#\d+)?$", "", command)
 
 
 def _fatal(journal: Journal) -> list[str]:
-    """Return the commands whose results have failed a run, and those that would do so next, as other elements of a list."""
+    """Return the commands whose results failed a run, and those that would do so next, such as other elements of a list."""
     result: list[str] = []
     while more := _ending(_replayed(journal, result)):
         result += more
@@ -209,7 +209,7 @@ def _fatal(journal: Journal) -> list[str]:
 
 
 def _ending(played: _Replay) -> list[str]:
-    """Return the commands whose results have failed a run, so that it continues without them; those of one chunk together."""
+    """Return the commands whose results must be dropped for a failed run to continue; those of one chunk together."""
     outcome = played.state["outcome"]
     if outcome is None or outcome["status"] != "failed" or played.last is None or played.last not in played.commands:
         return []
@@ -224,7 +224,7 @@ def _ending(played: _Replay) -> list[str]:
 
 
 def _reached(run: str, journal: Journal, options: RetryOptions) -> bool:
-    """Return whether a run has failed at one of its limits, which is raised now."""
+    """Return whether a run failed at one of its limits that is now raised."""
     outcome = journal.state["outcome"]
     if outcome is None or outcome["status"] != "failed" or not _is_limit(outcome["error"]):
         return False
@@ -233,7 +233,7 @@ def _reached(run: str, journal: Journal, options: RetryOptions) -> bool:
 
 
 def _is_limit(error: Failure) -> bool:
-    """Return whether a run has failed at a limit of its own."""
+    """Return whether a run failed at a limit of its own."""
     return error["kind"] == "limit" and error["code"] in {"requests", "tokens"}
 
 
@@ -268,7 +268,7 @@ ProgramVersion: TypeAlias = str | Source | JsonObject
 
 
 class ForkOptions(Struct, frozen=True):
-    """The parts of a run with which another one begins."""
+    """The options of a fork."""
 
     step: str | None = None
     """First step to repeat, or several separated by commas; `None` for what the run has not done."""
@@ -289,7 +289,7 @@ class ForkOptions(Struct, frozen=True):
 
 
 class Forked(Struct, frozen=True):
-    """The beginning of a forked run."""
+    """The launch of a forked run."""
 
     entries: list[JournalEntry]
     reused: tuple[str, ...]
@@ -299,10 +299,10 @@ class Forked(Struct, frozen=True):
 
 
 def fork_of(run: str, journal: Journal, options: ForkOptions, plan: PinnedPlan, inputs: JsonObject) -> Forked:
-    """Return the beginning of a fork: the entries up to a step, where the `plan` of the fork issues the same commands.
+    """Return the fork of a run: the entries up to a step, as long as the fork's `plan` issues the same commands.
 
-    A result is taken for a command with the same words, whatever the numbers of its steps.
-    `ConflictError` if a result of an activity or a person is left out: it would be done twice.
+    A result is reused for a command with the same content, whatever the numbers of its steps.
+    Raise `ConflictError` if an activity's or a person's result would be left out, as it would be repeated.
     """
     if options.run is not None and (wrong := [*wrong_id(options.run)]):
         raise InputError(wrong)
@@ -340,7 +340,7 @@ def fork_of(run: str, journal: Journal, options: ForkOptions, plan: PinnedPlan, 
 
 
 def _edited(run: str, played: _Replay, step: str) -> str:
-    """Return the one command whose result an edit replaces."""
+    """Return the only command whose result an edit replaces."""
     result = played.named(step) or _refuse_step(run, played, step)
     asked = sorted({_unit_id(item) for item in result})
     if len(asked) > 1:
@@ -349,7 +349,7 @@ def _edited(run: str, played: _Replay, step: str) -> str:
 
 
 def _edit(command: Command, step: str, value: Json, journal: Journal, by: Author | None) -> Result:
-    """Return a result with a new value for a step in it; one that does not fit is refused."""
+    """Return a result with a new value for one of its steps; raise if the value does not fit."""
     recorded = next((result.get("ok") for name, result in reversed(journal.results) if name == command["id"]), None)
     keys = steps_of(command)
     key = next((item for item in keys if step == item or bare_name(step) == bare_name(item)), keys[0] if len(keys) == 1 else None)
@@ -365,7 +365,7 @@ def _edit(command: Command, step: str, value: Json, journal: Journal, by: Author
 
 
 class _Reuse(Struct):
-    """Recorded results, as another plan takes them."""
+    """Recorded results reused by another plan."""
 
     results: list[CommandResult] = field(default_factory=list)
     reused: list[str] = field(default_factory=list)
@@ -400,7 +400,7 @@ class _Reuse(Struct):
 
 
 def _reuse(plan: PinnedPlan, inputs: JsonObject, recorded: Sequence[tuple[Command, Result]], *, holds: bool) -> _Reuse:
-    """Play a plan with recorded results, as long as it asks for something that is among them."""
+    """Run a plan with recorded results, as long as they match its requests."""
     names = {bare_name(step.key) for region in program_of(plan).regions for unit in region.units for step in unit.steps}
     state, built = begun(plan, inputs, holds=holds), _Reuse(steps=frozenset(names))
     waiting = [(_words(item), item, result) for item, result in recorded]
@@ -444,7 +444,7 @@ def _listed(steps: Iterable[str]) -> str:
 
 
 def _words(command: Command) -> str:
-    """Return the request of a command, as text without the numbers of steps and contexts, which a change of a program shifts."""
+    """Return a command's request as text without the numbers of steps and contexts, which program changes shift."""
     about = {name: value for name, value in command.items() if name != "id"}
     if command["kind"] == "timer":
         about["id"] = command["id"]
@@ -452,7 +452,7 @@ def _words(command: Command) -> str:
 
 
 def _renamed(result: Result, before: list[str], after: list[str]) -> Result:
-    """Return a result with the keys of its steps as another plan numbers them."""
+    """Return a result with the keys of its steps in another plan's numbering."""
     value = result.get("ok")
     if before == after or not isinstance(value, dict) or not set(before) & value.keys():
         return result
@@ -469,7 +469,7 @@ _ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
 def wrong_id(run: str) -> Iterator[Problem]:
-    """Yield what is wrong with the id of a new run."""
+    """Yield the problems of a new run's id."""
     reason = None
     if not _ID.fullmatch(run):
         reason = "it has letters, digits, `.`, `_` and `-`, at most 100, and begins with a letter or digit"
@@ -480,7 +480,7 @@ def wrong_id(run: str) -> Iterator[Problem]:
 
 
 def origin_of(run: str, options: ForkOptions, made: Forked) -> ForkOrigin:
-    """Return the origin that is kept with a fork."""
+    """Return the origin stored with a fork."""
     origin: ForkOrigin = {"run": run, "at": options.step}
     if made.left:
         origin["left"] = made.left

@@ -1,4 +1,4 @@
-"""The handle of one run: its state as of the last call, and the operations on it."""
+"""The handle of a run: its state as of the last call, and its operations."""
 
 from __future__ import annotations
 
@@ -60,14 +60,14 @@ def _blocking(
 class Run(ABC, Generic[Value]):
     """A handle of one run, with its state as of the last call.
 
-    Each action has two forms: `answer` for ordinary code, `answer_async` for code in an event loop.
+    Each action has two forms: `answer` for synchronous code, `answer_async` for code in an event loop.
     A `Run[Draft]`, begun with `as_=Draft`, has a `Draft` as its value.
     """
 
     _value_type: type[Value] | Adapter[Value] | None = None
 
     def typed(self, as_: type[_T] | Adapter[_T] | None) -> Run[_T]:
-        """Return this handle, whose `value` is from now on an instance of a class; `None` keeps the JSON value."""
+        """Return this handle with `value` typed as an instance of a class; `None` keeps the JSON value."""
         result = cast("Run[_T]", self)
         result._value_type = as_  # noqa: SLF001  -- it is this handle
         return result
@@ -80,7 +80,7 @@ class Run(ABC, Generic[Value]):
     @property
     @abstractmethod
     def status(self) -> RunStatus:
-        """The status in one word."""
+        """The status of the run."""
 
     @property
     @abstractmethod
@@ -95,7 +95,7 @@ class Run(ABC, Generic[Value]):
     @property
     @abstractmethod
     def steps(self) -> tuple[str, ...]:
-        """The keys of all steps of the program, in order; empty where the engine does not report them (Temporal)."""
+        """The keys of all steps of the program, in order; empty if the engine does not report them (Temporal)."""
 
     @property
     @abstractmethod
@@ -231,7 +231,7 @@ class Run(ABC, Generic[Value]):
         return f"<run {self.id}: {self.status}{f' for {asked}' if asked else ''}{why}>"
 
     def _repr_html_(self) -> str:
-        """Return the state for a notebook: the steps with their outputs, and how to answer what is asked."""
+        """Return the state as HTML: the steps with their outputs, and how to answer the open questions."""
         values = self._values()
         rows = [(key, split(value)["output"]) for key, value in values.items()]
         waiting: list[str] = []
@@ -308,7 +308,7 @@ class Run(ABC, Generic[Value]):
         return value if as_ is None else as_instance(whole, value, (), as_)
 
     def _not_reached(self, step: str) -> RunError:
-        """Return the error of a step that has no output: the run has not come to it, or has ended without it."""
+        """Return the error for a step without output: the run has not reached it, or has ended without it."""
         if self.outcome is not None:
             return RunError(f"the run `{self.id}` has ended without the step `{step}`", cast("JsonObject", self.outcome))
         reason = describe_waiting(self.id, self.status, self.questions)
@@ -327,7 +327,7 @@ class Run(ABC, Generic[Value]):
     def usage(self) -> dict[str, float]:
         """Usage of models, repairs included: `requests`, `input_tokens`, `output_tokens`, `cost` in US dollars.
 
-        `cost` is present if the model reports it or the settings have its price; `cached` counts requests that a cache answered.
+        `cost` is present if the model reports it or the settings have its price; `cached` counts requests answered from a cache.
         """
         return usage_in(self.trace)
 
@@ -348,7 +348,7 @@ class RaisedError(Exception):
 
 
 def _named(name: str, keys: Iterable[str]) -> list[str]:
-    """Return the key that equals a name, else all keys of the instruction of that name."""
+    """Return the key that equals a name, or else all keys of the instruction with that name."""
     keys = list(keys)
     return [name] if name in keys else [key for key in keys if bare_instruction(key) == bare_instruction(name)]
 

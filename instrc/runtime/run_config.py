@@ -1,4 +1,4 @@
-"""The configuration of a run: the facts that another process needs to continue it."""
+"""The configuration of a run: what another process needs to continue it."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ OnFailure = Literal["hold", "fail"]
 
 
 class CacheConfig(msgspec.Struct, frozen=True):
-    """The file of an answer cache, and the number of the sample that the run takes from it."""
+    """The file of an answer cache, and the number of the run's sample in it."""
 
     file: str
     sample: int = 0
 
 
 class RunConfig(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """Everything but the plan and the inputs that a process needs to continue a run; it contains no secrets.
+    """Everything except plan and inputs that a process needs to continue a run; it contains no secrets.
 
-    Stores keep `to_json()`. Every member has a default, so that the documents of earlier releases can be read.
+    Stores keep `to_json()`. Every member has a default, so that documents of earlier releases remain readable.
     """
 
     folder: str = "."
@@ -76,13 +76,13 @@ class RunConfig(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
             ) from None
 
     def to_json(self) -> JsonObject:
-        """Return the document that stores keep; members that have their default are left out, except the first five."""
+        """Return the stored document; members with their default value are left out, except the first five."""
         first: JsonObject = {name: getattr(self, name) for name in _ALWAYS_STORED}
         return first | cast("JsonObject", msgspec.to_builtins(self))
 
     @property
     def holds(self) -> bool:
-        """Whether the run is held instead of failing for a reason that may pass; runs of earlier releases fail."""
+        """Whether the run is held instead of failing for a transient reason; runs of earlier releases fail."""
         return self.failed == "hold"
 
     def with_default_failure(self, default: OnFailure) -> RunConfig:
@@ -90,7 +90,7 @@ class RunConfig(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
         return self if self.failed is not None else replace(self, failed=default)
 
     def for_child(self, model: str | None) -> RunConfig:
-        """Return the configuration of a process that serves an activity: the run above is held in its place."""
+        """Return the configuration of a child run, whose parent is held in its place."""
         return replace(self, failed="fail", chosen=model if model is not None else self.chosen)
 
     def invents(self, kind: Invention) -> bool:

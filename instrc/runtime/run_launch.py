@@ -1,4 +1,4 @@
-"""A run to start: its plan, inputs and configuration, and the document that stores keep of it."""
+"""A run to start: its plan, inputs and configuration, and its stored document."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ class LaunchDocument(TypedDict):
 
 
 def holds(document: LaunchDocument) -> bool:
-    """Return whether the run is held instead of failing for a reason that may pass."""
+    """Return whether the run is held instead of failing for a transient reason."""
     return RunConfig.from_json(document["how"]).holds
 
 
 def read_launch(document: LaunchDocument, run: str) -> Launch:
-    """Return the launch that a store has kept, under the id of the run."""
+    """Return a stored launch under the id of the run."""
     config = RunConfig.from_json(document["how"])
     return Launch(run, document["name"], document["plan"], document["inputs"], config)

@@ -55,24 +55,24 @@ class RunReport(Struct, frozen=True):
 
     @property
     def forked(self) -> ForkOrigin | None:
-        """The run that it was forked from."""
+        """The run that it was forked from, or `None`."""
         return self.config.forked
 
     @property
     def origin(self) -> str:
-        """The run that it was forked from, as text, or nothing."""
+        """The run that it was forked from, as text, or the empty string."""
         if self.forked is None:
             return ""
         return f"forked from {self.forked['run']}" + (f" at {self.forked['at']}" if self.forked["at"] else "")
 
     @property
     def standing(self) -> str:
-        """Its state, and its origin if it was forked, as text."""
+        """Its state as text, with its origin if it was forked."""
         return f"{self.status} · {self.origin}" if self.origin else self.status
 
     @property
     def fault(self) -> RunFault | None:
-        """Why it has failed or is held."""
+        """Why it failed or is held."""
         if self.outcome is not None and self.outcome["status"] == "failed":
             error = self.outcome["error"]
             return RunFault(error["kind"], error["step"], error["message"])
@@ -84,19 +84,19 @@ class RunReport(Struct, frozen=True):
 
     @property
     def invented(self) -> tuple[Invention, ...]:
-        """The results that were generated from schemas."""
+        """The results generated from schemas."""
         return tuple(self.config.invented or ())
 
 
 class RunFault(Struct, frozen=True):
-    """Why a run has failed or is held."""
+    """Why a run failed or is held."""
 
     kind: str
     step: str | None
     message: str
 
     def has(self, text: str) -> bool:
-        """Return whether it is of this kind or step, or has a text in its message."""
+        """Return whether the error has this kind or step, or a text in its message."""
         return text in {self.kind, self.step} or text.lower() in self.message.lower()
 
 
@@ -128,7 +128,7 @@ OPEN: Final = ("running", "waiting", "held")
 
 
 class RunFilter(Struct, frozen=True):
-    """Which of the runs of a store are meant."""
+    """A filter of the runs of a store."""
 
     status: str | None = None
     program: str | None = None
@@ -156,7 +156,7 @@ class RunFilter(Struct, frozen=True):
         error: str | None = None,
         metadata: Mapping[str, str] | None = None,
     ) -> RunFilter:
-        """Return a filter of runs; `since` and `before` are spans of time up to now, as `P7D`.
+        """Return a filter of runs; `since` and `before` are durations before now, such as `P7D`.
 
         Raise `SettingsError` for an invalid one.
         """
@@ -177,11 +177,11 @@ class RunFilter(Struct, frozen=True):
         return cls(status, program, moment_ago(since), None, moment_ago(before), error, dict(metadata or {}))
 
     def only(self, statuses: tuple[str, ...]) -> RunFilter:
-        """Return those of them that have one of some statuses."""
+        """Return a filter restricted to some statuses."""
         return structs.replace(self, among=statuses)
 
     def takes(self, report: RunReport) -> bool:
-        """Return whether a run is among them."""
+        """Return whether a run matches."""
         return (
             (self.status is None or report.status == self.status)
             and (not self.among or report.status in self.among)
@@ -195,7 +195,7 @@ class RunFilter(Struct, frozen=True):
 
 
 def moment_ago(span: str | None) -> float | None:
-    """Return the moment a span of time ago, in seconds since 1970; raise `SettingsError` for an invalid span."""
+    """Return the time a duration ago, in seconds since 1970; raise `SettingsError` for an invalid duration."""
     if span is None:
         return None
     if not is_duration(span):
@@ -205,13 +205,13 @@ def moment_ago(span: str | None) -> float | None:
 
 
 def require_ended(report: RunReport) -> None:
-    """Refuse to delete a run that may still be continued."""
+    """Raise for the deletion of a run that can still continue."""
     if not report.has_ended:
         raise ConflictError([problems.runs.RunGoesOn(run=report.run, status=report.status)])
 
 
 def step_values(record: Json) -> JsonObject:
-    """Return the values of steps, by their keys: for a block that is carried out again, all values of its steps."""
+    """Return the values of steps by key: for a repeated block, all values of its steps."""
     result: JsonObject = {}
     outputs: set[str] = set()
     for name, part in record.items() if isinstance(record, dict) else ():
@@ -252,7 +252,7 @@ def describe_waiting(run: str, status: RunStatus, questions: Sequence[Question])
 
 
 def describe_outcome(outcome: documents.Outcome | None) -> str:
-    """Say how a run has ended."""
+    """Describe how a run ended."""
     if outcome is None:
         return "the run has not ended"
     if outcome["status"] == "failed":

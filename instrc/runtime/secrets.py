@@ -1,4 +1,4 @@
-"""Keep secrets of the environment out of stored data, and read tables of settings that name them."""
+"""Keep secrets of the environment out of stored data, and read settings tables that refer to them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from instrc.text.jsonvalue import Json
 
 
 class _Known(Struct):
-    """The secrets, and the variables they were read from: reading them anew takes long."""
+    """The secrets, and the variables they were read from, cached because reading takes long."""
 
     environment: dict[object, object] | None = None
     told: int = 0
@@ -28,7 +28,7 @@ _SHORTEST = 6
 
 
 def secrets() -> list[str]:
-    """Return the texts that must not be written, longest first, from the current environment."""
+    """Return the secrets in the current environment, longest first."""
     raw = getattr(os.environ, "_data", None)  # its own dictionary: comparing that takes 1 µs, decoding it 100
     if raw is None or raw != _known.environment or len(_told) != _known.told:
         result = {value for name, value in os.environ.items() if _NAME.search(name) and len(value) >= _SHORTEST}
@@ -42,7 +42,7 @@ _T = TypeVar("_T")
 
 
 def secret(name: str) -> str | None:
-    """Return a variable of the environment, and remember its value as a secret whatever its name."""
+    """Return an environment variable, and treat its value as a secret whatever its name."""
     value = os.environ.get(name)
     if value and len(value) >= _SHORTEST:
         _told.add(value)
@@ -50,7 +50,7 @@ def secret(name: str) -> str | None:
 
 
 def redacted(value: _T) -> _T:
-    """Return JSON with the secrets that are known now masked in its texts and keys."""
+    """Return JSON with the currently known secrets masked in its texts and keys."""
     hidden = secrets()
     return cast("_T", _redacted(cast("Json", value), hidden)) if hidden else value
 
@@ -76,11 +76,11 @@ _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
 class UnusableTableError(ValueError):
-    """The problem of a table; `served` is the owner of it."""
+    """The error of a table; `served` is its owner."""
 
 
 def with_variables(value: object, unset: str | None = None) -> object:
-    """Replace the environment variables in all texts of a table; `unset` is used for one that is not set."""
+    """Replace the environment variables in all texts of a table; `unset` replaces unset ones."""
     if isinstance(value, str):
         return _VARIABLE.sub(lambda found: _variable(found[1], unset), value)
     if isinstance(value, Mapping):
@@ -97,7 +97,7 @@ def _variable(name: str, unset: str | None) -> str:
 
 
 def checked(table: Mapping[str, object], kinds: Mapping[str, type | tuple[type, ...]]) -> None:
-    """Refuse unknown keys and values of another kind with an `UnusableTableError`; `kinds` are the classes by key."""
+    """Raise `UnusableTableError` for unknown keys and values of a wrong type; `kinds` has the types by key."""
     for key, value in table.items():
         if key not in kinds:
             refuse_table(
@@ -108,5 +108,5 @@ def checked(table: Mapping[str, object], kinds: Mapping[str, type | tuple[type, 
 
 
 def refuse_table(reason: str) -> NoReturn:
-    """Raise the problem of a table."""
+    """Raise the error of a table."""
     raise UnusableTableError(reason)

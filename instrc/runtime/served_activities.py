@@ -1,7 +1,7 @@
-"""Activities that need no code: tables under `[tool.instrc.activities]`.
+"""Activities without code: tables under `[tool.instrc.activities]`.
 
-`url` makes one of an HTTP service, `mcp` one of a tool of an MCP server; `input` and `retry` go with either.
-A text in a table may hold `${NAME}`: a variable of the environment, whose value is a secret from then on.
+`url` configures an HTTP service, `mcp` a tool of an MCP server; `input` and `retry` apply to both.
+A text in a table may contain `${NAME}`: an environment variable, whose value is treated as a secret.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ _POLICY = tuple(each.name for each in fields(Retry) if each.name != "programming
 
 
 def served(name: str, table: Mapping[str, object], folder: Path, unset: str | None = None) -> Activity:
-    """Return the activity that a table of the settings describes; files and commands are looked up from the folder.
+    """Return the activity described by a settings table; files and commands are looked up from the folder.
 
-    `unset` is used for environment variables that are not set; without it they are a problem.
+    `unset` replaces unset environment variables, which are otherwise an error.
     """
     try:
         handler = _handler(name, table, folder, unset)

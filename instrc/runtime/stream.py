@@ -1,4 +1,4 @@
-"""A run whose answers are seen while models write them."""
+"""A run whose answers are visible while models write them."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ _T = TypeVar("_T")
 
 
 class RunStream(Generic[Value]):
-    """The parts of the answers in a run, for `async for`; it begins with the loop, and is cancelled if that is left early."""
+    """The partial answers of a run, for `async for`; it starts with the loop, and is cancelled if the loop is left early."""
 
     def __init__(self, begin: Callable[[TellPart], Coroutine[object, object, Run[Value]]], also: TellPart | None = None) -> None:
-        """`begin` runs the program, and receives a listener of the parts; `also` is another listener."""
+        """`begin` runs the program with a listener for the parts; `also` is another listener."""
         self._begin = begin
         self._also = also
         self._run: Run[Value] | None = None
 
     @property
     def run(self) -> Run[Value]:
-        """The run, when the loop over its parts has ended; a `RuntimeError` before."""
+        """The run, once the loop over its parts has ended; before that, raises `RuntimeError`."""
         if self._run is None:
             raise RuntimeError("the run has not ended: loop over its parts first, with `async for`")
         return self._run
 
     async def __aiter__(self) -> AsyncGenerator[AnswerPart]:
-        """Run the program, and yield the parts as they come; raise the errors of the run."""
+        """Run the program, and yield the parts as they arrive; raise the errors of the run."""
         queue: asyncio.Queue[AnswerPart | None] = asyncio.Queue()
         loop = asyncio.get_running_loop()
 
@@ -54,13 +54,13 @@ class RunStream(Generic[Value]):
             task.cancel()
 
     async def values(self, as_: type[_T], step: str | None = None) -> AsyncGenerator[_T]:
-        """Run the program, and yield the growing value of a step as instances of a class, whose missing members are `None`.
+        """Run the program, and yield the growing value of a step as class instances, with `None` for missing members.
 
             async for draft in app.stream("mail.aug", "Thank Ann").values(Draft):
                 print(draft.text)
 
-        The step is by default that of the name of the class.  No validator is called: `run.step("draft", as_=Draft)` is the
-        whole, validated.
+        The default step has the name of the class.  No validator is called: `run.step("draft", as_=Draft)` is the
+        complete, validated value.
         """
         name = getattr(as_, "__name__", "") if step is None else arguments.text("step", step)
         async with aclosing(aiter(self)) as parts:
@@ -70,9 +70,9 @@ class RunStream(Generic[Value]):
                     yield cast("_T", partial_instance(as_, value))
 
     async def text(self, path: str) -> AsyncGenerator[str]:
-        """Run the program, and yield the additions to one text: `letter.body` is the member `body` of the step `letter`.
+        """Run the program, and yield additions to one text: `letter.body` is the member `body` of the step `letter`.
 
-        If the model is asked again, its new text follows from the beginning.
+        If the model is asked again, the new text starts over.
         """
         step, *members = arguments.text("path", path).split(".")
         key, reported = "", ""
@@ -89,7 +89,7 @@ class RunStream(Generic[Value]):
 
 
 def _member(part: AnswerPart, step: str, members: list[str]) -> Json:
-    """Return the value of a part at a path so far; the value of a single step may be the whole."""
+    """Return the value of a part at a path so far; the value of a single step may be the whole part."""
     name = bare_name(step)
     named = {bare_name(key): value for key, value in mapping(part.value).items()}
     value = named.get(name, part.value if name in map(bare_name, part.steps) else None)

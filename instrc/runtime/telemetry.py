@@ -1,7 +1,7 @@
-"""Events for others: as structured lines of a log, and as spans and metrics of OpenTelemetry. Nothing else knows of either.
+"""Events for other systems: as structured log lines, and as OpenTelemetry spans and metrics. No other module uses either.
 
 Names follow the conventions of OpenTelemetry for generative AI (as of 2026-11), such as `gen_ai.usage.input_tokens`.
-Messages and answers are in neither: they belong to the trace of the run, which stays where its store is.
+Neither contains messages or answers: they belong to the trace of the run, which stays in its store.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _STATES = ("error", "attempt", "seconds", "invented", "cached", "notes")
 
 
 def logged(event: Event) -> None:
-    """Write an event to the log, with its step as prefix: ids, names, sizes and errors, but no contents.
+    """Write an event to the log, prefixed by its step: ids, names, sizes and errors, but no contents.
 
     The same facts are the record's `instrc`, for structured handlers.
     """
@@ -59,7 +59,7 @@ def logged(event: Event) -> None:
 
 
 def listened() -> bool:
-    """Return whether anybody reads the log."""
+    """Return whether the log is enabled."""
     logger: logging.Logger | None = LOGGER
     while logger is not None:
         if any(not isinstance(handler, logging.NullHandler) for handler in logger.handlers):
@@ -82,9 +82,9 @@ class _OpenSpan(NamedTuple):
 
 
 class Telemetry:
-    """A sink that makes spans and metrics. It needs the extra `telemetry`, and shows nothing until an SDK is set up.
+    """A sink that creates spans and metrics. It needs the extra `telemetry`, and an SDK to export them.
 
-    A run is one span as long as this process carries it; those of its commands are below it, and current while they work.
+    A run is one span per process that carries it out; those of its commands are children, and current during execution.
     """
 
     def __init__(self) -> None:
@@ -99,13 +99,13 @@ class Telemetry:
 
     @contextmanager
     def carried(self, run: str, program: str) -> Iterator[None]:
-        """Open the span of a run, for as long as this process carries it."""
+        """Open the span of a run, while this process carries it out."""
         about = {"gen_ai.operation.name": "invoke_workflow", "gen_ai.workflow.name": program, "gen_ai.conversation.id": run}
         with self._tracer.start_as_current_span(f"invoke_workflow {program}", attributes={**about, "instrc.run": run}):
             yield
 
     def __call__(self, event: Event) -> None:
-        """Take an event in."""
+        """Process an event."""
         kind = event["event"]
         key = (event["run"], event.get("id", ""))
         nanoseconds = int(event["at"] * 1e9)
@@ -125,7 +125,7 @@ class Telemetry:
                 _fail(span, outcome["error"]["message"], outcome["error"]["code"] or outcome["error"]["kind"])
 
     def name_model(self, run: str, command: str, spec: str) -> None:
-        """Note which model a command asks first, `openai:gpt-5`, in its span and its metrics."""
+        """Record the first model used for a command, `openai:gpt-5`, in its span and metrics."""
         kind, _, model = spec.partition(",")[0].partition(":")
         if model and (run, command) in self._open:
             opened = self._open[run, command]

@@ -1,4 +1,4 @@
-"""A run as one page that needs nothing else."""
+"""A run as one self-contained page."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ _AROUND = 1.5
 
 
 def page_of(title: str, status: str, spans: Sequence[TimelineSpan], first: int = 0, most: int | None = None) -> str:
-    """Return the page, as HTML without scripts and without anything that is loaded.
+    """Return the page as HTML without scripts or external resources.
 
-    With `most` it shows so many commands from the `first` on, and leads to those before and behind them.
+    With `most`, it shows that many commands from the `first` on, with links to the others.
     """
     style = page_style(Path(__file__).with_suffix(".css"))
     whole = max([*(span.ended or span.began for span in spans), 0.001])
@@ -72,7 +72,7 @@ def page_of(title: str, status: str, spans: Sequence[TimelineSpan], first: int =
 
 
 def _lane(lane: TimelineLane, spans: list[tuple[int, TimelineSpan]], whole: float) -> str:
-    """Return a lane; overlapping spans are in rows of their own."""
+    """Return a lane; overlapping spans have separate rows."""
     if not spans:
         return ""
     dense = len(spans) > _MANY
@@ -110,7 +110,7 @@ def _seconds(seconds: float) -> str:
 
 
 def _bar(before: float, width: float, room: float, label: str, *, late: bool) -> str:
-    """Return the contents of a span's room: its bar, and its label, cut where the room ends; a late one is before the bar."""
+    """Return the contents of a span's area: its bar and its label, cut to fit; a late span has its label before the bar."""
     share = 100 / room if room else 0.0
     drawn = f'<i style="left:{before * share:.2f}%;width:{width * share:.2f}%"></i>'
     aside = f' style="right:{100 - before * share:.2f}%;max-width:{before * share:.2f}%"' if late else ""
@@ -124,7 +124,7 @@ def _tokens(span: TimelineSpan) -> int:
 
 
 def _details(number: int, span: TimelineSpan) -> str:
-    """Return a row; its mark lies inside, because a browser opens the row around the mark that a link leads to."""
+    """Return a row; its anchor is inside, because a browser opens the row around the target of a link."""
     parts = []
     for name, title in _TITLES.items():
         value = span.facts.get(name)

@@ -1,4 +1,4 @@
-"""The events of a run, kept as a trace, seen as a timeline."""
+"""The events of a run, stored as a trace and shown as a timeline."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ EventKind: TypeAlias = Literal[
 
 
 class EventFacts(TypedDict, total=False):
-    """The facts of an event, which depend on its kind."""
+    """The facts of an event, depending on its kind."""
 
     steps: list[str] | int
     """Steps of a command; for a resumed run, the number of its entries."""
@@ -86,7 +86,7 @@ class EventFacts(TypedDict, total=False):
 
 
 class Event(EventFacts):
-    """One thing that happens."""
+    """An event of a run."""
 
     event: EventKind
     at: float
@@ -107,7 +107,7 @@ Sink: TypeAlias = Callable[[Event], None]
 
 
 def is_event(value: Json) -> TypeGuard[Event]:
-    """Return whether a value from a file is an event, as far as everybody looks at it."""
+    """Return whether a value from a file is an event, as far as its common members show."""
     return (
         isinstance(value, dict)
         and isinstance(value.get("event"), str)
@@ -118,13 +118,13 @@ def is_event(value: Json) -> TypeGuard[Event]:
 
 
 def steps_of(event: Event) -> list[str]:
-    """Return the steps of the command of an event."""
+    """Return the steps of an event's command."""
     steps = event.get("steps")
     return steps if isinstance(steps, list) else []
 
 
 def trace_file(folder: Path, run: str) -> Path:
-    """Return where the trace of a run lies."""
+    """Return the path of a run's trace."""
     return folder / "traces" / f"{run.partition('/')[0]}.jsonl"
 
 
@@ -134,9 +134,9 @@ def forget_trace(folder: Path, run: str) -> None:
 
 
 def written_to(folder: Path) -> Callable[[Event], None]:
-    """Return a sink that appends events to the traces of their runs; those of a child go to the run that began it.
+    """Return a sink that appends events to the traces of their runs; those of a child go to its root run.
 
-    A run does not end because its trace cannot be written: a warning reports the loss.
+    A run does not end if its trace cannot be written: a warning reports the loss.
     """
 
     def write(event: Event) -> None:
@@ -161,7 +161,7 @@ def _append(file: Path, line: str) -> None:
 
 
 def join_sinks(*sinks: Sink | None) -> Sink:
-    """Return one sink for several, in their order."""
+    """Return a sink that calls several in order."""
     known = [sink for sink in sinks if sink is not None]
 
     def tell(event: Event) -> None:
@@ -181,17 +181,17 @@ def tell_sink(sink: Sink, event: Event) -> None:
 
 
 def told_apart(watch: Sink | None) -> Sink | None:
-    """Return a sink that passes a copy of each event to the watchers, so that nobody else sees their changes."""
+    """Return a sink that passes a copy of each event to the watchers, so that their changes affect nobody else."""
     return None if watch is None else lambda event: tell_sink(watch, copy_of(event))
 
 
 def read_trace(folder: Path, run: str) -> list[Event]:
-    """Return the events of a run; a last line that was not written whole is left out."""
+    """Return the events of a run, without an incomplete last line."""
     return read_events(trace_file(folder, run))[0]
 
 
 def read_events(file: Path, start: int = 0) -> tuple[list[Event], int]:
-    """Return the events in a file behind its first `start` bytes, and where the whole lines end."""
+    """Return the events in a file after its first `start` bytes, and the end of the last complete line."""
     try:
         data = read_regular(str(file), TRACE_BYTES, start)
     except (OSError, ValueError):
@@ -208,12 +208,12 @@ def read_events(file: Path, start: int = 0) -> tuple[list[Event], int]:
 
 
 def begun_before(events: Iterable[Event], run: str) -> set[str]:
-    """Return the commands of a run whose effects have begun already: if they begin again, they do so under the same key."""
+    """Return the commands of a run whose effects have started: if they start again, they keep their keys."""
     return {event["id"] for event in events if event["event"] in {"called", "asked"} and event["run"] == run and "id" in event}
 
 
 def told_before(events: Iterable[Event], run: str) -> dict[str, Json]:
-    """Return the answers of people in the trace of a run since it last began again, by question."""
+    """Return the answers of people in the trace of a run since its last start, by question."""
     reported: dict[str, Json] = {}
     for event in events:
         if event["run"] == run and event["event"] == "told":
@@ -224,7 +224,7 @@ def told_before(events: Iterable[Event], run: str) -> dict[str, Json]:
 
 
 def shown_before(events: Iterable[Event], run: str) -> set[str]:
-    """Return the questions of a run that people were asked, and that nobody has answered, by its trace."""
+    """Return the questions of a run that were shown to people and not answered, according to its trace."""
     shown: set[str] = set()
     for event in events:
         if event["run"] == run and event["event"] == "question":
@@ -235,7 +235,7 @@ def shown_before(events: Iterable[Event], run: str) -> set[str]:
 
 
 def usage_in(events: Iterable[Event]) -> dict[str, float]:
-    """Return the usage of models, by their answers."""
+    """Return the model usage from answers."""
     used: dict[str, float] = {"requests": 0}
     for event in events:
         if event["event"] == "answered":
@@ -262,7 +262,7 @@ _NOT_SHOWN = frozenset({"event", "at", "run", "id", "seconds"})
 
 
 class TimelineSpan(Struct):
-    """One command of a run, or of a child of it."""
+    """A command of a run or a child run."""
 
     id: str
     lane: TimelineLane
@@ -277,7 +277,7 @@ class TimelineSpan(Struct):
 
     @property
     def label(self) -> str:
-        """A description of the activity, in a few words."""
+        """A short description of the activity."""
         steps = self.facts.get("steps")
         if isinstance(steps, list) and steps:
             return ", ".join(map(str, steps))
@@ -285,7 +285,7 @@ class TimelineSpan(Struct):
 
 
 def spans_of(events: Iterable[Event]) -> list[TimelineSpan]:
-    """Return the spans of a run, in the order in which they began."""
+    """Return the spans of a run in order of their start."""
     result: dict[str, TimelineSpan] = {}
     start: float | None = None
     for event in events:
@@ -315,7 +315,7 @@ def spans_of(events: Iterable[Event]) -> list[TimelineSpan]:
 
 
 def _end(spans: Iterable[TimelineSpan], prefix: str, at: float) -> None:
-    """End what is still open together with its run."""
+    """End the spans that are still open together with their run."""
     for span in spans:
         if span.ended is None and span.state == "open" and span.id.startswith(prefix):
             span.ended, span.state = at, "cancelled"

@@ -1,4 +1,4 @@
-"""The plan and the state of a run, its commands and results: plain JSON with types."""
+"""Typed plain JSON for the plan and state of a run, its commands and results."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ KINDS: dict[str, FailureKind] = {"failed": "failed", "timeout": "timeout", "inva
 
 
 class Complaint(TypedDict):
-    """An error in an answer, and its place, as a JSON Pointer."""
+    """An error in an answer, with its place as a JSON Pointer."""
 
     pointer: str
     message: str
 
 
 class Attempt(TypedDict):
-    """An answer of a model that was not accepted, and why."""
+    """A rejected answer of a model, with the reasons."""
 
     answer: Json
     complaints: list[Complaint]
 
 
 class Failure(TypedDict):
-    """The reason why a step failed for good."""
+    """The reason why a step failed permanently."""
 
     step: str | None
     kind: FailureKind
@@ -40,7 +40,7 @@ class Failure(TypedDict):
 
 
 class ModelCommand(TypedDict):
-    """Fill in one chunk."""
+    """Command: complete one chunk by a model."""
 
     kind: Literal["model"]
     id: str
@@ -61,7 +61,7 @@ class ModelCommand(TypedDict):
 
 
 class ActivityCommand(TypedDict):
-    """Call a registered activity, or start the process that serves it, and wait."""
+    """Command: call a registered activity, or start the process that serves it, and wait."""
 
     kind: Literal["activity"]
     id: str
@@ -79,7 +79,7 @@ class ActivityCommand(TypedDict):
 
 
 class FireCommand(TypedDict):
-    """Call an activity and do not wait."""
+    """Command: call an activity without waiting."""
 
     kind: Literal["fire"]
     id: str
@@ -89,7 +89,7 @@ class FireCommand(TypedDict):
 
 
 class UserCommand(TypedDict):
-    """Ask a person."""
+    """Command: ask a person."""
 
     kind: Literal["user"]
     id: str
@@ -101,7 +101,7 @@ class UserCommand(TypedDict):
 
 
 class TimerCommand(TypedDict):
-    """Wait for a span of time from now on."""
+    """Command: wait for a duration."""
 
     kind: Literal["timer"]
     id: str
@@ -113,7 +113,7 @@ Command: TypeAlias = ModelCommand | ActivityCommand | FireCommand | UserCommand 
 
 
 class Author(TypedDict):
-    """Who has answered a question, and how that is known."""
+    """Who answered a question, and how they were authenticated."""
 
     who: str
     means: str
@@ -144,7 +144,7 @@ PlanKind: TypeAlias = Literal["process", "tool", "steps", "call"]
 
 
 class RunOptions(TypedDict, total=False):
-    """The settings that influence a run."""
+    """Settings that affect a run."""
 
     asks: int
     """Maximum number of times that a model is asked again."""
@@ -168,7 +168,7 @@ class RunOptions(TypedDict, total=False):
 
 
 class PinnedPlan(TypedDict):
-    """The plan of a run: process, version of the interpreter and settings, pinned by a digest."""
+    """The plan of a run: process, interpreter version and settings, pinned by a digest."""
 
     interpreter: str
     kind: PlanKind
@@ -178,7 +178,7 @@ class PinnedPlan(TypedDict):
 
 
 class Done(TypedDict):
-    """The run is done: the steps by their keys, and the value of the process."""
+    """Outcome: the run is done, with the steps by key, and the value of the process."""
 
     status: Literal["done"]
     output: Json
@@ -186,14 +186,14 @@ class Done(TypedDict):
 
 
 class Failed(TypedDict):
-    """A step has failed for good."""
+    """Outcome: a step failed permanently."""
 
     status: Literal["failed"]
     error: Failure
 
 
 class Stopped(TypedDict):
-    """A person has refused."""
+    """Outcome: a person refused."""
 
     status: Literal["stopped"]
     step: str
@@ -239,7 +239,7 @@ Entry = TypedDict(
 
 
 class Fault(TypedDict):
-    """Why a command has failed."""
+    """Why a command failed."""
 
     kind: FailureKind
     code: str | None
@@ -248,7 +248,7 @@ class Fault(TypedDict):
 
 
 class TaskState(TypedDict):
-    """A task of a plan that is carried out."""
+    """The state of a task in a plan."""
 
     status: str
     waits: int
@@ -260,7 +260,7 @@ class TaskState(TypedDict):
 
 
 class PlanState(TypedDict):
-    """A plan that is carried out."""
+    """The state of a plan in execution."""
 
     plan: Json
     tasks: dict[str, TaskState]
@@ -268,13 +268,13 @@ class PlanState(TypedDict):
 
 
 class BranchState(TypedDict):
-    """A `when`, a `try` or a `do`: the body it has entered."""
+    """State of a `when`, a `try` or a `do`: the current body."""
 
     branch: NotRequired[int]
 
 
 class EachState(TypedDict):
-    """An `each`: the values of its elements so far."""
+    """State of an `each`: the values of its elements so far."""
 
     items: list[Json]
     next: int
@@ -286,7 +286,7 @@ class EachState(TypedDict):
 
 
 class RepeatState(TypedDict):
-    """A `repeat`: the values of its rounds so far; one that has ended waits for its `else` without items and records."""
+    """State of a `repeat`: the values of its rounds so far; an ended one waiting for its `else` has no items or records."""
 
     items: NotRequired[list[Json] | None]
     round: int
@@ -302,7 +302,7 @@ class RepeatState(TypedDict):
 
 
 class RaceState(TypedDict):
-    """A `race`: which branches could begin before it did, how many have not failed, and whether it has ended."""
+    """State of a `race`: the branches that were ready before it, the number that have not failed, and whether it has ended."""
 
     waiting: list[int]
     begun: bool
@@ -314,7 +314,7 @@ BlockState: TypeAlias = BranchState | EachState | RepeatState | RaceState | Plan
 
 
 class BodyState(TypedDict):
-    """A body that is being carried out."""
+    """State of a body in execution."""
 
     region: int
     parent: str | None
@@ -334,21 +334,21 @@ class BodyState(TypedDict):
 
 
 class Spent(TypedDict):
-    """The cost of models so far."""
+    """The cost of model calls so far."""
 
     requests: int
     tokens: int
 
 
 class Stalled(Asking):
-    """A chunk for which no model is asked until the limits of the run are raised."""
+    """A chunk for which no model is called until the limits of the run are raised."""
 
     scope: str
     unit: int
 
 
 class SpendingLimits(TypedDict, total=False):
-    """The spending limits of a run since they were raised, in place of its options."""
+    """Raised spending limits of a run, which replace its options."""
 
     requests: int
     tokens: int
@@ -379,20 +379,20 @@ _STEP = re.compile(r"^step\d+_|_item\d+$")
 
 
 def bare_name(key: str) -> str:
-    """Return a key without number and item, in the form in which names are compared: without case, `_` and `-`."""
+    """Return a key without number and item, normalized for comparison: without case, `_` and `-`."""
     return _STEP.sub("", key).replace("_", "").replace("-", "").casefold()
 
 
 def bare_instruction(name: str) -> str:
-    """Return the name of an instruction or a key as the two are compared: as `bare_name`, without `_Activity` and `_User`."""
+    """Return the name of an instruction or key normalized for comparison: as `bare_name`, without `_Activity` and `_User`."""
     return bare_name(re.sub(r"_(activity|user)$", "", name, flags=re.IGNORECASE))
 
 
 def spellings(key: str) -> tuple[str, str]:
-    """Return how people write the key of a step: whole, and without its number."""
+    """Return how people write the key of a step: in full, and without its number."""
     return key, _STEP.sub("", key)
 
 
 def is_numbered(key: str) -> bool:
-    """Return whether a key names one step exactly, so that it cannot mean another of the same name."""
+    """Return whether a key identifies one step, so that it cannot mean another of the same name."""
     return re.match(r"step\d+_", key) is not None

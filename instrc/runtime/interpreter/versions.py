@@ -1,6 +1,6 @@
-"""The interpreter by its version: a run continues with the one it began with.
+"""The interpreter by version: a run keeps the version it began with.
 
-`plan` and `state` are plain JSON. `begin`, `apply` and `issue` change the state they are given, and read nothing else.
+`plan` and `state` are plain JSON. `begin`, `apply` and `issue` change the given state, and read nothing else.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Interpreter(Protocol):
 
 
 def begin(plan: PinnedPlan, inputs: JsonObject) -> State:
-    """Return the state of a run that has not begun."""
+    """Return the state of a run that has not started."""
     return _interpreter_of(plan).begin(plan, inputs)
 
 
@@ -47,19 +47,19 @@ def _load_version(version: str) -> Interpreter:
 
 
 def issue(plan: PinnedPlan, state: State) -> list[Command]:
-    """Return the commands that have become runnable, in plan order, and mark them issued."""
+    """Return the commands that have become ready, in plan order, and mark them issued."""
     return _interpreter_of(plan).issue(plan, state)
 
 
 def pending(plan: PinnedPlan, state: State) -> list[Command]:
-    """Return the commands that were issued and are not answered, for an engine that takes a run over."""
+    """Return the issued, unanswered commands, for an engine that takes a run over."""
     return _interpreter_of(plan).pending(plan, state)
 
 
 def apply(plan: PinnedPlan, state: State, command: str, result: Result) -> list[str]:
-    """Apply the result of a command; return the ids of commands that are not waited for any more.
+    """Apply the result of a command; return the ids of commands that are no longer needed.
 
-    A second delivery, or one for a command that is not open, changes nothing.
+    A second result, or one for a command that is not open, changes nothing.
     """
     return _interpreter_of(plan).apply(plan, state, command, result)
 
@@ -78,20 +78,20 @@ def faults(plan: PinnedPlan, state: State, command: str, value: Json) -> list[Co
 
 
 def is_fatal(plan: PinnedPlan, state: State, command: str) -> bool:
-    """Return whether the run would fail if an open command failed, or `False` where a `try` or a plan takes it up."""
+    """Return whether the run would fail if an open command failed, or `False` if a `try` or a plan handles it."""
     return _interpreter_of(plan).is_fatal(plan, state, command)
 
 
 def stalled(plan: PinnedPlan, state: State) -> tuple[list[str], str] | None:
     """Return the steps that wait until a limit is raised, and the reason, or `None` if there are none.
 
-    There are some only where `state["stalled"]` is a list from the beginning: else the run fails at a limit.
+    There are none unless `state["stalled"]` is a list from the beginning; otherwise the run fails at a limit.
     """
     return _interpreter_of(plan).stalled(plan, state) if state.get("stalled") else None
 
 
 def raise_limits(plan: PinnedPlan, state: State, limits: SpendingLimits | None) -> list[str]:
-    """Ask models again up to new limits; without limits, fail what waits for them.  Return the withdrawn commands."""
+    """Resume calling models up to new limits, or fail what waits for them.  Return the withdrawn commands."""
     return _interpreter_of(plan).raise_limits(plan, state, limits)
 
 
@@ -101,6 +101,6 @@ def record(plan: PinnedPlan, state: State) -> JsonObject:
 
 
 def load_all() -> None:
-    """Load all versions now, for an engine in which nothing may take long later."""
+    """Load all versions now, for an engine that must not be delayed later."""
     for version in _MODULES:
         _load_version(version)

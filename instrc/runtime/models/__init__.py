@@ -1,1 +1,1 @@
-"""Models: whatever fills in a chunk."""
+"""Models: whatever completes a chunk."""

@@ -1,4 +1,4 @@
-"""The models of providers, each sent by its provider's own library."""
+"""Models of providers, each called through its provider's own library."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ANTHROPIC_TOKENS: Final = 8192
 
 
 class Anthropic(Provider):
-    """`anthropic:MODEL`; another server is named by `ANTHROPIC_BASE_URL`."""
+    """`anthropic:MODEL`; `ANTHROPIC_BASE_URL` selects another server."""
 
     kind: ClassVar[str] = "anthropic"
     target: ClassVar[str] = "anthropic"
@@ -43,12 +43,12 @@ class Anthropic(Provider):
         return library.AsyncAnthropic(api_key=key, base_url=base_url_from(self.url), max_retries=0)
 
     async def send(self, client: Client, asked: ProviderRequest) -> Json:
-        """Ask for a message."""
+        """Request a message."""
         answered: Json = (await self._create(client, asked)).model_dump(mode="json", exclude_unset=True, warnings=False)
         return answered
 
     async def stream(self, client: Client, asked: ProviderRequest) -> AsyncGenerator[JsonObject]:
-        """Ask for a message, event by event."""
+        """Request a message as a stream of events."""
         async for piece in await self._create(client, asked, stream=True):
             yield piece.model_dump(mode="json", exclude_unset=True, warnings=False)
 
@@ -84,7 +84,7 @@ _MARK: Final[JsonObject] = {"cache_control": {"type": "ephemeral"}}
 
 
 def _marked_messages(asked: ProviderRequest) -> list[Json]:
-    """Return the message; the words about the schema, which begin it, are a block of their own if they are long."""
+    """Return the message; a long textual schema at its beginning becomes a separate block."""
     words, rest = asked.message[: asked.shared], asked.message[asked.shared :]
     if len(words) < CACHED_LETTERS:
         return asked.messages
@@ -101,7 +101,7 @@ class AnthropicStrict(Anthropic):
 
 
 class AnthropicOutput(Anthropic):
-    """`anthropic-output:MODEL`: the same by structured output instead of a tool."""
+    """`anthropic-output:MODEL`: the same with structured output instead of a tool."""
 
     kind: ClassVar[str] = "anthropic-output"
     target: ClassVar[str] = "anthropic-output"
@@ -113,7 +113,7 @@ _LEVELS: Final[Mapping[object, str]] = {"xhigh": "HIGH"}
 
 
 class Gemini(Provider):
-    """`gemini:MODEL`; another server is named by `GEMINI_BASE_URL`."""
+    """`gemini:MODEL`; `GEMINI_BASE_URL` selects another server."""
 
     kind: ClassVar[str] = "gemini"
     target: ClassVar[str] = "gemini"
@@ -131,13 +131,13 @@ class Gemini(Provider):
     }
 
     def connect(self, library: ModuleType, key: str | None) -> Client:
-        """Return a client; its asynchronous half is used."""
+        """Return a client, of which the asynchronous part is used."""
         url = base_url_from(self.url)
         hooks: dict[str, Any] = {"async_client_args": {"event_hooks": REPORTED}}  # of several libraries
         return library.Client(api_key=key, http_options=hooks | ({"base_url": url} if url else {}))
 
     async def send(self, client: Client, asked: ProviderRequest) -> Json:
-        """Ask for content."""
+        """Request content."""
         return _gemini_json(await client.aio.models.generate_content(**self._arguments(asked)))
 
     def form(self, asked: ProviderRequest) -> JsonObject:
@@ -172,20 +172,20 @@ def _gemini_json(answer: Client) -> JsonObject:
 
 
 class GeminiOutput(Gemini):
-    """`gemini-output:MODEL`: the same by structured output, which streams: the arguments of a function come only as a whole."""
+    """`gemini-output:MODEL`: the same with structured output, which can be streamed, unlike the arguments of a function."""
 
     kind: ClassVar[str] = "gemini-output"
     target: ClassVar[str] = "gemini-output"
     forms: ClassVar[Mapping[Form, str]] = {"output": "gemini-output", "words": "gemini-output"}
 
     async def stream(self, client: Client, asked: ProviderRequest) -> AsyncGenerator[JsonObject]:
-        """Ask for content, piece by piece."""
+        """Request content as a stream of chunks."""
         async for piece in await client.aio.models.generate_content_stream(**self._arguments(asked)):
             yield _gemini_json(piece)
 
 
 class GigaChat(Provider):
-    """`gigachat:MODEL`; other servers are named by `GIGACHAT_BASE_URL` and `GIGACHAT_AUTH_URL`."""
+    """`gigachat:MODEL`; `GIGACHAT_BASE_URL` and `GIGACHAT_AUTH_URL` select other servers."""
 
     kind: ClassVar[str] = "gigachat"
     target: ClassVar[str] = "gigachat"
@@ -200,7 +200,7 @@ class GigaChat(Provider):
     }
 
     def connect(self, library: ModuleType, key: str | None) -> Client:
-        """Return a client without a timeout of its own: its 30 seconds would end requests that the project allows."""
+        """Return a client without its own timeout: the default of 30 seconds would end requests that the project allows."""
         urls = {"base_url": base_url_from(self.url), "auth_url": base_url_from("GIGACHAT_AUTH_URL")}
         given = {name: url for name, url in urls.items() if url}
         client = library.GigaChat(credentials=key, max_retries=0, timeout=None, **given)
@@ -209,7 +209,7 @@ class GigaChat(Provider):
         return client
 
     async def send(self, client: Client, asked: ProviderRequest) -> Json:
-        """Ask for a chat completion."""
+        """Request a chat completion."""
         reported = {
             "model": asked.model,
             "messages": asked.messages,
@@ -223,7 +223,7 @@ class GigaChat(Provider):
 
 
 class Mistral(Provider):
-    """`mistral:MODEL`; another server is named by `MISTRAL_BASE_URL`."""
+    """`mistral:MODEL`; `MISTRAL_BASE_URL` selects another server."""
 
     kind: ClassVar[str] = "mistral"
     target: ClassVar[str] = "mistral"
@@ -241,8 +241,8 @@ class Mistral(Provider):
     def connect(self, library: ModuleType, key: str | None) -> Client:
         """Return a client; its asynchronous methods are used.
 
-        Connections that the library makes itself it closes when the client is collected as garbage, in whatever event loop runs
-        then; those of a Temporal workflow refuse that.
+        Connections created by the library would be closed when the client is garbage collected, in whatever event loop runs
+        then; the loop of a Temporal workflow refuses that.
         """
         from httpx import AsyncClient  # the library brings it
 
@@ -250,14 +250,14 @@ class Mistral(Provider):
         return library.Mistral(api_key=key, server_url=base_url_from(self.url), async_client=web)
 
     async def send(self, client: Client, asked: ProviderRequest) -> Json:
-        """Ask for a chat completion."""
+        """Request a chat completion."""
         answered: Json = (await client.chat.complete_async(**self._arguments(asked))).model_dump(
             mode="json", exclude_unset=True, warnings=False
         )
         return answered
 
     async def stream(self, client: Client, asked: ProviderRequest) -> AsyncGenerator[JsonObject]:
-        """Ask for a chat completion, chunk by chunk."""
+        """Request a chat completion as a stream of chunks."""
         async with await client.chat.stream_async(**self._arguments(asked)) as events:
             async for event in events:
                 yield event.data.model_dump(mode="json", exclude_unset=True, warnings=False)
@@ -278,9 +278,9 @@ _BESIDE_OPTIONS: Final = frozenset({"keep_alive", "logprobs", "top_logprobs"})
 
 
 class Ollama(Provider):
-    """`ollama:MODEL`; the server is at `OLLAMA_HOST`, else on this machine. No key.
+    """`ollama:MODEL`; the server is at `OLLAMA_HOST`, by default on this machine. No key.
 
-    It is asked for structured output: its library drops nested parts of a tool, and nothing enforces the arguments of one.
+    It uses structured output: the library drops nested parts of a tool, and nothing enforces tool arguments.
     """
 
     kind: ClassVar[str] = "ollama"
@@ -304,12 +304,12 @@ class Ollama(Provider):
         return library.AsyncClient(host=base_url_from(self.url), event_hooks={"response": [_keep_status, raise_reported]})
 
     async def send(self, client: Client, asked: ProviderRequest) -> Json:
-        """Ask for a chat answer in the shape of the payload, with room for all of it: older text is dropped without a word."""
+        """Request a chat answer in the payload's format, with enough context: otherwise older text is silently dropped."""
         answered: Json = (await self._chat(client, asked)).model_dump(mode="json", exclude_none=True, warnings=False)
         return answered
 
     async def stream(self, client: Client, asked: ProviderRequest) -> AsyncGenerator[JsonObject]:
-        """Ask for a chat answer, token by token."""
+        """Request a chat answer as a stream of tokens."""
         async for piece in await self._chat(client, asked, stream=True):
             yield piece.model_dump(mode="json", exclude_none=True, warnings=False)
 
@@ -329,7 +329,7 @@ class Ollama(Provider):
 
 
 async def _keep_status(response: Client) -> None:
-    """Raise the error of an HTTP answer before the library reads it."""
+    """Raise the error of an HTTP response before the library reads it."""
     if response.status_code >= HTTPStatus.BAD_REQUEST:
         body = (await response.aread()).decode(errors="replace")
         raise StatusError(response.status_code, response.headers, body)
@@ -342,14 +342,14 @@ _USUAL_CONTEXT = 4096
 
 
 def _context_of(asked: ProviderRequest) -> JsonObject:
-    """Return the context that a request needs, where it is more than the usual: in powers of two, since a new one is loaded."""
+    """Return the context that a request needs, if above the default: in powers of two, as a change reloads the model."""
     most = asked.options.get("num_predict")
     needed = len(asked.message.encode()) // _LETTERS + (most if isinstance(most, int) else 0)
     return {"num_ctx": 1 << needed.bit_length()} if needed > _USUAL_CONTEXT else {}
 
 
 class OpenAI(Provider):
-    """`openai:MODEL`; another server is named by `OPENAI_BASE_URL`."""
+    """`openai:MODEL`; `OPENAI_BASE_URL` selects another server."""
 
     kind: ClassVar[str] = "openai"
     target: ClassVar[str] = "openai"
@@ -374,7 +374,7 @@ class OpenAI(Provider):
         return library.AsyncOpenAI(api_key=key or "none", base_url=url, max_retries=0)
 
     async def _answer(self, client: Client, request: Request, model: str, target: str, form: Form) -> Reply:
-        """Ask by a tool; a server that answers without calling it is asked by `response_format`, from then on at once."""
+        """Request a tool call; for a server that answers without it, use `response_format` from then on."""
         if self.without_tools is None or base_url_from(self.url) is None or form != "forced":
             return await super()._answer(client, request, model, target, form)
         if self._calls_no_tools:
@@ -391,12 +391,12 @@ class OpenAI(Provider):
         return not (reply.complaints and form == "forced" and self._calls_no_tools)
 
     async def send(self, client: Client, asked: ProviderRequest) -> Json:
-        """Ask for a chat completion."""
+        """Request a chat completion."""
         answered: Json = (await self._create(client, asked)).model_dump(mode="json", exclude_unset=True, warnings=False)
         return answered
 
     async def stream(self, client: Client, asked: ProviderRequest) -> AsyncGenerator[JsonObject]:
-        """Ask for a chat completion, chunk by chunk."""
+        """Request a chat completion as a stream of chunks."""
         async for piece in await self._create(client, asked, stream=True, stream_options={"include_usage": True}):
             yield piece.model_dump(mode="json", exclude_unset=True, warnings=False)
 
@@ -412,7 +412,7 @@ class OpenAI(Provider):
         )
 
     async def _received(self, client: Client, asked: ProviderRequest, told: Told | None) -> Json:
-        """Notice an answer that does not call the tool that it should."""
+        """Detect an answer without the required tool call."""
         answered = await super()._received(client, asked, told)
         if "tools" in self.form(asked):
             choices = as_object(answered).get("choices")
@@ -423,7 +423,7 @@ class OpenAI(Provider):
 
     @staticmethod
     def form(asked: ProviderRequest) -> JsonObject:
-        """Return the part of a request that carries the schema: a tool, or the shape of the answer."""
+        """Return the part of a request that carries the schema: a tool or a response format."""
         if asked.form in {"output", "words"}:
             return {"response_format": asked.payload} if asked.form == "output" else {}
         named: Json = {"type": "function", "function": {"name": asked.name}}
@@ -432,7 +432,7 @@ class OpenAI(Provider):
 
 
 class OpenAIOutput(OpenAI):
-    """`openai-output:MODEL`: the same by structured output instead of a tool."""
+    """`openai-output:MODEL`: the same with structured output instead of a tool."""
 
     kind: ClassVar[str] = "openai-output"
     target: ClassVar[str] = "openai-output"
@@ -456,7 +456,7 @@ class OpenAIResponses(OpenAI):
     without_tools: ClassVar[str | None] = None
 
     async def send(self, client: Client, asked: ProviderRequest) -> Json:
-        """Ask for a response; a text by a grammar becomes the one argument of the tool."""
+        """Request a response; a text by a grammar becomes the only argument of the tool."""
         answered = as_object(await super().send(client, asked))
         if (text := grammar_of(asked)) is None:
             return answered
@@ -470,7 +470,7 @@ class OpenAIResponses(OpenAI):
         return {**answered, "output": calls}
 
     async def stream(self, client: Client, asked: ProviderRequest) -> AsyncGenerator[JsonObject]:
-        """Ask for a response, event by event; a text by a grammar comes as a whole."""
+        """Request a response as a stream of events; a text by a grammar comes as a whole."""
         if grammar_of(asked) is not None:
             yield {"type": "response.completed", "response": await self.send(client, asked)}
             return
@@ -494,7 +494,7 @@ class OpenAIResponses(OpenAI):
 
     @staticmethod
     def form(asked: ProviderRequest) -> JsonObject:
-        """Return the part of a request that carries the schema: a tool, or the shape of the answer."""
+        """Return the part of a request that carries the schema: a tool or a response format."""
         if asked.form in {"output", "words"}:
             return {"text": {"format": asked.payload}} if asked.form == "output" else {}
         text, tool = grammar_of(asked), as_object(asked.payload)
@@ -506,7 +506,7 @@ class OpenAIResponses(OpenAI):
 
 
 class GrammarText(NamedTuple):
-    """A text that a grammar describes, the only argument of a tool."""
+    """A text described by a grammar, the only argument of a tool."""
 
     key: str
     """Member in which it is sent."""
@@ -514,7 +514,7 @@ class GrammarText(NamedTuple):
 
 
 def grammar_of(asked: ProviderRequest) -> GrammarText | None:
-    """Return the text with a Lark grammar, `x-grammar`, that is all a tool takes (openai 3.57.0, custom tools, 2026-11-28)."""
+    """Return the only argument of a tool if it is a text with a Lark grammar, `x-grammar` (openai 3.57.0, 2026-11-28)."""
     sent = [*mapping(mapping(mapping(asked.payload).get("parameters")).get("properties"))]
     ours = [mapping(item) for item in mapping(mapping(asked.schema).get("properties")).values()]
     if len(sent) != 1 or len(ours) != 1 or ours[0].get("type") != "string" or asked.form not in {"forced", "choice"}:
@@ -527,7 +527,7 @@ _OF_SERVERS: Final = {**OpenAI.names, "max_tokens": "max_tokens"}
 
 
 class VLLM(OpenAI):
-    """`vllm:MODEL`: a server of vLLM, at `VLLM_BASE_URL`; `VLLM_API_KEY` may be any word if the server needs none."""
+    """`vllm:MODEL`: a vLLM server at `VLLM_BASE_URL`; `VLLM_API_KEY` may be any text if the server needs none."""
 
     kind: ClassVar[str] = "vllm"
     target: ClassVar[str] = "vllm"
@@ -542,7 +542,7 @@ class VLLM(OpenAI):
 class LlamaCpp(OpenAI):
     """`llamacpp:MODEL`: llama.cpp's server, at `LLAMACPP_BASE_URL`, else on this machine. No key; any name if it has one model.
 
-    It is asked by `response_format`: its named `tool_choice` acts as `auto`.
+    It uses `response_format`: a named `tool_choice` acts as `auto`.
     """
 
     kind: ClassVar[str] = "llamacpp"
@@ -557,7 +557,7 @@ class LlamaCpp(OpenAI):
 
 
 class LMStudio(LlamaCpp):
-    """`lmstudio:MODEL`: the server of LM Studio, at `LMSTUDIO_BASE_URL`, else on this machine."""
+    """`lmstudio:MODEL`: the server of LM Studio at `LMSTUDIO_BASE_URL`, by default on this machine."""
 
     kind: ClassVar[str] = "lmstudio"
     url: ClassVar[str] = "LMSTUDIO_BASE_URL"
@@ -565,7 +565,7 @@ class LMStudio(LlamaCpp):
 
 
 class Llamafile(LlamaCpp):
-    """`llamafile:MODEL`: a llamafile, at `LLAMAFILE_BASE_URL`, else on this machine."""
+    """`llamafile:MODEL`: a llamafile at `LLAMAFILE_BASE_URL`, by default on this machine."""
 
     kind: ClassVar[str] = "llamafile"
     url: ClassVar[str] = "LLAMAFILE_BASE_URL"

@@ -20,7 +20,7 @@ TEMPERATURE: Final = 0.7
 
 
 def attempt_of(request: Request) -> int:
-    """Return how often an answer was asked for, counting this request: 1 unless the answer before was not accepted."""
+    """Return the number of requests for an answer, including this one: 1 unless the previous answer was rejected."""
     number = "" if request.command is None else request.command["id"].rpartition("#")[2]
     again = request.command is not None and request.command["complaints"]
     return int(number) if again and number.isdecimal() else 1
@@ -29,10 +29,10 @@ def attempt_of(request: Request) -> int:
 def asked_again(
     request: Request, settings: RequestSettings, names: Container[str], *, samples: bool
 ) -> tuple[Request, tuple[str, ...]]:
-    """Return a request as it is sent, and a note of how it differs from the first one.
+    """Return a request in its sent form, and a note on how it differs from the first one.
 
-    `settings` are those that hold for it, `names` the settings that the provider has; the model `samples` where its temperature
-    may be set though nobody has set it.  A model that shows its failed answer copies it: it is not shown to one that samples.
+    `settings` are the effective ones, `names` those that the provider supports; the model `samples` if its temperature
+    may be set without a user setting.  Models tend to copy a failed answer, so one that samples is not shown it.
     """
     command, attempt = request.command, attempt_of(request)
     if command is None or attempt == 1:
@@ -57,7 +57,7 @@ def asked_again(
 
 
 def _without_refused(request: Request) -> Json:
-    """Return the schema without the values of enums that a check has refused, where no other value can be meant."""
+    """Return the schema without enum values that a check has refused, unless another value could be meant."""
     command, schema = request.command, request.schema
     assert command is not None
     sentences, rejected = request.sentences, command["rejected"]
@@ -71,7 +71,7 @@ def _without_refused(request: Request) -> Json:
 
 
 def _narrowed(schema: Json, value: Json, path: list[str]) -> Json:
-    """Return a schema that refuses a value at a path; below the path, the value of an object's only member that is no thought."""
+    """Return a schema that excludes a value at a path; below it, the value of an object's only member other than thoughts."""
     node = mapping(schema)
     if isinstance(value, dict):
         properties = mapping(node.get("properties"))
@@ -86,12 +86,12 @@ def _narrowed(schema: Json, value: Json, path: list[str]) -> Json:
 
 
 def cut_complaint(text: str, sentences: Sentences) -> str:
-    """Return what is wrong with an answer that was cut: it gets more room, unless it only repeats itself."""
+    """Return the complaint about a truncated answer: it gets more room, unless it only repeats itself."""
     return sentences.looped if repeats(text) else sentences.cut
 
 
 def repeats(text: str) -> bool:
-    """Return whether a text ends in the same characters again and again, or in blanks only."""
+    """Return whether a text ends in endless repetition, or in blanks only."""
     if len(text) >= _LOOP and not text[-_LOOP:].strip():
         return True
     tails = ((text[-most:], period) for period in range(1, _LOOP) if len(text) >= (most := max(_LOOP, period * _TIMES)))

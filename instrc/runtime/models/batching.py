@@ -1,8 +1,8 @@
-"""Several chunks of one kind in one call of a model: elements of an `each`, items of a stream.
+"""Several chunks of one kind in one model call: elements of an `each`, items of a stream.
 
 The properties stay flat: `step1_draft_item1`, `step1_draft_item2`, …, step by step.
 The values that each item reads are under `item1`, `item2`, ….
-Only fresh requests share a call; one whose answer was not accepted is asked again alone.
+Only fresh requests share a call; one with a rejected answer is sent alone.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ LINGER = 0.02
 
 
 class Batching:
-    """A model that asks another one for up to so many chunks at once."""
+    """A model that combines up to a number of chunks into one call to another model."""
 
     def __init__(self, model: Model, size: int, linger: float = LINGER) -> None:
         self.model = model
@@ -82,7 +82,7 @@ _PLAIN = frozenset({"$defs", "$schema", "additionalProperties", "description", "
 
 
 def _kind(request: Request) -> str | None:
-    """Return the common key of requests that may share a call, or `None` for one that may not."""
+    """Return the key shared by requests that may share a call, or `None` for one that may not."""
     command = request.command
     if command is None or command["complaints"] or command["previous"] is not None:
         return None
@@ -93,7 +93,7 @@ def _kind(request: Request) -> str | None:
 
 
 def combined(requests: list[Request]) -> Request:
-    """Return the request for all of them."""
+    """Return the combined request."""
     first = requests[0]
     assert first.command is not None
     items = range(1, len(requests) + 1)
@@ -115,9 +115,9 @@ def combined(requests: list[Request]) -> Request:
 
 
 def divide_reply(reply: Reply, requests: list[Request], asked: Request) -> list[Reply]:
-    """Return the answer for each of the requests; tokens and cost are divided among them.
+    """Return the reply for each of the requests; tokens and cost are divided among them.
 
-    An error of the schema about one item is no complaint about the others.
+    Schema errors of one item are not reported for the others.
     """
     complaints = tuple(beyond_schema(reply.complaints, reply.answer, asked.schema))
     answer = reply.answer if isinstance(reply.answer, dict) else {}

@@ -1,4 +1,4 @@
-"""The models of Amazon Bedrock, asked by its Converse API."""
+"""Models of Amazon Bedrock, called through its Converse API."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ READ_TIMEOUT: Final = 3600
 
 
 class Bedrock(Provider):
-    """`bedrock:MODEL`; region and credentials are those that boto3 finds, another server is named by `BEDROCK_BASE_URL`."""
+    """`bedrock:MODEL`; boto3 finds region and credentials, and `BEDROCK_BASE_URL` selects another server."""
 
     kind: ClassVar[str] = "bedrock"
     target: ClassVar[str] = "bedrock"
@@ -36,7 +36,7 @@ class Bedrock(Provider):
     names: ClassVar[Mapping[str, str]] = {"max_tokens": "maxTokens", "temperature": "temperature", "reasoning": "effort"}
 
     def connect(self, library: ModuleType, key: str | None) -> Client:  # noqa: ARG002  -- boto3 has its own ways to one
-        """Return a client; it answers in threads."""
+        """Return a client, which is used in threads."""
         config = import_module("botocore.config").Config(retries={"total_max_attempts": 1}, read_timeout=READ_TIMEOUT)
         region = os.environ.get("AWS_REGION")  # else boto3 looks for AWS_DEFAULT_REGION, and into its files
         try:
@@ -59,7 +59,7 @@ class Bedrock(Provider):
         return {name: item for name, item in answered.items() if name != "ResponseMetadata"}
 
     def _arguments(self, asked: ProviderRequest) -> JsonObject:
-        """Return a request; `extra` are the fields that only one model has."""
+        """Return the arguments of a request; `extra` has model-specific fields."""
         limits = {name: value for name, value in asked.options.items() if name != "effort"}
         effort, extra, form = asked.options.get("effort"), dict(asked.extra), self.form(asked)
         if effort == "none":

@@ -41,11 +41,11 @@ class AnswerCache(Struct, frozen=True, eq=False):
     """Requesters of each entry, so that equal requests of one run get different answers."""
 
     def again(self, turn: int) -> AnswerCache:
-        """Return the cache for a command that is carried out for the so-manieth time."""
+        """Return the cache for the given restart of a command."""
         return self if turn == self.turn else structs.replace(self, turn=turn)
 
     def key(self, request: Json, asker: str) -> str:
-        """Return the key of a request; `asker` is equal for all attempts at it, `run/command`."""
+        """Return the key of a request; `asker` is equal for all its attempts, `run/command`."""
         digest = sha256(dumps([_FORMAT, self.sample, self.turn, request], indent=False).encode()).hexdigest()
         askers = self._asked.setdefault(digest, [])
         if asker not in askers:
@@ -53,7 +53,7 @@ class AnswerCache(Struct, frozen=True, eq=False):
         return f"{digest}.{askers.index(asker)}"
 
     def find(self, key: str) -> Json:
-        """Return the cached answer to a request, or `None` if there is none, or the file cannot be read."""
+        """Return the cached answer to a request, or `None` if there is none or the file is unreadable."""
         try:
             with transaction(self.file, _TABLE) as database:
                 row = database.execute("SELECT answer FROM answers WHERE key = ?", (key,)).fetchone()
@@ -62,7 +62,7 @@ class AnswerCache(Struct, frozen=True, eq=False):
             return None
 
     def keep(self, key: str, model: str, answer: Json) -> str | None:
-        """Keep an answer, unless a secret is in it; return why it cannot be kept, `None` if it can."""
+        """Store an answer, unless it contains a secret; return the reason if it cannot be stored, or `None`."""
         if redacted(answer) != answer:
             return None
         try:
@@ -73,5 +73,5 @@ class AnswerCache(Struct, frozen=True, eq=False):
         return None
 
     def require(self) -> None:
-        """Make the file; raise `SettingsError` if it cannot be used."""
+        """Create the file; raise `SettingsError` if it is unusable."""
         require_file(self.file, _TABLE, "cache")

@@ -1,4 +1,4 @@
-"""Models by the words that name them: `sample`, `scripted:FILE`, `openai:gpt-5`."""
+"""Models by spec: `sample`, `scripted:FILE`, `openai:gpt-5`."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ _NEXT = rf",(?=\s*(?:sample\s*(?:,|\Z)|(?:scripted|{'|'.join(ADAPTERS)}):))"
 def model_of(words: str, folder: Path, table: RequestTable | None = None) -> Model:
     """Return the model of a spec, with the settings of its requests; files are resolved from a folder.
 
-    With several, divided by commas, each is asked where the one before gave no answer.
+    Of several, separated by commas, each is used if the previous one gave no answer.
     """
     parts = [part.strip() for part in re.split(_NEXT, words)]
     if len(parts) > 1:
@@ -116,7 +116,7 @@ def _scripted(words: str, file: Path, table: RequestTable) -> Model:
 
 
 def provider_of(model: Model) -> Provider | None:
-    """Return the provider that is asked first by a model, or `None` if no provider is."""
+    """Return the provider that a model uses first, or `None`."""
     match model:
         case Provider():
             return model
@@ -137,7 +137,7 @@ def words_from(words: str, folder: Path) -> str:
 
 
 def invents(model: Model | None) -> bool:
-    """Return whether answers of a model may be invented: it is `Sample`, or asks one where another one has failed."""
+    """Return whether a model may generate answers: it is `Sample`, or falls back to one."""
     match model:
         case Sample():
             return True
@@ -150,9 +150,9 @@ def invents(model: Model | None) -> bool:
 
 
 def require_other(run: str, words: str, others: Callable[[str], Model] | None, prices: Prices | None) -> None:
-    """Refuse another model for a run: an unknown one, one that invents answers, or one without a price where there is a budget.
+    """Raise for a model that cannot take over a run: unknown, generating answers, or without a price under a budget.
 
-    `others` returns models by their specs; it is `None` for a run with invented answers.
+    `others` returns models by spec; it is `None` for a run with generated answers.
     """
     if others is None or invents(others(words)):
         advice = "begin another run: `instrc run … --model MODEL`"

@@ -1,4 +1,4 @@
-"""Clients of provider libraries: one a provider and event loop, shared by all runs and closed before the loop ends."""
+"""Clients of provider libraries: one per provider and event loop, shared by all runs and closed before the loop ends."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _Done = TypeVar("_Done")
 
 
 def client_of_loop(provider: str, access: object, connect: Callable[[], Client]) -> Client:
-    """Return the client of a provider in the running event loop; connect when there is none with this access yet.
+    """Return the client of a provider in the running event loop; connect if there is none with these credentials yet.
 
-    Its connections belong to the loop, and cannot be used in another one.
+    Its connections belong to the loop and cannot be used in another one.
     """
     loop = asyncio.get_running_loop()
     for other in [other for other in _clients if other.is_closed()]:
@@ -61,7 +61,7 @@ async def close_clients() -> None:
 
 
 async def _close(client: Client) -> None:
-    """Close the connections of a client, whatever its library calls that."""
+    """Close the connections of a client by the method of its library."""
     web = getattr(getattr(client, "sdk_configuration", None), "async_client", None)  # of Mistral's
     for holder, name in ((client, "aclose"), (client, "close"), (getattr(client, "aio", None), "aclose"), (web, "aclose")):
         close = getattr(holder, name, None)

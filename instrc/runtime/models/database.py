@@ -32,14 +32,14 @@ def transaction(file: str | Path, table: str) -> Iterator[sqlite3.Connection]:
 
 
 def create_private(file: str | Path) -> None:
-    """Create a file that is for its owner alone, and its folder likewise; existing ones are left unchanged."""
+    """Create a file and its folder for the owner only; existing ones are left unchanged."""
     make_private(Path(file).parent)
     with open(file, "ab", opener=private_opener):
         pass
 
 
 def require_file(file: str | Path, table: str, what: str) -> None:
-    """Create a file with its table; raise `SettingsError` with the `what` that cannot be used."""
+    """Create a file with its table; raise `SettingsError` naming `what` is unusable."""
     if not str(file).strip():
         raise SettingsError([problems.runs.UnusableSetting(what=what, word=str(file), reason="it is empty")])
     try:

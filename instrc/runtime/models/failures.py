@@ -1,4 +1,4 @@
-"""Why a provider gave no answer: which errors are worth a retry, after how long, and which never succeed."""
+"""Reasons why a provider gave no answer: which errors to retry, after how long, and which are permanent."""
 
 from __future__ import annotations
 
@@ -53,9 +53,9 @@ _ODD = ("APIResponseValidationError", "UnknownApiResponseError", "ResponseValida
 
 
 def as_model_error(error: Exception) -> ModelError:
-    """Return an error of a library as one of ours.
+    """Convert a library's error to a `ModelError`.
 
-    Overload, timeouts and lost connections are worth a retry, and so is an unreadable body: HTML, cut JSON, nothing.
+    Overload, timeouts and lost connections are retried, and so are unreadable bodies: HTML, truncated JSON, nothing.
     """
     if isinstance(error, ModelError):
         return error
@@ -84,7 +84,7 @@ def as_model_error(error: Exception) -> ModelError:
 
 
 class StatusError(Exception):
-    """An answer of a server with a status from 400, where a library does not keep its status and headers."""
+    """A response with a status of 400 or above, for libraries that do not keep status and headers."""
 
     def __init__(self, status: int, headers: Mapping[str, str], body: str) -> None:
         super().__init__(f"status {status}: {body}")
@@ -93,7 +93,7 @@ class StatusError(Exception):
 
 
 class HttpAnswer(Protocol):
-    """An answer of httpx, which the libraries bring."""
+    """A response of httpx, on which the libraries depend."""
 
     status_code: int
     headers: Mapping[str, str]
@@ -103,7 +103,7 @@ class HttpAnswer(Protocol):
 
 
 async def raise_reported(response: HttpAnswer) -> None:
-    """Raise the error that an answer with the status 200 reports: some libraries lose it with all that they do not know."""
+    """Raise the error reported by a response with status 200, which some libraries drop as an unknown member."""
     if (
         response.status_code >= HTTPStatus.BAD_REQUEST
         or response.headers.get("content-type", "").split(";")[0] != "application/json"
@@ -113,7 +113,7 @@ async def raise_reported(response: HttpAnswer) -> None:
 
 
 def require_no_report(body: bytes) -> None:
-    """Raise the error that the body of an answer reports."""
+    """Raise the error reported by a response body."""
     try:
         answer = loads(body.decode(errors="replace"))
     except (ValueError, RecursionError):
@@ -124,7 +124,7 @@ def require_no_report(body: bytes) -> None:
 
 
 def _body_of(error: Exception) -> Json:
-    """Return the response body that a library's error keeps: the whole, or the error in it, as OpenAI's does."""
+    """Return the response body stored in a library's error: in full, or only the error in it, as OpenAI's does."""
     body = getattr(error, "body", None)
     if isinstance(body, str):
         try:
@@ -136,7 +136,7 @@ def _body_of(error: Exception) -> Json:
 
 
 def _reported(answer: Json) -> JsonObject:
-    """Return the error that an answer reports beside or inside of its choices, or an empty object."""
+    """Return the error that a response reports beside or inside its choices, or an empty object."""
     choice = mapping(next(iter(listing(mapping(answer).get("choices"))), None))
     held = (mapping(holder).get("error") for holder in (answer, choice, mapping(answer).get("response")))
     error = next((error for error in held if error), None)
@@ -153,7 +153,7 @@ def _status_in(error: JsonObject) -> int | None:
 
 
 def _word(text: str, status: int | None) -> tuple[str, bool]:
-    """Return the code of an error, and whether to try again."""
+    """Return the code of an error, and whether to retry."""
     lower = text.lower()
     for word, code, retry in _WORDS:
         of_status = code.isdecimal() or code in {"timeout", "overloaded"}  # the status says it better
@@ -185,12 +185,12 @@ def _pause(error: Exception) -> float | None:
 
 
 def _number(text: str | None) -> float | None:
-    """Return a number of seconds from 0, or `None` for anything else."""
+    """Return a non-negative number of seconds, or `None` for anything else."""
     return float(text) if text is not None and re.fullmatch(r"\s*\d{1,99}(\.\d{1,9})?\s*", text) else None
 
 
 def _until(text: str) -> float | None:
-    """Return the seconds to a date of HTTP."""
+    """Return the seconds until an HTTP date."""
     try:
         result = parsedate_to_datetime(text)
     except (TypeError, ValueError, IndexError):
@@ -200,19 +200,19 @@ def _until(text: str) -> float | None:
 
 
 def _go_span(text: str) -> float:
-    """Return the seconds of a span as Go writes it, `6m0s` or `20ms`, as OpenAI does."""
+    """Return the seconds of a duration in Go syntax, `6m0s` or `20ms`, as OpenAI uses it."""
     units = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
     return sum(float(number) * units[unit] for number, unit in re.findall(r"(\d{1,9}(?:\.\d{1,9})?)(ms|h|m|s)", text))
 
 
 def failure_of(said: str, answer: Json) -> ModelError:
-    """Return an error that a provider reports inside of an answer whose status is 200."""
+    """Return the error reported in a response with status 200."""
     error = _reported(answer)
     code, retry = _word(f"{said} {dumps(error, indent=False)}", _status_in(error))
     return ModelError(said[:_MESSAGE], code=code, retry=retry)
 
 
 def context_of(error: ModelError) -> tuple[int, int] | None:
-    """Return the tokens of a model's context and those of a message, where an error has both, as vLLM's does."""
+    """Return the context size of a model and the tokens of a message, if an error has both, as vLLM's does."""
     said = re.search(r"context length is (\d{1,9})\D.{0,300}?(?:has (\d{1,9}) input|\((\d{1,9}) in the messages)", str(error))
     return None if said is None else (int(said[1]), int(said[2] or said[3]))

@@ -1,4 +1,4 @@
-"""Several models in place of one, and one model that is not asked too often."""
+"""Several models in place of one, and rate limits for a model."""
 
 from __future__ import annotations
 
@@ -34,22 +34,22 @@ _RESTS: Final = "rests (words TEXT PRIMARY KEY, until REAL)"
 
 
 class Fallback:
-    """Models in order: the next one is asked where one is down, out of quota, has too little context, or refuses.
+    """Models in order: the next one is used if one is down, out of quota, short of context, or refuses.
 
-    It is asked too where two answers of the one before were not accepted.
+    It is also used after two rejected answers of the previous one.
 
-    What it is sent that is wrong for every model (a status such as 400 or 401) goes to no other one.
+    A request that is invalid for every model (a status such as 400 or 401) is not passed on.
     """
 
     def __init__(self, models: Mapping[str, Model], file: Path | None = None) -> None:
-        """`models` are by spec, the first choice first; through `file` processes share which ones are paused."""
+        """`models` are by spec, in order of preference; processes share through `file` which ones are paused."""
         self.models = dict(models)
         self.file = file
         self._failed: dict[str, int] = {}
         self._until: dict[str, float] = {}
 
     async def answer(self, request: Request) -> Reply:
-        """Answer a request by the first model that can, or raise the `ModelError` of the last one."""
+        """Answer a request with the first model that can, or raise the last `ModelError`."""
         request = structs.replace(request, model=None)  # these are the words of all of them
         notes: list[str] = []
         before: ModelError | None = None
@@ -80,7 +80,7 @@ class Fallback:
         raise AssertionError
 
     def _note(self, words: str, error: ModelError) -> None:
-        """Count a failure; after several in a row, or when the provider asks for it, leave the model alone for a while."""
+        """Count a failure; pause the model after several in a row, or when the provider requests it."""
         self._failed[words] = self._failed.get(words, 0) + 1
         if error.after is not None or error.code == "quota" or self._failed[words] >= FAILURES:
             cooldown = getattr(self.models[words], "settings", {}).get("cooldown", COOLDOWN)
@@ -91,7 +91,7 @@ class Fallback:
                     database.execute("INSERT OR REPLACE INTO rests VALUES (?, ?)", (words, self._until[words]))
 
     def _hear(self, file: Path) -> None:
-        """Take over which models other processes of the project leave alone."""
+        """Load which models other processes of the project have paused."""
         with suppress(sqlite3.Error), transaction(file, _RESTS) as database:
             for words, until in database.execute("SELECT words, until FROM rests WHERE until > ?", (time(),)):
                 self._until[words] = max(until, self._until.get(words, 0.0))
@@ -103,10 +103,10 @@ MINUTE: Final = 60.0
 
 
 def turn(place: Path | str, key: str, per_minute: float, amount: float, ahead: float) -> float:
-    """Take a turn, and return how many seconds to wait for it; one less than `ahead` seconds away may be taken at once.
+    """Reserve a turn, and return how many seconds to wait for it; less than `ahead` seconds count as none.
 
-    That is the generic cell rate algorithm: one number is the whole state, and every process of the project shares it,
-    in a file; or every machine of it, in the PostgreSQL database of a URL, by the clock of that.
+    This is the generic cell rate algorithm: one number is the whole state, shared by every process of the project
+    in a file, or by every machine in the PostgreSQL database of a URL, using the database's clock.
     """
     if isinstance(place, str):
         return max(_due_in(place, key, amount * MINUTE / per_minute) - ahead, 0.0)
@@ -130,7 +130,7 @@ _MAKE: Final = "CREATE TABLE IF NOT EXISTS instrc_turns (key text PRIMARY KEY, n
 
 
 def _due_in(url: str, key: str, cost: float) -> float:
-    """Return in how many seconds a request is allowed, by the count of a database."""
+    """Return in how many seconds a request is allowed, according to a database."""
     psycopg = import_module("psycopg")
     scheme, _, rest = url.partition(":")
     try:
@@ -153,7 +153,7 @@ _ANSWER: Final = 256
 
 
 class Limited(Struct):
-    """A model that waits for its turn before it is asked."""
+    """A model that waits for its turn before each call."""
 
     model: Model
     words: str
@@ -163,7 +163,7 @@ class Limited(Struct):
     """One semaphore per event loop, since loops cannot share one."""
 
     async def answer(self, request: Request) -> Reply:
-        """Answer a request when the limits allow it."""
+        """Answer a request once the limits allow it."""
         gate: AbstractAsyncContextManager[object] = nullcontext()
         if "parallel" in self.settings:
             gate = self._gates.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(self.settings["parallel"]))
@@ -188,7 +188,7 @@ _limited: dict[tuple[str, str, Path | str], Limited] = {}
 
 
 def limited(model: Model, words: str, settings: RequestSettings, place: Path | str) -> Model:
-    """Return a model with the limits that are set for it, if there are any; all who share a file or a database count in it."""
+    """Return a model with its limits, if any; all users of a file or database count together."""
     limits = {name: settings[name] for name in ("parallel", "rpm", "tpm") if name in settings}
     if not limits:
         return model

@@ -1,4 +1,4 @@
-"""The forms in which a model can be asked for a value: known ones of models, and those that providers have refused."""
+"""Forms of requests to a model: known ones, and those that providers have refused."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ REMEMBERED: Final = 30 * 86_400.0
 
 
 class KnownModel(NamedTuple):
-    """The facts about models that are known before they are asked."""
+    """Facts about models that are known in advance."""
 
     kinds: str
     """Pattern of adapter names."""
@@ -49,7 +49,7 @@ class KnownModel(NamedTuple):
     """When the model thinks, and thus refuses a forced tool."""
 
     def fits(self, kind: str, model: str) -> bool:
-        """Return whether a model of an adapter is one of these."""
+        """Return whether the facts apply to a model of an adapter."""
         return fnmatchcase(kind, self.kinds) and fnmatchcase(model.lower().rpartition("/")[2], self.models)
 
 
@@ -79,7 +79,7 @@ KNOWN_MODELS: Final = (
 
 
 def known_refusals(kind: str, model: str, reasoning: str | None) -> frozenset[str]:
-    """Return the forms that are known to be refused by a model that is asked to think so much."""
+    """Return the forms known to be refused by a model at a reasoning effort."""
     thinking = {"none": (), None: ("unless off",)}.get(reasoning, ("unless off", "if asked"))
     return frozenset(form for row in KNOWN_MODELS if row.fits(kind, model) and row.thinking in thinking for form in row.refuses)
 
@@ -88,7 +88,7 @@ _VERSION: Final = re.compile(r"claude-(?:[a-z]+-)?(\d+)(?:-(\d{1,2}))?(?!\d)")
 
 
 def thinks_adaptively(model: str) -> bool:
-    """Return whether a model of Anthropic chooses itself how much it thinks: since 4.6 (AWS, adaptive thinking, 2026-11-28)."""
+    """Return whether an Anthropic model chooses its own reasoning effort: since 4.6 (AWS, adaptive thinking, 2026-11-28)."""
     version = _VERSION.search(model.lower())
     return version is not None and (int(version[1]), int(version[2] or 0)) >= (4, 6)
 
@@ -112,7 +112,7 @@ _OF_SCHEMA: Final = re.compile(r"invalid schema|schema for|for function|invalid_
 
 
 def is_refused(form: str, error: ModelError) -> bool:
-    """Return whether an error is a 400 that names a form, or that thinking cannot be turned off."""
+    """Return whether an error is a 400 that names a form, or says that thinking cannot be disabled."""
     said = str(error).lower()
     names = _NAMES.get(form)
     of_form = error.code in {"400", "404", "422"} and names is not None and names.search(said) and _NO.search(said)
@@ -134,7 +134,7 @@ class Refusal(NamedTuple):
 
 
 def learn(file: Path | None, model: str, form: str, said: str) -> None:
-    """Remember that a form was refused: in this process, and in the file of a project where that can be written."""
+    """Remember that a form was refused: in this process, and if possible in the project's file."""
     _learned.setdefault(model, {})[form] = now = time()
     if file is not None:
         with suppress(sqlite3.Error, OSError):
@@ -144,7 +144,7 @@ def learn(file: Path | None, model: str, form: str, said: str) -> None:
 
 
 def refusals(file: Path | None) -> list[Refusal]:
-    """Return the refusals in the file of a project."""
+    """Return the refusals in a project's file."""
     if file is not None and file.is_file():
         place = f"{file.absolute().as_uri()}?mode=ro"  # nobody who writes is waited for: this is read before each request
         with suppress(sqlite3.Error, OSError), closing(sqlite3.connect(place, uri=True)) as database:
@@ -154,7 +154,7 @@ def refusals(file: Path | None) -> list[Refusal]:
 
 
 def forget(file: Path | None) -> int:
-    """Delete the remembered refusals, and return the number of those in the file of a project."""
+    """Delete the remembered refusals, and return the number of those in the project's file."""
     count = len(refusals(file))
     _learned.clear()
     if count and file is not None:
@@ -172,6 +172,6 @@ def refused_forms(file: Path | None, kind: str, model: str, name: str, reasoning
 
 
 def forms_to_try(forms: Iterable[Form], refused: frozenset[str]) -> list[Form]:
-    """Return the forms that are tried, in order; the last one is left where all of them were refused."""
+    """Return the forms to try in order; if all were refused, only the last one."""
     several = list(forms)
     return [form for form in several if form not in refused] or several[-1:]

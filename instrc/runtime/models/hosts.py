@@ -1,4 +1,4 @@
-"""Hosts that implement OpenAI's Chat Completions: rows of data beside one adapter."""
+"""Hosts that implement OpenAI's Chat Completions: data for one adapter."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from instrc.runtime.models.forms import Form, forms_by
 
 
 class ModelHost(NamedTuple):
-    """The differences of a host from OpenAI."""
+    """The differences between a host and OpenAI."""
 
     url: str
     """Base URL; `""` if each customer has another one."""

@@ -19,7 +19,7 @@ from instrc.tools.python_values import JsonLike, json_of
 
 
 class Model(Protocol):
-    """Fill in a schema."""
+    """Completes a schema."""
 
     async def answer(self, request: Request) -> Reply:
         """Answer a request, or raise `ModelError`."""
@@ -80,8 +80,8 @@ class Reply(Struct, frozen=True):
 class ModelError(Exception):
     """A provider gave no answer.
 
-    `retry` says whether to try again, `after` how many seconds to wait before that, if the provider gives them;
-    `code` is a word for programs, such as `refused`.
+    `retry` says whether to retry, `after` how many seconds to wait first, if the provider says so;
+    `code` is a code for programs, such as `refused`.
     """
 
     def __init__(self, message: str, *, code: str | None = None, retry: bool = False, after: float | None = None) -> None:
@@ -92,7 +92,7 @@ class ModelError(Exception):
 
 
 def tokens_of(usage: Mapping[str, int]) -> int:
-    """Return how many tokens were used; those of a cache are a share of the input."""
+    """Return the number of tokens used; cached ones are part of the input."""
     return usage.get("input_tokens", 0) + usage.get("output_tokens", 0)
 
 
@@ -100,7 +100,7 @@ RULER = "-----"
 
 
 def model_message(command: ModelCommand, sentences: Sentences = EN) -> str:
-    """Return the message: the values that the chunk reads, between two rulers, and one sentence that asks for it."""
+    """Return the message: the values that the chunk reads, between two rulers, and a sentence that requests the answer."""
     parts: list[str] = []
     if command["context"]:
         parts.append(_ruled(sentences.known, _with_errors(command["context"], sentences.faults)))
@@ -126,7 +126,7 @@ def _ruled(heading: str, value: Json) -> str:
 
 
 def _with_errors(value: Json, faults: Mapping[str, str]) -> Json:
-    """Return a value with the errors of steps and tasks in the language of `faults`; foreign texts stay."""
+    """Return a value with the errors of steps and tasks in the language of `faults`; foreign texts are unchanged."""
     if not faults or not isinstance(value, dict | list):
         return value
     if isinstance(value, list):
@@ -145,7 +145,7 @@ def _request(command: ModelCommand, sentences: Sentences) -> str:
 
 
 def tool_name(chunk: str, steps: Sequence[str], only: str | None) -> str:
-    """Return the name of the tool that a model fills in for a chunk: the step, or the chunk where there are several.
+    """Return the name of the tool for a chunk: the step, or the chunk if there are several.
 
     `only` is the name of the only step of a program, whose answer has no key for it.
     """
@@ -153,12 +153,12 @@ def tool_name(chunk: str, steps: Sequence[str], only: str | None) -> str:
 
 
 class Scripted:
-    """Answers in order, or by name.
+    """A model with predefined answers, in order or by name.
 
-    `answers` is a list, taken in order, or an object.
+    `answers` is a list, used in order, or an object.
     Its keys are commands (`llmContext1`, `eachContext1[2].llmContext2`, `llmContext1#2` for the second attempt) or chunks, with
-    whole answers; or steps (`step1_draft`, or `draft` whatever its number), with the value of each.
-    A list among its values is taken in order, and its last answer stays.  Models and dataclasses are answers too.
+    whole answers; or steps (`step1_draft`, or `draft` for any number), with the value of each.
+    A list among its values is used in order, and its last answer is repeated.  Models and dataclasses are accepted too.
     """
 
     def __init__(self, answers: Sequence[JsonLike] | Mapping[str, JsonLike]) -> None:
@@ -172,7 +172,7 @@ class Scripted:
         """All requests, in order."""
 
     async def answer(self, request: Request) -> Reply:
-        """Give the next answer."""
+        """Return the next answer."""
         self.sent.append(request)
         return Reply(self._next(request), model="scripted")
 
@@ -216,15 +216,15 @@ def _no_answer(request: Request, reason: str) -> NoReturn:
 
 
 class Sample:
-    """Answers every request with a small instance of its schema: an invention, which a run reports (`Run.invented`)."""
+    """Answers every request with a small generated instance of its schema, which a run reports (`Run.invented`)."""
 
     async def answer(self, request: Request) -> Reply:
-        """Make an instance."""
+        """Return an instance."""
         return Reply(instance_of(request.schema), model="sample", invented=True)
 
 
 def instance_of(schema: Json) -> Json:
-    """Return a small instance of a schema; loops in it end after the first round, plans are empty."""
+    """Return a small instance of a schema; its loops end after the first round, and its plans are empty."""
     from instrc.schema.samples import sample  # the making of samples lies with the targets, which use them to ask engines
 
     return _end_loops(sample(schema))

@@ -1,4 +1,4 @@
-"""Answers while a model writes them: the content of the pieces of a stream so far, and the answer they make in the end."""
+"""Partial answers: the content of a stream's chunks so far, and the complete answer."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PART_SHARE: Final = 0.05
 
 
 class AnswerPart(Struct, frozen=True):
-    """An answer of a model so far."""
+    """A model's answer so far."""
 
     key: str
     """`run/command`, equal for all parts of one answer."""
@@ -35,7 +35,7 @@ class AnswerPart(Struct, frozen=True):
 
     @property
     def run(self) -> str:
-        """The run that has begun all others."""
+        """The root run."""
         return self.key.partition("/")[0]
 
 
@@ -44,9 +44,9 @@ TellPart: TypeAlias = Callable[[AnswerPart], object]
 
 
 def written(piece: JsonObject) -> tuple[str, str]:
-    """Return the text that a piece of a stream adds to a call, and to the text beside it.
+    """Return the text that a chunk of a stream adds to a call, and to the text beside it.
 
-    It knows Chat Completions, Responses, Anthropic Messages, Ollama and Gemini.
+    Chat Completions, Responses, Anthropic Messages, Ollama and Gemini are supported.
     """
     delta, message = mapping(piece.get("delta")), mapping(piece.get("message"))
     call = [text_or_empty(delta.get("partial_json"))]
@@ -66,7 +66,7 @@ def written(piece: JsonObject) -> tuple[str, str]:
 
 
 def is_last(piece: JsonObject) -> bool:
-    """Return whether a piece has the stop reason; a stream without one broke off."""
+    """Return whether a chunk has the stop reason; a stream without one was interrupted."""
     reasons = [mapping(choice).get("finish_reason") for choice in listing(piece.get("choices"))]
     reasons += [mapping(candidate).get("finishReason") for candidate in listing(piece.get("candidates"))]
     return (
@@ -79,7 +79,7 @@ def is_last(piece: JsonObject) -> bool:
 
 
 def whole_answer(pieces: list[JsonObject], names: tuple[str | None, str, str]) -> JsonObject:
-    """Return the answer that pieces make, with the tokens that they count; raise `ModelError` if the stream broke off."""
+    """Return the answer of joined chunks, with its token counts; raise `ModelError` if the stream was interrupted."""
     answer = assemble(pieces) if pieces else None
     if answer is None or ("error" not in answer and not any(map(is_last, pieces))):
         message = "the stream of the provider ended before the answer did"
@@ -100,7 +100,7 @@ _DEEP_VALUE: Final = 100
 
 
 def in_shape(value: Json, schema: Json, root: Json, depth: int = 0) -> Json:
-    """Return the beginning of a value without parts that do not fit its schema yet: half of a map sent as a list of its keys."""
+    """Return the beginning of a value without parts that do not fit its schema yet, such as half of a map sent as a list."""
     schema = dereferenced(schema, root)
     if not isinstance(schema, dict) or not isinstance(value, dict | list) or depth > _DEEP_VALUE:
         return value
@@ -124,7 +124,7 @@ _DEEP: Final = 8
 
 
 def _may_become(value: Json, schema: Json, root: Json, depth: int = 0) -> bool:
-    """Return whether a value that may still grow is of the kinds of a schema, and one of its values where it lists them."""
+    """Return whether a growing value has a type of a schema, and may become one of its listed values."""
     schema = dereferenced(schema, root)
     if not isinstance(schema, dict) or depth > _DEEP:
         return True
@@ -145,8 +145,8 @@ def prefix_value(text: str) -> tuple[Json, tuple[str, ...]]:
 
         assert prefix_value('{"a": 1, "b": ["x", "y') == ({"a": 1, "b": ["x", "y"]}, ("a",))
 
-    A text that is still open stays, without half an escape; keys, numbers and words that are not finished are left out.
-    The value is `None` if there is none yet, or the text is not JSON.
+    An unfinished text is kept, without half an escape; unfinished keys, numbers and literals are left out.
+    The value is `None` if there is none yet, or if the text is not JSON.
     """
     closers, complete, key, at, after_colon = "", list[str](), "", 0, False
     end, closed = 0, ""  # where the text is cut, and what closes it there

@@ -1,7 +1,7 @@
-"""A model of a provider: a chunk is lowered to its format, sent by its own library, and the answer is lifted.
+"""A model of a provider: lower a chunk to its format, send it with its own library, and lift the answer.
 
-An adapter has only the differences: the target, the library, where the key is, how a request is sent.
-Keys come from the environment and go nowhere else; the engine does retries and timeouts, so the libraries' are off.
+An adapter contains only the differences: the target, the library, the location of the key, the way to send a request.
+Keys come from the environment and go nowhere else; the engine handles retries and timeouts, so the libraries' are off.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ TokenNames: TypeAlias = tuple[str | None, str, str]
 
 
 class ProviderRequest(Struct, frozen=True):
-    """One request as a provider is sent it."""
+    """A request in a provider's form."""
 
     model: str
     name: str
@@ -70,13 +70,13 @@ class ProviderRequest(Struct, frozen=True):
     """Length of the beginning of the message that all runs of the program share, in characters."""
 
     def to_json(self) -> JsonObject:
-        """Return all that decides the answer."""
+        """Return everything that determines the answer."""
         set_: JsonObject = {"payload": self.payload, "set": self.options, "extra": self.extra}
         return {"model": self.model, "message": self.message, **set_, **({"form": self.form} if self.form in _ODD_FORMS else {})}
 
     @property
     def messages(self) -> list[Json]:
-        """The message as most providers take it."""
+        """The message in the form common to most providers."""
         return [{"role": "user", "content": self.message}]
 
 
@@ -97,7 +97,7 @@ KEPT_LOWERINGS: Final = 256
 
 
 class Provider(ABC):
-    """One provider: `answer` is the same for all of them, `send` is not."""
+    """A provider: `answer` is shared by all of them, `send` is specific."""
 
     kind: ClassVar[str]
     """Prefix before the colon: `openai:gpt-5`."""
@@ -147,10 +147,10 @@ class Provider(ABC):
 
     @abstractmethod
     async def send(self, client: Client, asked: ProviderRequest) -> Json:
-        """Send one request that must be answered by the payload's tool; return the provider's answer as JSON."""
+        """Send a request that must be answered by the payload's tool; return the provider's response as JSON."""
 
     def stream(self, client: Client, asked: ProviderRequest) -> AsyncGenerator[JsonObject] | None:  # noqa: ARG002  -- of those that can
-        """Send a request as `send` does, and yield the pieces of the answer; `None` if the answer comes only as a whole."""
+        """Send a request as `send` does, and yield the chunks of the response; return `None` if streaming is unsupported."""
         return None
 
     async def answer(self, request: Request) -> Reply:
@@ -188,7 +188,7 @@ class Provider(ABC):
         return forms_to_try(self.forms, refused_forms(self.memory, self.kind, model, self._name_of(model), reasoning))
 
     def _name_of(self, model: str) -> str:
-        """Return a model with its server, if that is not the default, as the key of remembered refusals."""
+        """Return the model with its server, unless that is the default, as the key of remembered refusals."""
         url = base_url_from(self.url)
         return f"{self.kind}:{model}" + (f" at {_without_login(url)}" if url else "")
 
@@ -204,7 +204,7 @@ class Provider(ABC):
         return model
 
     async def _answer(self, client: Client, request: Request, model: str, target: str, form: Form) -> Reply:
-        """Ask in one form, by the dialect of a target."""
+        """Request an answer in one form, in the dialect of a target."""
         given = request.message
         request, again = asked_again(request, joined(self.settings, request.settings), self.names, samples=self.endless)
         lowering = self._lowering(request, target)
@@ -237,15 +237,15 @@ class Provider(ABC):
         return structs.replace(reply, notes=(*again, *notes), sent=sent, cached=kept is not None)
 
     def _keeps(self, reply: Reply, form: Form) -> bool:  # noqa: ARG002  -- of servers that ignore a form
-        """Return whether an answer is kept; one that is not accepted is kept too, so that a replay pays nothing."""
+        """Return whether to cache an answer; rejected ones are cached too, so that a replay costs nothing."""
         return True
 
     def _server(self) -> list[Json]:
-        """Return who is asked, as a part of the keys of a cache."""
+        """Return the server as a part of cache keys."""
         return [self.kind, base_url_from(self.url)]
 
     async def _received(self, client: Client, asked: ProviderRequest, told: Told | None) -> Json:
-        """Return the answer of a provider, or raise `ModelError`; report the text of the value as it grows."""
+        """Return the response of a provider, or raise `ModelError`; report the text of the value as it grows."""
         try:
             return await self._sent(client, asked, told)
         except ModelError:
@@ -257,7 +257,7 @@ class Provider(ABC):
             raise result from error
 
     async def _sent(self, client: Client, asked: ProviderRequest, told: Told | None) -> Json:
-        """Send a request; a server that is loading its model is waited for."""
+        """Send a request, and wait for a server that is loading its model."""
         looks = int(LOADING / _LOOK)
         while True:
             try:
@@ -278,7 +278,7 @@ class Provider(ABC):
     def _asked(
         self, request: Request, lowering: Lowering, settings: RequestSettings, model: str, form: Form
     ) -> tuple[ProviderRequest, list[str]]:
-        """Return the request, and a note on each setting that the provider does not have, once."""
+        """Return the request, and a note on each unsupported setting, without duplicates."""
         given = cast("JsonObject", settings)
         level = "all" if form == "words" else settings.get("words")  # nothing else says it there
         message = message_with_words(request.message, lowering, request.sentences, level)
@@ -312,7 +312,7 @@ class Provider(ABC):
         return asked, notes
 
     def client(self) -> Client:
-        """Return the client of this event loop, shared by all models of the provider; problems are those of the settings."""
+        """Return the client of this event loop, shared by all models of the provider; failures raise `SettingsError`."""
         if self._given is not None:
             return self._given
         key = secret(self.key) if self.key is not None else None
@@ -339,13 +339,13 @@ class Provider(ABC):
 
 @lru_cache(maxsize=KEPT_LOWERINGS)
 def _lowered(name: str, schema: str, target: str, sentences: Sentences, *, short: bool) -> Lowering:
-    """Return the text of a schema lowered to a target, with short thoughts if that is wanted."""
+    """Return a schema lowered to a target, optionally with short thoughts."""
     read = loads(schema)
     return lower(Tool(name, with_short_thoughts(read) if short else read, sentences=sentences), target=dialect(target))
 
 
 def _in_our_names(tell: Callable[[Json, Sequence[str]], None], asked: ProviderRequest, lowering: Lowering) -> Told:
-    """Return a callback for the beginning of a value's text, which reports it in the names of the program."""
+    """Return a callback for the beginning of a value's text that reports it in the program's names."""
 
     def lifted(value: Json) -> Json:
         calls = lift_response({"name": asked.name, "arguments": value}, lowering.map).calls
@@ -362,7 +362,7 @@ def _in_our_names(tell: Callable[[Json, Sequence[str]], None], asked: ProviderRe
 
 
 async def _collected(stream: AsyncGenerator[JsonObject], told: Told) -> list[JsonObject]:
-    """Return the pieces of a stream; report the answer so far, at most 20 times a second."""
+    """Return the chunks of a stream; report the answer so far at most 20 times a second."""
     pieces: list[JsonObject] = []
     call = said = ""
     following = 0.0
@@ -378,7 +378,7 @@ async def _collected(stream: AsyncGenerator[JsonObject], told: Told) -> list[Jso
 
 
 def _room(request: Request) -> int:
-    """Return how many times the usual room an answer gets: twice as much each time that it was cut."""
+    """Return the factor for an answer's token limit: it doubles each time that the answer was truncated."""
     if request.command is None or not any(item["message"] == request.sentences.cut for item in request.command["complaints"]):
         return 1
     attempt = request.command["id"].rpartition("#")[2]
@@ -390,11 +390,11 @@ _MOST_TOKENS: Final = 2**53
 
 
 def message_with_words(message: str, lowering: Lowering, sentences: Sentences = EN, level: WordsLevel | None = None) -> str:
-    """Return a message with the schema in words before it, where the model does not see the schema itself.
+    """Return a message preceded by the schema as text, for a model that does not see the schema itself.
 
-    Without a level it is `keys` where the target enforces the schema, else `all`.
-    First the task, then the keys, then the data: what is the same for every run comes first, and servers
-    that keep the beginning of a prompt read it once.
+    The default level is `keys` if the target enforces the schema, and `all` otherwise.
+    The order is task, keys, data: what all runs share comes first, so that servers with a prefix
+    cache process it once.
     """
     level = level or ("keys" if lowering.dialect.enforced else "all")
     if lowering.dialect.shown_to_model or level == "none":
@@ -410,12 +410,12 @@ CACHED_LETTERS: Final = 8192
 
 
 def is_long(payload: Json) -> bool:
-    """Return whether a payload is long enough to be marked for a cache."""
+    """Return whether a payload is long enough to be marked for caching."""
     return len(dumps(payload, indent=False)) >= CACHED_LETTERS
 
 
 def provider_name(lowering: Lowering) -> str:
-    """Return the name of the tool as the provider knows it."""
+    """Return the name of the tool as sent to the provider."""
     payload = as_object(lowering.payload)
     for part in (payload, payload.get("function"), payload.get("json_schema"), payload.get("toolSpec")):
         if isinstance(part, dict) and isinstance(name := part.get("name"), str):
@@ -424,7 +424,7 @@ def provider_name(lowering: Lowering) -> str:
 
 
 def reply_of(lifted: Lifted, model: str, usage: dict[str, int], answer: Json, sentences: Sentences) -> Reply:
-    """Return a lifted answer as a reply: an unusable one is a complaint, or an error where asking again would not help."""
+    """Return a lifted answer as a reply: an unusable one becomes a complaint, or an error if asking again would not help."""
     if lifted.status == "failed":
         raise failure_of(lifted.failure or "the provider reports an error", answer)
     if lifted.status == "refused":
@@ -444,7 +444,7 @@ def reply_of(lifted: Lifted, model: str, usage: dict[str, int], answer: Json, se
 
 
 def _longest_text(answer: Json) -> str:
-    """Return what a model has written, as far as an answer of a provider has it as a text."""
+    """Return the model's text in a provider's response."""
     texts, parts = [""], [answer]
     while parts:
         part = parts.pop()
@@ -462,7 +462,7 @@ def _repairs(call: LiftedCall) -> tuple[str, ...]:
 
 
 def token_counts(answer: Json, names: TokenNames) -> dict[str, int]:
-    """Return the tokens of an answer, under our names; those of a cache are a share of the input."""
+    """Return the token counts of a response under common names; cached ones are part of the input."""
     member, given, written = names
     counts = mapping(mapping(answer).get(member) if member is not None else answer)
     details = mapping(first(counts, "prompt_tokens_details", "input_tokens_details"))
@@ -494,10 +494,10 @@ def _is_count(value: Json) -> bool:
 
 
 def _without_login(url: str) -> str:
-    """Return where a URL leads, without a name and a password."""
+    """Return a URL without name and password."""
     return url.rpartition("@")[2].rpartition("//")[2]
 
 
 def base_url_from(variable: str) -> str | None:
-    """Return the base URL that a variable of the environment names, if it is set."""
+    """Return the base URL in an environment variable, if set."""
     return os.environ.get(variable) or None

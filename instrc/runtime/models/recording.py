@@ -1,4 +1,4 @@
-"""Recorded answers: they belong to the model, the prompts and the settings that they were recorded with."""
+"""Recorded answers, which belong to the model, prompts and settings that they were recorded with."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from instrc.text.jsonvalue import Json
 
 
 class Recording(Struct, frozen=True):
-    """What answers were recorded with."""
+    """The model, prompts and settings of recorded answers."""
 
     model: str
     prompts: list[str]
@@ -29,20 +29,20 @@ RECORDED: Final = "$recorded"
 
 
 def prompt_digest(message: str, schema: Json, settings: Json) -> str:
-    """Return the digest of all that decides an answer."""
+    """Return the digest of everything that determines an answer."""
     return sha256(dumps([message, schema, settings], indent=False).encode()).hexdigest()[:16]
 
 
 class RecordedModel:
-    """A model whose answers were recorded; its replies note if a request is none of those that were recorded."""
+    """A model with recorded answers; its replies note if a request differs from the recorded ones."""
 
     def __init__(self, model: Model, recording: Recording, message: Callable[[Request], str]) -> None:
-        """`message` returns what the model of the recording would be sent now."""
+        """`message` returns what would be sent now to the model of the recording."""
         self.model, self.recording, self.message = model, recording, message
         self._warned = False
 
     async def answer(self, request: Request) -> Reply:
-        """Answer a request, with a note if the answers are for other prompts; the first time it is a warning too."""
+        """Answer a request, with a note, and a warning the first time, if the answers belong to other prompts."""
         reply = await self.model.answer(request)
         if prompt_digest(self.message(request), request.schema, self.recording.settings) in self.recording.prompts:
             return reply

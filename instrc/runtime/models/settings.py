@@ -1,4 +1,4 @@
-"""Settings of requests: those that a project, a command or a Python program has set for a model, and the bound of an answer."""
+"""Request settings from a project, a command or a Python program, and the limit of an answer."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TIMEOUT: Final = 600.0
 
 
 class RequestTable(Struct, frozen=True):
-    """The settings of requests by scope; the narrower wins: a run, a model, a vibe, and what is passed for this run."""
+    """Request settings by scope; narrower ones win: a run, a model, a vibe, and arguments for this run."""
 
     general: RequestSettings = field(default_factory=RequestSettings)
     by_pattern: Mapping[str, RequestSettings] = field(default_factory=dict)
@@ -30,12 +30,12 @@ class RequestTable(Struct, frozen=True):
     """URL of the PostgreSQL database in which all machines of the project count requests and tokens, if any."""
 
     def of_model(self, words: str) -> RequestSettings:
-        """Return the settings of every request to a model: of several patterns, longer ones count as narrower."""
+        """Return the settings of every request to a model; among patterns, longer ones count as narrower."""
         fitting = [pattern for pattern in self.by_pattern if is_model_pattern(pattern) and fnmatchcase(words, pattern)]
         return joined(self.general, *(self.by_pattern[pattern] for pattern in sorted(fitting, key=len)))
 
     def of_steps(self, steps: Sequence[str], said: Sequence[float] = ()) -> RequestSettings:
-        """Return the settings for the vibes of a chunk, the first of its steps last, by what they `said`, and for this run."""
+        """Return the settings for the vibes of a chunk, where its first step has precedence, and for this run."""
         result: list[RequestSettings] = []
         for step in reversed(steps):
             name = bare_name(step)
@@ -47,14 +47,14 @@ class RequestTable(Struct, frozen=True):
 
 
 def temperatures(schema: Json, steps: Sequence[str]) -> list[float]:
-    """Return the temperatures of steps, each once; without steps that of the schema itself."""
+    """Return the temperatures of steps without duplicates; without steps, that of the schema itself."""
     parts = mapping(mapping(schema).get("properties"))
     nodes = [mapping(parts.get(step)) for step in steps] or [mapping(schema)]
     return list(dict.fromkeys(float(value) for node in nodes if is_amount(value := node.get(TEMPERATURE))))
 
 
 def joined(*parts: RequestSettings) -> RequestSettings:
-    """Return settings of which later ones win; parameters of the provider under `extra` are joined one by one."""
+    """Return merged settings, where later ones win; provider parameters under `extra` are merged individually."""
     result: JsonObject = {}
     for part in parts:
         extra = {**cast("JsonObject", result.get("extra", {})), **cast("JsonObject", part.get("extra", {}))}
@@ -82,9 +82,9 @@ _DEEPEST = 6
 
 
 def with_short_thoughts(schema: Json) -> Json:
-    """Return a schema in which thoughts (texts under names with `_`) without a length have one.
+    """Return a schema in which thoughts (texts with `_` names) without a maximum length get one.
 
-    A grammar lets a small model think until its answer is cut; a thought that ends early costs nothing of the answer.
+    A grammar lets a small model think until its answer is truncated; ending a thought early costs nothing.
     """
     return map_schemas(schema, _shortened)
 
@@ -103,7 +103,7 @@ def _shortened(node: Json) -> Json:
 
 
 def answer_bound(schema: Json) -> int:
-    """Return how many tokens an answer to a schema may have, by its lengths and numbers of items."""
+    """Return the maximum tokens of an answer to a schema, from its lengths and numbers of items."""
     definitions = schema.get("$defs") if isinstance(schema, dict) else None
     result = _bound(schema, definitions if isinstance(definitions, dict) else {}, "", 0)
     return max(LEAST_BOUND, min(result, MOST_BOUND))

@@ -1,1 +1,1 @@
-"""Run Python that a model wrote, in a process of its own, with limits."""
+"""Run Python code written by a model in a separate process, with limits."""

@@ -1,4 +1,4 @@
-"""Code in a worker of pydantic-monty: requests of it are answered or refused here, and its tool calls are checked."""
+"""Code in a pydantic-monty worker: its requests are answered or refused here, and its tool calls are checked."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def require_monty() -> None:
 
 
 class Execution:
-    """The code of one agent in one worker, up to the call of a tool that it waits for."""
+    """The code of one agent in one worker, up to the pending tool call."""
 
     def __init__(self, session: MontySession, tools: Mapping[str, ToolParameters | None], limits: RoundLimits) -> None:
         self._session = session
@@ -52,13 +52,13 @@ class Execution:
         """Whether the variables are those that the code has made: a limit leaves none that can be relied on."""
 
     def start(self, code: str) -> RoundStep:
-        """Run one round of code up to its first call of a tool, or to its end."""
+        """Run one round of code until its first tool call or its end."""
         self._printed, self._answer = Printed(self._limits.output), None
         tools = {name: _named(name) for name in self._tools}  # bound anew, whatever the round before has bound there
         return self._advance(lambda: self._session.feed_start(whole(code), inputs=tools, print_callback=self._printed))
 
     def resume(self, result: ToolResult) -> RoundStep:
-        """Give the code the result of the call that it waits for."""
+        """Pass the result of the pending call to the code."""
         return self._advance(lambda: self._resumed(result))
 
     def dump(self) -> tuple[bytes, Printed]:
@@ -66,7 +66,7 @@ class Execution:
         return self._session.dump(), self._printed
 
     def load(self, state: bytes, printed: Printed, *, is_waiting: bool) -> None:
-        """Go on from a state that this process has kept."""
+        """Continue from a state stored by this process."""
         self._printed = printed
         if is_waiting:
             self._snapshot = self._session.load_snapshot(state, print_callback=self._printed)
@@ -107,7 +107,7 @@ class Execution:
             return self._failed("ended", str(error))
 
     def _served(self, snapshot: FunctionSnapshot) -> SyncSnapshot | ToolCall:
-        """Answer a request of the code, or return the call of a tool once its arguments are checked."""
+        """Answer a request of the code, or return a tool call once its arguments are checked."""
         name = str(snapshot.function_name)
         if snapshot.is_os_function:
             if name != "import":
@@ -183,7 +183,7 @@ class Execution:
 
 @contextmanager
 def worker_session(limits: RoundLimits) -> Iterator[MontySession]:
-    """Lease a worker that has run nothing, and end it afterwards; raise `SettingsError` if there is none."""
+    """Lease an unused worker, and end it afterwards; raise `SettingsError` if there is none."""
     from pydantic_monty import ExternalModule
 
     modules = {name: ExternalModule(members, id=uuid5(NAMESPACE_URL, name)) for name, members in MODULES.items()}
@@ -210,7 +210,7 @@ def worker_session(limits: RoundLimits) -> Iterator[MontySession]:
 
 @cache
 def _pool(_process: int) -> Monty:
-    """Return the workers of this process; each serves one session, so no agent meets the leftovers of another."""
+    """Return the workers of this process; each serves one session, so that agents cannot see each other's data."""
     from pydantic_monty import Monty
 
     workers = max(_WORKERS, os.cpu_count() or 1)
@@ -226,10 +226,10 @@ def _raisable() -> frozenset[str]:
 
 @cache
 def _named(name: str) -> Callable[[], None]:
-    """Return the stub of a tool: the worker receives its name only."""
+    """Return the stub of a tool: the worker receives only its name."""
 
     def tool() -> None:
-        """Stand for the tool."""
+        """Represent the tool."""
 
     tool.__name__ = name
     return tool

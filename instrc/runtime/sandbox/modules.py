@@ -1,4 +1,4 @@
-"""Modules that code of agents imports and the interpreter lacks: `string`, and `statistics` under a bound."""
+"""Modules that agents' code imports and the interpreter lacks: `string`, and `statistics` with a limit."""
 
 from __future__ import annotations
 

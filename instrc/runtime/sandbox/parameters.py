@@ -1,4 +1,4 @@
-"""The parameters of a tool, which calls of code are checked against."""
+"""The parameters of a tool, for checking calls."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class ToolParameters:
         self._is_open = not self._properties or known.get("additionalProperties") is True
 
     def named(self, given: list[Json], by_name: dict[str, Json]) -> dict[str, Json]:
-        """Return all arguments by name; raise a `TypeError`, worded as Python's, if they are wrong."""
+        """Return all arguments by name; raise a `TypeError` in Python's wording if they are wrong."""
         names = list(self._properties)
         if len(given) > len(names):
             self._fail(f"takes {len(names)} arguments but {len(given)} were given")

@@ -1,4 +1,4 @@
-"""The names available to an agent's code, the tools that it calls, and the result of a round of it."""
+"""The names available to an agent's code, its tool calls, and the result of a round."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _REPEATABLE = frozenset({None, "error", "operations"})  # `operations` is in old
 
 
 class RoundLimits(Struct, frozen=True, kw_only=True):
-    """The limits of the code of one round."""
+    """The limits of one round's code."""
 
     seconds: float = 30.0
     """Maximum computing time of the code in seconds, without waiting for tools."""
@@ -27,14 +27,14 @@ class RoundLimits(Struct, frozen=True, kw_only=True):
 
 
 class ToolCall(NamedTuple):
-    """A tool that the code calls, and waits for."""
+    """A pending tool call of the code."""
 
     name: str
     arguments: tuple[Json, ...]
     named: dict[str, Json]
 
     def __str__(self) -> str:
-        """Return the call as Python writes it."""
+        """Return the call in Python syntax."""
         given = [*map(repr, self.arguments), *(f"{name}={value!r}" for name, value in self.named.items())]
         return f"{self.name}({', '.join(given)})"
 
@@ -62,7 +62,7 @@ class Round(NamedTuple):
 
 
 class Observation(Struct, frozen=True, kw_only=True):
-    """The output of its code that the model sees."""
+    """The output of a round that the model sees."""
 
     logs: str
     """Printed output."""
@@ -85,10 +85,10 @@ RoundStep: TypeAlias = ToolCall | Observation
 
 
 def repeatable(rounds: tuple[Round, ...]) -> tuple[Round, ...]:
-    """Return the rounds that rebuild the code's current state.
+    """Return the rounds that rebuild the current state of the code.
 
-    A round that ended by a limit or by the end of its worker has no result: how far it came is unknown.
-    The state before a round that was `lost` is lost.
+    A round ended by a limit or by its worker's end has no result: its progress is unknown.
+    The state before a `lost` round is lost.
     """
     last = max((number for number, item in enumerate(rounds) if item.kind == "lost"), default=-1)
     return tuple(item for item in rounds[last + 1 :] if item.kind in _REPEATABLE)

@@ -22,12 +22,12 @@ _STATES = 32
 
 
 class CodeRuns:
-    """Runs code of several agents, step by step."""
+    """Runs the code of several agents, step by step."""
 
     def __init__(self, tools: Sequence[str] | Mapping[str, Json] = (), limits: RoundLimits | None = None) -> None:
-        """`tools` are the names of functions that the code may call; the caller carries them out.
+        """`tools` are the names of functions that the code may call; the caller executes them.
 
-        With a schema of its arguments for each, calls are checked and have all their arguments by name.
+        If each has a schema of its arguments, calls are checked and have all their arguments by name.
         Raise `SettingsError` if pydantic-monty is not installed.
         """
         require_monty()
@@ -44,7 +44,7 @@ class CodeRuns:
         """Return the next tool call of the code, or its final result.
 
         The result depends on the record alone: `earlier` rounds and `calls` run again with the recorded results of their tools.
-        `run` names whose code it is: steps of one run are quick one after the other, as the state between them is kept here.
+        `run` identifies the agent: consecutive steps of one run are fast, as the state between them is cached here.
         """
         known, done = repeatable(tuple(earlier)), tuple(calls)
         with self._lock:
@@ -60,7 +60,7 @@ class CodeRuns:
         return step
 
     def close(self) -> None:
-        """Forget all states."""
+        """Discard all states."""
         with self._lock:
             self._states.clear()
 
@@ -73,7 +73,7 @@ class CodeRuns:
 
 
 class _KeptState(Struct, frozen=True):
-    """The state of a run's code, made by this process; nothing else is ever loaded."""
+    """The state of a run's code, created by this process; nothing else is ever loaded."""
 
     rounds: tuple[Round, ...]
     code: str
@@ -94,7 +94,7 @@ class _KeptState(Struct, frozen=True):
 def _replayed(
     execution: Execution, rounds: tuple[Round, ...], code: str, calls: tuple[AnsweredCall, ...], state: _KeptState | None
 ) -> RoundStep:
-    """Run code up to the call after the recorded ones, or to its end."""
+    """Run code until the call after the recorded ones, or to its end."""
     if state is None:
         for number, item in enumerate(rounds, 1):
             fault = _repeat(execution, item)
@@ -113,7 +113,7 @@ def _replayed(
 
 
 def _repeat(execution: Execution, earlier: Round) -> str | None:
-    """Run an earlier round again with the recorded results of its tools; return where it does something else."""
+    """Repeat an earlier round with the recorded results of its tools; return where it deviates."""
     step = execution.start(earlier.code)
     for recorded in earlier.calls:
         if step != recorded.call:

@@ -1,4 +1,4 @@
-"""Tools of smolagents as activities, and compiled tools as tools of smolagents."""
+"""smolagents tools as activities, and compiled tools as smolagents tools."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _TYPES = frozenset({"string", "boolean", "integer", "number", "image", "audio", 
 
 
 def activity_of(tool: Tool) -> Callable[[Mapping[str, Json]], Json]:
-    """Return a function for a tool of smolagents that is called with an object of arguments, as an activity is."""
+    """Return a function for a smolagents tool that takes an object of arguments, as an activity does."""
 
     def call(arguments: Mapping[str, Json]) -> Json:
         found: Json = tool(**arguments, sanitize_inputs_outputs=False)
@@ -28,7 +28,7 @@ def activity_of(tool: Tool) -> Callable[[Mapping[str, Json]], Json]:
 
 
 def smolagents_tool(schema: Json, handler: Callable[[dict[str, Json]], Json], *, name: str, output: str = "any") -> Tool:
-    """Return a tool for an agent of smolagents: its inputs are the properties of a compiled tool.
+    """Return a smolagents tool whose inputs are the properties of a compiled tool.
 
     `handler` is called with the arguments as one object; its result is returned to the agent.
     Raise `SettingsError` if smolagents is not installed.
@@ -61,7 +61,7 @@ def smolagents_tool(schema: Json, handler: Callable[[dict[str, Json]], Json], *,
 
 
 def _input(schema: Json, *, optional: bool) -> dict[str, Json]:
-    """Return an input in the notation of smolagents, which keeps keywords of JSON Schema beside its own."""
+    """Return an input in the notation of smolagents, which keeps JSON Schema keywords beside its own."""
     known = dict(schema) if isinstance(schema, dict) else {}
     kind = known.get("type")
     known["type"] = kind if isinstance(kind, str) and kind in _TYPES else "any"

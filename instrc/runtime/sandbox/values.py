@@ -1,4 +1,4 @@
-"""Values of the code of an agent as JSON, under a bound: shared parts are small in the worker and large when written."""
+"""Values of an agent's code as JSON, with a size limit: shared parts are small in the worker and large when written."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ SANDBOX_CHARACTERS: Final = 16 * 1024 * 1024
 
 
 def plain(value: object) -> Json:
-    """Return a value as JSON where possible, else as Python prints it; raise `ValueError` if it is too large."""
+    """Return a value as JSON if possible, or else as printed by Python; raise `ValueError` if it is too large."""
     return _Plain().read(value, LEVELS)
 
 
 def whole(text: str) -> str:
-    """Return a text without halves of surrogate pairs, which no JSON can hold."""
+    """Return a text without lone surrogates, which JSON cannot hold."""
     return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 class Printed:
-    """A text that is printed bit by bit: of a long one the beginning and the end are kept."""
+    """A text printed in pieces, of which only the beginning and end are kept if it is long."""
 
     def __init__(self, most: int) -> None:
         self._most = most

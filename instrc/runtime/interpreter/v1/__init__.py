@@ -1,1 +1,1 @@
-"""The first version of the interpreter; runs that began with it end with it."""
+"""The first version of the interpreter; runs that began with it finish with it."""

@@ -25,7 +25,7 @@ from instrc.tools.plan_check import check_plan
 
 
 def apply(machine: Machine, command: str, result: Result) -> None:
-    """Apply the result of a command, unless that is not open."""
+    """Apply the result of a command, if it is open."""
     entry = machine.state["open"].get(command)
     if entry is None or machine.state["outcome"] is not None:
         return
@@ -88,7 +88,7 @@ def _apply_model_answer(machine: Machine, scope: str, unit: PlanUnit, entry: Ent
 
 
 def _plan_faults(unit: PlanUnit, answer: Json, *, alone: bool) -> tuple[list[Complaint], set[str]]:
-    """Return the errors of the plans in an answer, and the places of the wrong tasks."""
+    """Return the errors of the plans in an answer, and the places of the invalid tasks."""
     result: list[Complaint] = []
     tasks: set[str] = set()
     for step, planned in unit.plans:
@@ -103,13 +103,13 @@ def _plan_faults(unit: PlanUnit, answer: Json, *, alone: bool) -> tuple[list[Com
 
 
 def _misfits(machine: Machine, scope: str, unit: PlanUnit, value: Json) -> list[Complaint]:
-    """Return where a value does not satisfy the schema of a unit, with the choices that are known by now."""
+    """Return the violations of a unit's schema by a value, with the choices known so far."""
     schema = answer_schema(machine, scope, unit)
     return complaints_by(unit.validator, value) if schema is unit.schema else complaints(value, schema)
 
 
 def _elsewhere(tasks: set[str], wrong: list[Complaint]) -> list[Complaint]:
-    """Return the errors of a schema outside of tasks, which have clearer errors of their own."""
+    """Return the schema errors outside tasks, which have clearer errors of their own."""
     return [item for item in wrong if not any(f"{item['pointer']}/".startswith(f"{task}/") for task in tasks)]
 
 
@@ -138,7 +138,7 @@ def _again(
 
 
 def _goes_round(unit: PlanUnit, entry: Entry, answer: Json) -> bool:
-    """Return whether a loop in a chunk asks for another round, and may have it."""
+    """Return whether a loop in a chunk requests and may have another round."""
     for loop in unit.loops:
         part = answer
         for name in loop.place:
@@ -167,7 +167,7 @@ def _fire(machine: Machine, scope: str, unit: PlanUnit, answer: Json) -> None:
 
 
 def _apply_person_answer(machine: Machine, command: str, scope: str, unit: PlanUnit, came: Came) -> None:
-    """Apply a person's answer; a wrong one leaves the question open."""
+    """Apply a person's answer; an invalid one leaves the question open."""
     if came.error is not None:
         machine.close_command(command)
         give_up_by(came.error, unit_name(unit))
@@ -209,7 +209,7 @@ def _apply_activity_result(machine: Machine, scope: str, unit: PlanUnit, came: C
 
 
 def _fit_result(unit: PlanUnit, value: Json) -> tuple[Json, list[Complaint]]:
-    """Return a result as it is recorded, and its errors: for a step with `output`, the value is its member."""
+    """Return a result in its recorded form, and its errors: for a step with `output`, the value is its member."""
     wrapped: Json = {"output": value} if unit.wrapped else value
     wrong = complaints_by(unit.validator, wrapped)
     if (
@@ -224,7 +224,7 @@ def _fit_result(unit: PlanUnit, value: Json) -> tuple[Json, list[Complaint]]:
 
 
 def faults(machine: Machine, command: str, value: Json) -> list[Complaint] | None:
-    """Return the errors of an answer to an open command, or `None` if it is not open, or takes no answer."""
+    """Return the errors of an answer to an open command, or `None` if it is not open or takes no answer."""
     entry = machine.state["open"].get(command)
     if entry is None or entry["as"] not in {"run", "task"}:
         return None

@@ -1,4 +1,4 @@
-"""Blocks: begin each kind, and continue when one of its bodies is done."""
+"""Blocks: start each kind, and continue when a body is done."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from instrc.text.limits import HIGHEST_BOUND
 
 
 class BlockResult(NamedTuple):
-    """A block is done: its record, and its value."""
+    """The record and the value of a finished block."""
 
     record: Json
     value: Json
 
 
 class StoppedError(Exception):
-    """A person has refused: the run ends."""
+    """A person refused: the run ends."""
 
     def __init__(self, step: str) -> None:
         super().__init__(step)
@@ -30,7 +30,7 @@ class StoppedError(Exception):
 
 
 def begin(machine: Machine, scope: str, unit: PlanUnit) -> BlockResult | None:
-    """Begin a block; return its result if there is nothing to wait for."""
+    """Start a block; return its result if there is nothing to wait for."""
     block = unit.block
     here = scoped_id(scope, unit.context)
     noted = machine.scope(scope)["blocks"]
@@ -95,7 +95,7 @@ def _enter_branch(machine: Machine, scope: str, unit: PlanUnit, number: int) -> 
 
 
 def _selected(machine: Machine, scope: str, unit: PlanUnit, block: Each | Repeat) -> list[Json]:
-    """Return the elements that a block runs for: those that satisfy its condition, the first of them, within its limit."""
+    """Return the elements that a block runs for: filtered by its condition, then cut to the first ones and its limit."""
     source, chosen, most = evaluate(machine, scope, block.source), block.selection, block.most
     if chosen is None:
         return _elements(unit, source, most)
@@ -134,7 +134,7 @@ def _elements(unit: PlanUnit, source: Json, most: int | None) -> list[Json]:
 
 
 def _more_elements(machine: Machine, scope: str, unit: PlanUnit, block: Each) -> BlockResult | None:
-    """Begin as many elements as may run at the same time."""
+    """Start as many elements as may run concurrently."""
     noted = machine.each(scope, unit.context)
     limit = machine.program.options.get("elements") or len(noted["items"])
     ends = False
@@ -159,13 +159,13 @@ def _more_elements(machine: Machine, scope: str, unit: PlanUnit, block: Each) ->
 
 
 def _shown(machine: Machine, inner: str) -> Json:
-    """Return what rounds show of the value of a body."""
+    """Return the part of a body's value that rounds show."""
     region = machine.region(inner)
     return evaluate(machine, inner, region.value if region.shows is None else region.shows, shown=True)
 
 
 def _end_each(machine: Machine, scope: str, unit: PlanUnit, block: Each) -> BlockResult:
-    """Return the values of the elements; unfinished ones are not waited for."""
+    """Return the values of the elements, without waiting for unfinished ones."""
     noted = machine.each(scope, unit.context)
     if noted["left"]:
         _cancel(machine, scope, unit, noted["next"])
@@ -175,7 +175,7 @@ def _end_each(machine: Machine, scope: str, unit: PlanUnit, block: Each) -> Bloc
 
 
 def _cancel(machine: Machine, scope: str, unit: PlanUnit, count: int) -> None:
-    """Close so many bodies of a block, whatever is open in them."""
+    """Close the bodies of a block with all their contents."""
     machine.cancelled = True
     here = scoped_id(scope, unit.context)
     for number in range(1, count + 1):
@@ -183,7 +183,7 @@ def _cancel(machine: Machine, scope: str, unit: PlanUnit, count: int) -> None:
 
 
 def _keep_shown(machine: Machine, scope: str, key: str | None, shown: Json) -> None:
-    """Keep what rounds show of the value of a block."""
+    """Store the part of a block's value that rounds show."""
     if key is not None and machine.program.shows:
         machine.scope(scope).setdefault("shows", {})[key] = shown
 
@@ -244,14 +244,14 @@ def _next_round(machine: Machine, scope: str, unit: PlanUnit, block: Repeat) -> 
 
 
 def _note_shown(machine: Machine, inner: str, block: Repeat, noted: RepeatState) -> None:
-    """Keep what rounds around a `repeat` show of the value of one of its rounds."""
+    """Store the part of a `repeat` round's value that enclosing rounds show."""
     if machine.program.shows:
         before = noted.get("shows", []) if block.source is not None else []
         noted["shows"] = [*before, _shown(machine, inner)]
 
 
 def _hand_on(machine: Machine, inner: str, block: Repeat, noted: RepeatState) -> None:
-    """Keep of a round what the next ones see, if they look."""
+    """Store the part of a round that later rounds see, if they use it."""
     if machine.region(inner).index not in machine.program.handed:
         return
     keys = block.hands if block.hands is not None else tuple(machine.region(inner).keys)
@@ -305,7 +305,7 @@ def body_done(machine: Machine, inner: str) -> BlockResult | None:
 
 
 def _round_done(machine: Machine, inner: str, unit: PlanUnit, block: Repeat, value: Json) -> BlockResult | None:
-    """Record that a round is done."""
+    """Handle the end of a round."""
     scope, record = machine.around(inner), machine.scope(inner)["record"]
     noted = machine.repeat(scope, unit.context)
     ends = block.until is not None and holds(machine, inner, block.until)
@@ -335,7 +335,7 @@ def _round_done(machine: Machine, inner: str, unit: PlanUnit, block: Repeat, val
 
 
 def _refusing_step(machine: Machine, inner: str, block: Repeat) -> str | None:
-    """Return the step of a person who has refused in this round, if the condition that did not hold reads it."""
+    """Return the step of a person who refused in this round, if the failed condition reads it."""
     if block.until is None or block.otherwise is not None or not machine.scope(inner)["refused"]:
         return None
     read = decisions_of(machine.program, machine.region(inner), block.until)
@@ -363,7 +363,7 @@ def can_rescue(machine: Machine, scope: str, unit: PlanUnit) -> bool:
 
 
 def begin_branch(machine: Machine, scope: str, unit: PlanUnit) -> BlockResult | None:
-    """Let one body of a `race` begin, with the `race` if it is the first; return the result of the race if that ends it."""
+    """Start one body of a `race`, and the `race` itself with the first one; return its result if that ends it."""
     owner = machine.unit(scope, unit.race)
     race = machine.race(scope, owner)
     number = unit.index - owner.index - 1
@@ -376,7 +376,7 @@ def begin_branch(machine: Machine, scope: str, unit: PlanUnit) -> BlockResult | 
 
 
 def branch_failed(machine: Machine, scope: str, unit: PlanUnit) -> bool:
-    """Record that one body of a block has failed; return whether another one may still give its value."""
+    """Record that one body of a block has failed; return whether another one may still provide its value."""
     if not isinstance(unit.block, Race):
         return False
     race = machine.race(scope, unit)

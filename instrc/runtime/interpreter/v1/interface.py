@@ -22,7 +22,7 @@ _programs: OrderedDict[str, RunnablePlan] = OrderedDict()
 
 
 def begin(plan: PinnedPlan, inputs: JsonObject) -> State:
-    """Return the state of a run that has not begun."""
+    """Return the state of a run that has not started."""
     state: State = {
         "inputs": inputs,
         "scopes": {},
@@ -46,7 +46,7 @@ def _machine(plan: PinnedPlan, state: State) -> Machine:
 
 
 def _enter(machine: Machine) -> None:
-    """Answer the first chunk with the values filled in before the run began; a value that does not fit is asked for."""
+    """Answer the first chunk with prefilled values; an invalid value is requested from the model."""
     entry = machine.program.options["entry"]
     for command in issuing.issue(machine):
         if command["id"] == "llmContext1" and command["kind"] == "model" and not complaints(entry, command["schema"]):
@@ -56,7 +56,7 @@ def _enter(machine: Machine) -> None:
 
 
 def issue(plan: PinnedPlan, state: State) -> list[Command]:
-    """Return the commands that have become runnable, and mark them issued."""
+    """Return the commands that have become ready, and mark them issued."""
     machine = _machine(plan, state)
     commands = issuing.issue(machine)
     if machine.cancelled:
@@ -65,24 +65,24 @@ def issue(plan: PinnedPlan, state: State) -> list[Command]:
 
 
 def pending(plan: PinnedPlan, state: State) -> list[Command]:
-    """Return the commands that were issued and are not answered."""
+    """Return the issued, unanswered commands."""
     return issuing.pending(_machine(plan, state))
 
 
 def apply(plan: PinnedPlan, state: State, command: str, result: Result) -> list[str]:
-    """Apply the result of a command; return the commands that are not waited for any more."""
+    """Apply the result of a command; return the commands that are no longer needed."""
     machine = _machine(plan, state)
     applying.apply(machine, command, result)
     return machine.withdrawn
 
 
 def faults(plan: PinnedPlan, state: State, command: str, value: Json) -> list[Complaint] | None:
-    """Return the errors of an answer to an open command, or `None` if no command of that id takes one."""
+    """Return the errors of an answer to an open command, or `None` if no such command takes one."""
     return applying.faults(_machine(plan, state), command, value)
 
 
 def is_fatal(plan: PinnedPlan, state: State, command: str) -> bool:
-    """Return whether the run would fail if an open command failed; `false` where a `try` or a plan takes it up."""
+    """Return whether the run would fail if an open command failed; false if a `try` or a plan handles it."""
     entry = state["open"].get(command)
     return entry is not None and entry["as"] == "run" and not is_rescued(_machine(plan, state), entry["scope"])
 
@@ -101,7 +101,7 @@ def stalled(plan: PinnedPlan, state: State) -> tuple[list[str], str] | None:
 
 
 def raise_limits(plan: PinnedPlan, state: State, limits: SpendingLimits | None) -> list[str]:
-    """Let models be asked again up to new limits, or fail what waits for that; return the withdrawn commands."""
+    """Resume calling models up to new limits, or fail what waits for them; return the withdrawn commands."""
     machine = _machine(plan, state)
     issuing.raise_limits(machine, limits)
     return machine.withdrawn

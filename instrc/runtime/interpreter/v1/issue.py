@@ -1,4 +1,4 @@
-"""Begin what has become ready, and return the commands for the engine."""
+"""Start what has become ready, and return the commands for the engine."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from instrc.text.jsonvalue import Json, as_integer, as_text
 
 
 def issue(machine: Machine) -> list[Command]:
-    """Begin all that is ready; return the commands, in the order of the plan as far as they became ready together."""
+    """Start everything that is ready; return the commands, in plan order among those that became ready together."""
     state = machine.state
     while state["ready"]:
         ready, state["ready"] = state["ready"], []
@@ -100,7 +100,7 @@ _Choose: TypeAlias = Callable[..., str]
 
 
 def _span(unit: PlanUnit, which: str, choose: _Choose) -> str | None:
-    """Return the deadline or the delay of a unit: of several steps the shortest deadline, the longest delay."""
+    """Return the deadline or delay of a unit: of several steps the shortest deadline, the longest delay."""
     parts = unit.steps or ((unit.block,) if unit.block is not None else ())
     spans = [span for part in parts if (span := getattr(part, which, None)) is not None]
     try:
@@ -110,7 +110,7 @@ def _span(unit: PlanUnit, which: str, choose: _Choose) -> str | None:
 
 
 def _error(given: Json, step: Step) -> Failure:
-    """Make a failure from the values that `Fail` reads."""
+    """Return a failure with the values that `Fail` reads."""
     candidates = [given, *(given.values() if isinstance(given, dict) else given if isinstance(given, list) else ())]
     known = next((item for item in candidates if isinstance(item, dict) and isinstance(item.get("message"), str)), None)
     if known is None:
@@ -150,13 +150,13 @@ def _choices(machine: Machine, scope: str, step: Step, read: Read) -> list[Json]
 
 
 def pending(machine: Machine) -> list[Command]:
-    """Return the commands that have been issued and not been answered, for an engine that continues a run."""
+    """Return the issued, unanswered commands, for an engine that continues a run."""
     queued = {item for item in machine.state["queue"] if isinstance(item, str)}
     return [command_of(machine, command) for command in machine.state["open"] if command not in queued]
 
 
 def ask(machine: Machine, scope: str, unit: PlanUnit, entry: Asking) -> None:
-    """Ask a model for a chunk, for the first time or again."""
+    """Request a chunk from a model, for the first time or again."""
     for step, among in unit.among:
         _choices(machine, scope, step, among.choices)
     if (reached := reached_limit(machine)) is not None:
@@ -173,7 +173,7 @@ def ask(machine: Machine, scope: str, unit: PlanUnit, entry: Asking) -> None:
 
 
 def reached_limit(machine: Machine) -> tuple[str, str] | None:
-    """Return the limit of the run that is reached, and a text about it, or `None` if a model may be asked."""
+    """Return the limit that the run has reached, with a message, or `None` if models may be called."""
     spent, options, raised = machine.state["spent"], machine.program.options, machine.state.get("limits", {})
     limits: tuple[tuple[str, int, int | None], ...] = (
         ("requests", spent["requests"], raised.get("requests", options.get("requests"))),
@@ -186,7 +186,7 @@ def reached_limit(machine: Machine) -> tuple[str, str] | None:
 
 
 def raise_limits(machine: Machine, limits: SpendingLimits | None) -> None:
-    """Ask for the chunks that a limit holds; without `limits` they fail."""
+    """Request the chunks held by a limit; without `limits` they fail."""
     held_ones = machine.state.pop("stalled", None)
     if limits is not None:
         machine.state["limits"] = {**machine.state.get("limits", {}), **limits}
@@ -203,7 +203,7 @@ def raise_limits(machine: Machine, limits: SpendingLimits | None) -> None:
 
 
 def command_of(machine: Machine, command: str) -> Command:
-    """Return an open command as the engine gets it."""
+    """Return an open command in the engine's form."""
     entry = machine.state["open"][command]
     scope = entry["scope"]
     unit = machine.unit(scope, entry["unit"])
@@ -244,7 +244,7 @@ def command_of(machine: Machine, command: str) -> Command:
 
 
 def _is_unlabelled(given: Value | None, activity: str) -> bool:
-    """Return whether arguments are one path, and not to what a preparation of the activity has filled in."""
+    """Return whether arguments are a single path that does not lead to the activity's own prefilled input."""
     return isinstance(given, Read) and bare_instruction(given.first) != bare_instruction(activity)
 
 
@@ -268,7 +268,7 @@ def _model_command(machine: Machine, command: str, scope: str, unit: PlanUnit, e
 
 
 def _shown_to_person(machine: Machine, scope: str, unit: PlanUnit) -> Json:
-    """Return the values shown to a person: for several steps, by their keys, without those the person is asked for now."""
+    """Return the values shown to a person: for several steps by key, without those requested now."""
     if len(unit.steps) == 1:
         return _input(machine, scope, unit, unit.steps[0])
     shown = {}
@@ -282,7 +282,7 @@ def _shown_to_person(machine: Machine, scope: str, unit: PlanUnit) -> Json:
 
 
 def answer_schema(machine: Machine, scope: str, unit: PlanUnit) -> Json:
-    """Return the schema that an executor fills in, with the choices that are known by now."""
+    """Return the schema of an executor's answer, with the choices known so far."""
     schema = unit.schema
     alone = unit.kind == "user" and len(unit.steps) == 1
     for step, among in unit.among:

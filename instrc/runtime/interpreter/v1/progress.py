@@ -1,4 +1,4 @@
-"""Continue after a unit is done, has failed, or a person has refused; the record of a run."""
+"""Continue after a unit is done or has failed, or a person has refused; the record of a run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from instrc.text.jsonvalue import Json, JsonObject
 
 
 def output_of(machine: Machine) -> Done:
-    """Return the outcome of a finished run: all steps by their keys, and its `value`: that of the process, else the last."""
+    """Return the outcome of a finished run: all steps by key, and its `value`: that of the process, or else the last step's."""
     scope = machine.scope(ROOT)
     region = machine.region(ROOT)
     output: JsonObject = {}
@@ -52,7 +52,7 @@ def record_of(machine: Machine) -> JsonObject:
 
 
 def finish(machine: Machine, scope: str, unit: PlanUnit, record: Json, value: Json = None) -> None:
-    """Record the result of a unit, begin the units that waited for it, and finish the body outside if that completes it."""
+    """Record the result of a unit, start the units that waited for it, and finish the enclosing body if it is complete."""
     while True:
         _note(machine, scope, unit, record, value)
         here = machine.scope(scope)
@@ -105,7 +105,7 @@ def _note(machine: Machine, scope: str, unit: PlanUnit, record: Json, value: Jso
 
 
 def fail(machine: Machine, scope: str, error: Failure) -> None:
-    """End a body in which a step failed for good: the innermost `try` continues with its `else`, else the run fails."""
+    """End a body in which a step failed permanently: the innermost `try` continues with its `else`, otherwise the run fails."""
     while True:
         here = machine.scope(scope)
         if here["parent"] is None:
@@ -126,7 +126,7 @@ def fail(machine: Machine, scope: str, error: Failure) -> None:
 
 
 def _end(machine: Machine, outcome: Outcome) -> None:
-    """End the run; open commands are withdrawn, the record stays."""
+    """End the run; open commands are withdrawn, and the record is kept."""
     machine.withdrawn.extend(machine.state["open"])
     machine.state["open"].clear()
     machine.state["ready"].clear()
@@ -135,14 +135,14 @@ def _end(machine: Machine, outcome: Outcome) -> None:
 
 
 def _complete(machine: Machine, inner: str, parent: str, owner: PlanUnit) -> None:
-    """Go on after a body in which there was nothing to do."""
+    """Continue after a body with nothing to do."""
     given = blocks.body_done(machine, inner)
     if given is not None:
         finish(machine, parent, owner, *given)
 
 
 def is_rescued(machine: Machine, scope: str) -> bool:
-    """Return whether a failure in a body would be taken up by a `try` around it."""
+    """Return whether an enclosing `try` would handle a failure in a body."""
     while (parent := machine.scope(scope)["parent"]) is not None:
         if blocks.can_rescue(machine, parent, machine.unit(parent, machine.region(scope).owner)):
             return True

@@ -1,4 +1,4 @@
-"""The decisions of persons that a condition reads: a refusal that none reads ends the run."""
+"""Decisions of people that conditions read: a refusal that none reads ends the run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ INPUT = -1
 
 
 def unread_decisions(program: RunnablePlan) -> Iterator[tuple[int, str]]:
-    """Yield the steps of persons, by region and key, whose `decision` is read by no condition."""
+    """Yield the steps of people, by region and key, whose `decision` no condition reads."""
     asked = {
         (region.index, step.key)
         for region in program.regions
@@ -47,7 +47,7 @@ def decisions_of(program: RunnablePlan, region: PlanRegion, condition: Condition
 def bases_of(
     program: RunnablePlan, start: list[tuple[PlanRegion, Read, tuple[str, ...]]]
 ) -> set[tuple[int, str, tuple[str, ...]]]:
-    """Return the steps by region, the inputs, and the members of them that paths lead to, through the values of blocks."""
+    """Return the steps by region, the inputs, and their members that paths lead to, through the values of blocks."""
     result: set[tuple[int, str, tuple[str, ...]]] = set()
     seen: set[tuple[int, Read, tuple[str, ...]]] = set()
     waiting = list(start)

@@ -22,7 +22,7 @@ NameSource: TypeAlias = Literal["name", "key", "context", "input"]
 
 
 class LocatedPath(NamedTuple):
-    """The source of a path: found so many `levels` outwards, and the rest of the path."""
+    """The source of a path: the number of `levels` outwards, and the rest of the path."""
 
     levels: int
     source: NameSource
@@ -32,14 +32,14 @@ class LocatedPath(NamedTuple):
 
 
 class ShownPath(NamedTuple):
-    """A path, and the names under which its value is shown, or none for an object whose members are shown."""
+    """A path, and the names under which its value is shown, or none for an object whose members are shown individually."""
 
     place: LocatedPath
     names: tuple[str, ...]
 
 
 class PlanUnit(Struct):
-    """The smallest part that begins and ends as a whole."""
+    """The smallest part that starts and ends as a whole."""
 
     index: int
     id: str
@@ -105,7 +105,7 @@ class PlanRegion(Struct):
 
 
 def reads(unit: PlanUnit) -> Iterator[flow.Read]:
-    """Yield the paths that must lead somewhere before a unit can begin."""
+    """Yield the paths that must have a value before a unit can start."""
     if unit.block is not None:
         yield from flow.reads_before(unit.block)
     for step in unit.steps:
@@ -139,7 +139,7 @@ def schema_without_engine(chunk: flow.Chunk, steps: tuple[flow.Step, ...], defin
 
 
 def replace_property(schema: Json, place: tuple[str, ...], change: _Change) -> Json:
-    """Return a schema in which the property that names lead to is changed; the same where they lead nowhere."""
+    """Return a schema with the property at a path changed, or unchanged if there is none."""
     if not place:
         return change(schema) if isinstance(schema, dict) else schema
     if not isinstance(schema, dict):
@@ -161,7 +161,7 @@ def definitions_of(document: Json) -> dict[str, Json]:
 
 
 def with_definitions(schema: Json, definitions: dict[str, Json]) -> Json:
-    """Return a schema as a document of its own: with those definitions that it needs."""
+    """Return a schema as a standalone document, with the definitions that it needs."""
     if not definitions or not isinstance(schema, dict):
         return schema
     needed = reached_definitions(schema, definitions)
@@ -196,7 +196,7 @@ class RunnablePlan:
         self._waits.clear()
 
     def locate(self, region: PlanRegion, read: flow.Read) -> LocatedPath:
-        """Return the source of a path, from its region outwards, or an input if there is none. The longest key wins."""
+        """Return the source of a path, searching outwards from its region, or an input if there is none. The longest key wins."""
         place = region.places.get(read)
         if place is None:
             place = region.places[read] = self._located(region, read)
@@ -319,7 +319,7 @@ class RunnablePlan:
             self._need(region, None, read)
 
     def _need(self, region: PlanRegion, unit: int | None, read: flow.Read) -> None:
-        """Let a unit, or the block around it, wait for the source of a path."""
+        """Make a unit, or the block around it, wait for the source of a path."""
         place = self.locate(region, read)
         for _ in range(place.levels):
             if region.parent is None:
@@ -356,7 +356,7 @@ class RunnablePlan:
 
 
 def _effects_before(region: PlanRegion, unit: PlanUnit) -> Iterator[int]:
-    """Yield the units that have to end before one begins although it reads nothing of them; each branch of a race waits."""
+    """Yield the units that must end before one starts although it does not read them; in a race, each branch waits."""
     block = region.units[unit.race].block if unit.kind == "branch" else unit.block
     if isinstance(unit.block, flow.Race | flow.Else):
         return
@@ -375,7 +375,7 @@ def _source(region: PlanRegion, name: str) -> NameSource | None:
 
 
 def _of_block(unit: PlanUnit) -> tuple[flow.KeyedBlock, ...]:
-    """Return the block of a unit, where it may have a deadline."""
+    """Return the block of a unit, if it may have a deadline."""
     return () if unit.block is None or isinstance(unit.block, flow.Else) else (unit.block,)
 
 
@@ -387,7 +387,7 @@ def _keys(unit: PlanUnit) -> tuple[str, ...]:
 
 
 def _by_model(chunk: flow.Chunk, models: dict[str, str]) -> Iterator[tuple[str | None, tuple[flow.Step, ...]]]:
-    """Split a chunk where another model is to answer; the steps in a mixin stay together."""
+    """Split a chunk by model; the steps in a mixin stay together."""
     chosen = [models.get(step.key) for step in chunk.steps]
     if len(set(chosen)) < 2 or any(step.key[:1] in {"_", "$"} for step in chunk.steps):
         yield next((model for model in chosen if model), None), chunk.steps

@@ -23,7 +23,7 @@ class FailedError(Exception):
 
 
 class Machine(Struct):
-    """A program and the state of one run of it."""
+    """A program and the state of a run of it."""
 
     program: RunnablePlan
     state: documents.State
@@ -41,12 +41,12 @@ class Machine(Struct):
         return as_text(self.state["scopes"][scope]["parent"])
 
     def region(self, scope: str) -> PlanRegion:
-        """Return the body that a scope carries out."""
+        """Return the body of a scope."""
         region: int = self.state["scopes"][scope]["region"]
         return self.program.regions[region]
 
     def unit(self, scope: str, unit: int) -> PlanUnit:
-        """Return a unit of the body that a scope carries out."""
+        """Return a unit in the body of a scope."""
         region: int = self.state["scopes"][scope]["region"]
         return self.program.regions[region].units[unit]
 
@@ -70,7 +70,7 @@ class Machine(Struct):
         return cast("documents.RaceState", self.state["scopes"][scope]["blocks"].setdefault(unit.context, fresh))
 
     def plan(self, scope: str, unit: str) -> documents.PlanState:
-        """Return the state of a plan that is carried out."""
+        """Return the state of a plan in execution."""
         return cast("documents.PlanState", self.state["scopes"][scope]["blocks"][unit])
 
     # --- scopes ---------------------------------------------------------------------------------------------------------------
@@ -78,7 +78,7 @@ class Machine(Struct):
     def open_scope(
         self, scope: str, region: int, parent: str | None, names: JsonObject, record: JsonObject | None = None
     ) -> bool:
-        """Begin a body; return whether it is empty."""
+        """Start a body; return whether it is empty."""
         units = self.program.regions[region].units
         self.state["scopes"][scope] = {
             "region": region,
@@ -99,7 +99,7 @@ class Machine(Struct):
         return not units
 
     def close_scope(self, scope: str) -> None:
-        """Forget a body and all in it; commands that are open in it are withdrawn."""
+        """Remove a body and its contents; its open commands are withdrawn."""
         waiting = [scope]
         while waiting:
             here = waiting.pop()
@@ -116,24 +116,24 @@ class Machine(Struct):
     # --- commands -------------------------------------------------------------------------------------------------------------
 
     def open_command(self, command: str, entry: documents.Entry) -> None:
-        """Note that a command is open."""
+        """Record that a command is open."""
         self.state["open"][command] = entry
         self.scope(entry["scope"])["open"][command] = None
 
     def close_command(self, command: str) -> None:
-        """Note that a command is answered."""
+        """Record that a command is answered."""
         entry = self.state["open"].pop(command)
         self.scope(entry["scope"])["open"].pop(command, None)
 
     def withdraw(self, command: str) -> None:
-        """Record that a command is not waited for any more."""
+        """Record that a command is no longer needed."""
         if command in self.state["open"]:
             self.close_command(command)
             self.withdrawn.append(command)
 
 
 def scoped_id(scope: str, name: str) -> str:
-    """Return the id of something in a scope: `eachContext1[2].llmContext2`."""
+    """Return an id inside a scope: `eachContext1[2].llmContext2`."""
     return f"{scope}.{name}" if scope else name
 
 
@@ -143,23 +143,23 @@ def failure(kind: documents.FailureKind, message: str, step: str | None, code: s
 
 
 def give_up(kind: documents.FailureKind, message: str, step: str | None, code: str | None = None) -> NoReturn:
-    """Fail a step for good."""
+    """Fail a step permanently."""
     raise FailedError(failure(kind, message, step, code))
 
 
 def give_up_by(error: documents.Fault, step: str | None) -> NoReturn:
-    """Fail a step for good because of the result of its command."""
+    """Fail a step permanently with the error of its command."""
     failed = failure(error["kind"], error["message"], step, error["code"])
     raise FailedError({**failed, "place": error["place"]} if "place" in error else failed)
 
 
 def error_value(error: documents.Fault | documents.Failure) -> JsonObject:
-    """Return an error as programs read it: without the place in the code of an activity."""
+    """Return an error in the form for programs: without the source location of an activity."""
     return {name: value for name, value in without_type(error).items() if name != "place"}
 
 
 def unit_name(unit: PlanUnit) -> str:
-    """Return the name of a unit in errors: its step, its key, else its context."""
+    """Return the name of a unit for errors: its step, its key, or else its context."""
     if unit.called is not None:
         return unit.called
     if unit.steps:
@@ -205,6 +205,6 @@ def came_of(result: documents.Result) -> Came:
 
 
 def kind_of_failure(said: JsonObject) -> documents.FailureKind:
-    """Return the kind of an error, or `failed` if there is no such kind."""
+    """Return the kind of an error, or `failed` for an unknown kind."""
     kind = said.get("kind")
     return documents.KINDS.get(kind, "failed") if isinstance(kind, str) else "failed"

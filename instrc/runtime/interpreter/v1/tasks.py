@@ -1,4 +1,4 @@
-"""Carry out a plan: each task an effect of its own, concurrently as their dependencies allow."""
+"""Execute a plan: each task is an effect of its own, concurrent as far as dependencies allow."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TASK_COPIES: Final = 1000
 
 
 def copy_counts(task: PlanTask, state: PlanState) -> list[int] | str:
-    """Return the lengths of the lists whose elements make copies of a task, or a text that says why there are none."""
+    """Return the lengths of the lists over which a task is copied, or the reason why there are none."""
     counts: list[int] = []
     for name, reference in task.references():
         if reference.kind == "each":
@@ -36,7 +36,7 @@ def copy_counts(task: PlanTask, state: PlanState) -> list[int] | str:
 
 
 def _resolve_reference(reference: Reference, state: PlanState) -> Json:
-    """Return the value of a reference to the output of a finished task, or `null` where it leads nowhere."""
+    """Return the value of a reference to the output of a finished task, or `null` if it is unresolvable."""
     value = state["tasks"][reference.task].get("output")
     for step in reference.steps:
         if isinstance(value, dict):
@@ -49,17 +49,17 @@ def _resolve_reference(reference: Reference, state: PlanState) -> Json:
 
 
 def number_of_copies(counts: list[int]) -> int:
-    """Return how many copies lists of such lengths make; equally long ones are gone through together."""
+    """Return the number of copies for lists of given lengths; lists of equal length are zipped."""
     return counts[0] if _is_in_step(counts) else prod(counts)
 
 
 def _is_in_step(counts: list[int]) -> bool:
-    """Return whether lists of equal length are zipped; others are combined, each element with each."""
+    """Return whether lists of equal length are zipped; others are combined as a product."""
     return len(set(counts)) == 1
 
 
 def arguments_of(task: PlanTask, state: PlanState, copy: int | None) -> dict[str, Json]:
-    """Return the arguments of a task, or of one copy of it, with the results of other tasks."""
+    """Return the arguments of a task or one of its copies, with the results of other tasks."""
     counts = copy_counts(task, state) if copy is not None else ""
     chosen = iter(() if isinstance(counts, str) or copy is None else _chosen(counts, copy))
     given: dict[str, Json] = {}
@@ -75,7 +75,7 @@ def arguments_of(task: PlanTask, state: PlanState, copy: int | None) -> dict[str
 
 
 def _chosen(counts: list[int], copy: int) -> list[int]:
-    """Return which element of each list a copy of a task takes; the last list changes first."""
+    """Return the index of each list for a copy of a task; the last list varies fastest."""
     if _is_in_step(counts):
         return [copy] * len(counts)
     chosen: list[int] = []
@@ -86,7 +86,7 @@ def _chosen(counts: list[int], copy: int) -> list[int]:
 
 
 def begin(machine: Machine, scope: str, unit: PlanUnit) -> Json:
-    """Check a plan and begin the tasks that wait for no other; return the result if there is nothing to do."""
+    """Check a plan and start the tasks without dependencies; return the result if there is nothing to do."""
     step = unit.steps[0]
     plan = evaluate(machine, scope, step.arguments)
     tasks, problems = check_tasks(plan, tool_set(step.plan))
@@ -103,7 +103,7 @@ def begin(machine: Machine, scope: str, unit: PlanUnit) -> Json:
 
 
 class _ReadPlan(Struct, frozen=True):
-    """A plan that was read, and of which values."""
+    """A parsed plan, and the values it was parsed from."""
 
     unit: PlanUnit
     plan: Json
@@ -113,7 +113,7 @@ class _ReadPlan(Struct, frozen=True):
 
 
 def _start(machine: Machine, scope: str, unit: PlanUnit, read: _ReadPlan, ids: list[str]) -> None:
-    """Begin tasks whose dependencies are done, and those that become ready because one of them has nothing to do."""
+    """Start tasks whose dependencies are done, and those that become ready because one of them has nothing to do."""
     state = machine.plan(scope, unit.id)
     for id_ in ids:
         task, noted = read.tasks[id_], state["tasks"][id_]
@@ -151,7 +151,7 @@ def _open(machine: Machine, command: str, scope: str, unit: PlanUnit, task: str,
 
 
 def _end_task(machine: Machine, scope: str, unit: PlanUnit, read: _ReadPlan, id_: str, status: str) -> None:
-    """Record the end of a task; begin those that waited for it, or skip them."""
+    """Record the end of a task; start those that waited for it, or skip them."""
     state = machine.plan(scope, unit.id)
     ended = [(id_, status)]
     ready: list[str] = []
@@ -180,7 +180,7 @@ _read: deque[_ReadPlan] = deque(maxlen=16)
 
 
 def _read_plan(unit: PlanUnit, plan: Json) -> _ReadPlan:
-    """Return the tasks of a plan; it is read once, though each of its tasks asks for them."""
+    """Return the tasks of a plan, cached, since each task requests them."""
     known = next((item for item in tuple(_read) if item.plan is plan and item.unit is unit), None)
     if known is None:
         tasks = {task.id: task for task in check_tasks(plan, tool_set(unit.steps[0].plan))[0]}
@@ -194,7 +194,7 @@ def _read_plan(unit: PlanUnit, plan: Json) -> _ReadPlan:
 
 
 def _result(machine: Machine, scope: str, unit: PlanUnit, tasks: tuple[PlanTask, ...]) -> list[Json] | None:
-    """Return the records of all tasks, in the order of the plan; `None` while some are not done."""
+    """Return the records of all tasks in plan order, or `None` while some are unfinished."""
     if unit.id not in machine.scope(scope)["blocks"]:
         return None
     state = machine.plan(scope, unit.id)
@@ -222,7 +222,7 @@ def conclude(machine: Machine, scope: str, unit: PlanUnit, result: Json) -> None
 
 
 def apply(machine: Machine, entry: Entry, came: Came) -> None:
-    """Apply the result of one task, or of one copy of it."""
+    """Apply the result of a task or one of its copies."""
     scope, unit = entry["scope"], machine.unit(entry["scope"], entry["unit"])
     state = machine.plan(scope, unit.id)
     read = _read_plan(unit, state["plan"])
@@ -257,7 +257,7 @@ def _tool(unit: PlanUnit, task: PlanTask) -> JsonObject:
 
 
 def task_command(machine: Machine, command: str, scope: str, unit: PlanUnit, entry: Entry) -> ActivityCommand:
-    """Return the command of one task, or of one copy of it."""
+    """Return the command of a task or one of its copies."""
     state = machine.plan(scope, unit.id)
     task = _read_plan(unit, state["plan"]).tasks[entry["task"]]
     tool = _tool(unit, task)

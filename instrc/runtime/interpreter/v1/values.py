@@ -17,9 +17,9 @@ _META = ("_", "$")
 
 
 def resolve(machine: Machine, scope: str, read: Read, *, shown: bool = False) -> Json:
-    """Return the value of a path from a scope, or `null` where it leads nowhere. Thoughts and metrics only if it names them.
+    """Return the value of a path from a scope, or `null` if unresolvable; thoughts and metrics only if it names them.
 
-    With `shown`, it is the part that rounds show.
+    With `shown`, return the part that rounds show.
     """
     return _value_at(machine, scope, machine.program.locate(machine.region(scope), read), shown=shown)
 
@@ -65,7 +65,7 @@ def _member(value: Json, names: tuple[str, ...], quoted: tuple[bool, ...]) -> Js
 
 
 def _name(machine: Machine, scope: str, region: PlanRegion, name: str) -> Json:
-    """Return the value of a block's name."""
+    """Return the value of a name defined by a block."""
     names = machine.scope(scope)["names"]
     if name in names:
         return names[name]
@@ -100,7 +100,7 @@ def _step(
     rest: tuple[str, ...],
     quoted: tuple[bool, ...],
 ) -> Json:
-    """Return the value of a key, or a member of it; the value of a step in two chunks is that of both halves."""
+    """Return the value of a key or its member; for a step in two chunks, of both halves combined."""
     if key in scope["values"]:
         return _member(scope["values"][key], rest, quoted)
     whole: Json = None
@@ -122,7 +122,7 @@ def _step(
 
 
 def evaluate(machine: Machine, scope: str, value: Value | None, *, shown: bool = False) -> Json:
-    """Return a value, or the part of it that rounds show; an optional member that is `null` is left out."""
+    """Return a value, or the part of it that rounds show; optional members that are `null` are left out."""
     match value:
         case None:
             return None
@@ -142,7 +142,7 @@ def evaluate(machine: Machine, scope: str, value: Value | None, *, shown: bool =
 
 
 def holds(machine: Machine, scope: str, condition: Condition, names: JsonObject | None = None) -> bool:
-    """Return whether a condition holds in a scope, with further names."""
+    """Return whether a condition holds in a scope, with additional names."""
     definitions = machine.program.definitions
 
     def read_value(read: Read) -> Json:
@@ -163,14 +163,14 @@ def holds(machine: Machine, scope: str, condition: Condition, names: JsonObject 
 
 
 def _compares(word: Comparison, value: Json, other: Json) -> bool:
-    """Return whether two values compare as a word says; only numbers are compared by size."""
+    """Return whether two values satisfy a comparison; only numbers are ordered."""
     if word in {"equals", "differs"}:
         return equal(value, other) == (word == "equals")
     return is_number(value) and is_number(other) and surely_valid({word: other}, value)
 
 
 def context_of(machine: Machine, scope: str, unit: PlanUnit, reads: tuple[Read, ...]) -> dict[str, Json]:
-    """Return the values of paths, nested by the paths, without those that the unit gives itself."""
+    """Return the values of paths, nested by the paths, without values that the unit itself provides."""
     if reads is not unit.references:
         view = tuple(_view(machine, scope, unit, reads))
     elif unit.view is None:
@@ -188,7 +188,7 @@ def context_of(machine: Machine, scope: str, unit: PlanUnit, reads: tuple[Read, 
 
 
 def _view(machine: Machine, scope: str, unit: PlanUnit, reads: tuple[Read, ...]) -> Iterator[ShownPath]:
-    """Yield what is shown of some paths: each once, and without those below others."""
+    """Yield the shown form of paths, without duplicates or paths below others."""
     region = machine.region(scope)
     chosen = [read for read in dict.fromkeys(reads) if not _is_own(machine, region, read, unit)]
     for read in chosen:
@@ -199,7 +199,7 @@ def _view(machine: Machine, scope: str, unit: PlanUnit, reads: tuple[Read, ...])
 
 
 def _is_own(machine: Machine, region: PlanRegion, read: Read, unit: PlanUnit) -> bool:
-    """Return whether a path leads to a value of the unit itself, and to none of an earlier one."""
+    """Return whether a path leads to a value of the unit itself rather than to an earlier one."""
     place = machine.program.locate(region, read)
     if place.levels:
         return False
@@ -210,7 +210,7 @@ def _is_own(machine: Machine, region: PlanRegion, read: Read, unit: PlanUnit) ->
 
 
 def _properties(unit: PlanUnit) -> Iterable[str]:
-    """Return names that a path in a slot may begin with: those around it."""
+    """Return the names of surrounding properties, with which a path in a slot may begin."""
     properties = unit.schema.get("properties") if isinstance(unit.schema, dict) else None
     result: set[str] = set()
     for step in properties.values() if isinstance(properties, dict) else ():
@@ -232,7 +232,7 @@ def _set_member(found: dict[str, Json], names: tuple[str, ...], value: Json) -> 
 
 
 def without_own(machine: Machine, scope: str, unit: PlanUnit, value: Value | None) -> Value | None:
-    """Return a value without the parts that the unit itself gives later, or `None` if nothing is left."""
+    """Return a value without the parts that the unit itself provides later, or `None` if nothing remains."""
     region = machine.region(scope)
 
     def is_earlier(read: Read) -> bool:
@@ -253,7 +253,7 @@ def without_own(machine: Machine, scope: str, unit: PlanUnit, value: Value | Non
 
 
 def shown_of(machine: Machine, unit: PlanUnit, key: str, value: Json) -> Json:
-    """Return the part of a step's value that others see: its output, without thoughts and metrics."""
+    """Return the part of a step's value visible to others: its output, without thoughts and metrics."""
     if key not in unit.meta:
         return value
     schema = next(step.schema for step in unit.steps if step.key == key)
