@@ -58,7 +58,6 @@ def flatten(
     *,
     base: str = "",
     trace: bool = False,
-    distribute: int = 0,
     limit: int = FLAT_SCHEMAS,
     report: Report | None = None,
     locate: Locate | None = None,
@@ -71,7 +70,7 @@ def flatten(
 
     `schema` may be a pydantic model, a dataclass, a `TypedDict` or an annotated function, and means its schema.
     `documents` holds schemas by absolute URI without fragment; it may read them on demand.  `base` is the URI of `schema`.
-    `distribute` multiplies `anyOf` with `anyOf` out up to that many branches.  `limit` is the number of schemas that the
+    `limit` is the number of schemas that the
     result may have.  Warnings go to `report`; `locate` finds the places of problems.  `nullable` reads that keyword of OpenAPI.
     A result that would grow to more than eight times its input, and over 2,000 schemas, keeps the parts that stand in several
     places under `$defs`, also where they differ in their annotations only, unless `share` is false.
@@ -86,7 +85,6 @@ def flatten(
         documents,
         base=base,
         trace=trace,
-        distribute=distribute,
         limit=limit,
         report=report,
         locate=locate,

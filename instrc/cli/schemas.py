@@ -37,9 +37,6 @@ SEEN_BYTES: Final = 1 << 20
 def flatten_command(
     file: Annotated[str, typer.Argument(metavar="FILE", help="A JSON Schema, or - for the standard input.")],
     trace: Annotated[bool, typer.Option("--trace", help="Also print the origin of each part.")] = False,
-    distribute: Annotated[
-        int, typer.Option("--distribute", min=0, metavar="N", help="Multiply anyOf with anyOf out, up to N branches.")
-    ] = 0,
     strict: options.Strict = False,
     root: options.Roots = None,
     shared: options.Shared = None,
@@ -56,7 +53,7 @@ def flatten_command(
             from instrc.schema.flattening.flatten import flatten  # the algebra is not small
 
             arguments: dict[str, Any]  # keywords of several types
-            arguments = {"base": given.base, "distribute": distribute, "report": report, "locate": given.locate}
+            arguments = {"base": given.base, "report": report, "locate": given.locate}
             if trace:
                 flat = _traced(flatten(given.value, registry.documents, trace=True, **arguments))
             else:

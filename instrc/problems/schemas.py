@@ -160,8 +160,6 @@ class ImpossibleSchema(SchemaProblem):
     """Keywords that together admit no value."""
     names: tuple[str, ...] = ()
     """Required properties involved."""
-    endless: bool = False
-    """Whether each value would have to contain another value of the same kind."""
     others: tuple[Span, ...] = ()
     """Spans of the other keywords."""
     inside: str = ""
@@ -170,13 +168,6 @@ class ImpossibleSchema(SchemaProblem):
     @property
     def message(self) -> str:
         where = f" at `{self.inside}`" if self.inside else ""
-        if self.endless:
-            what = (
-                f"each value must contain another one in {one_of(self.names)}"
-                if self.names
-                else "each value must contain another one"
-            )
-            return f"nothing satisfies this schema{where}: {what}, without end"
         if len(self.words) == 1:
             return f"nothing satisfies this schema{where}: its `{self.words[0]}` excludes every value"
         shown = ", ".join(f"`{word}`" for word in self.words[:-1]) + f" and `{self.words[-1]}`"
@@ -185,8 +176,6 @@ class ImpossibleSchema(SchemaProblem):
 
     @property
     def hint(self) -> str | None:
-        if self.endless:
-            return "remove the name from `required`, or allow `null` there"
         if self.words == ("pattern",):
             return "write the pattern without `/` around it"
         if self.words == ("oneOf",):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
 from functools import cached_property
 from typing import Literal, NamedTuple
 
@@ -83,21 +82,6 @@ class NameRule(Struct, frozen=True, dict=True):
     def joint(self) -> str:
         """The separator of the parts of a name: an underscore, or nothing if that is invalid."""
         return "" if self.refused.match("_") else "_"
-
-    @cached_property
-    def several(self) -> re.Pattern[str] | None:
-        """The rule for several names, each followed by a line break; `None` if more than the alphabet decides."""
-        broken = re.match(f"[{self.first}]|[{self.rest}]", "\n") is not None
-        if self.words or self.identifier or broken:
-            return None
-        return re.compile(f"(?:[{self.first}][{self.rest}]{{0,{self.most - 1}}}\n)*")
-
-    def allows_all(self, names: Collection[str]) -> bool:
-        """Return whether all names are valid; one combined match is much faster than one per name."""
-        if self.several is None:
-            return all(map(self.allows, names))
-        text = "\n".join([*names, ""])
-        return text.count("\n") == len(names) and self.several.fullmatch(text) is not None
 
     def allows(self, name: str) -> bool:
         """Return whether a name is valid."""

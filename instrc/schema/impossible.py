@@ -17,8 +17,8 @@ from msgspec import Struct
 from instrc.schema.kinds import own_kinds
 from instrc.schema.relations import Answering, Resolve
 from instrc.schema.vocabulary import IN_PLACE, NO_ASSERTIONS
-from instrc.schema.walk import every_schema, local_target, of_item, of_property, required_names, with_parts
-from instrc.text.jsonvalue import Json, Location, listing, mapping
+from instrc.schema.walk import every_schema, local_target, required_names, with_parts
+from instrc.text.jsonvalue import Json, Location, mapping
 
 
 class Impossible(Struct, frozen=True):
@@ -29,14 +29,10 @@ class Impossible(Struct, frozen=True):
     """Minimal set of keywords that together admit no value; `type` is omitted where others suffice."""
     names: tuple[str, ...]
     """Required properties that cannot exist, if they are the cause."""
-    endless: bool = False
-    """Whether a value would have to contain another such value at every level."""
 
 
 PAIRS_AT_A_PLACE: Final = 100
 """Maximum pairs of schemas compared to decide whether one schema is impossible, since many schemas are checked."""
-ENDLESS_ROUNDS: Final = 60
-"""Maximum levels of mutual references searched for one at which a value can end."""
 WEIGHED_NAMES: Final = 40
 """Maximum required names that are tried individually as the cause of an impossible schema."""
 
@@ -117,8 +113,6 @@ def impossible_parts(
     hits = {id(node): path for path, node in asked if path in told or judge.refuses_all(_with_closed(node))}
     if hits:
         yield from _innermost(objects, hits, told, target)
-    elif any("$ref" in node for _, node in objects):
-        yield from _endless(objects, target)
     of_patterns = [(path, node) for path, node in objects if "pattern" in node or "allOf" in node]
     if of_patterns:
         from instrc.schema.laws.strings import without_texts  # few schemas have patterns
@@ -221,51 +215,3 @@ def _reason(node: SchemaObject, refused: Callable[[SchemaObject], bool]) -> tupl
                 names.remove(name)
     words = [word for word in kept if word != "type"]
     return tuple(words if len(words) > 1 else kept), tuple(names)
-
-
-def _endless(nodes: Sequence[tuple[Location, SchemaObject]], target: Resolve) -> Iterator[Impossible]:
-    """Yield the first schema whose values must contain another such value, without end."""
-    waiting = [node for _, node in nodes]
-    open_ids = {id(node) for node in waiting}
-    for _ in range(ENDLESS_ROUNDS):
-        ends = {id(node) for node in reversed(waiting) if _may_end(node, open_ids, target)}
-        if not ends:
-            break
-        open_ids -= ends
-        waiting = [node for node in waiting if id(node) in open_ids]
-    else:
-        return
-    for path, node in nodes:
-        if id(node) in open_ids and _never_ends(node, open_ids, target):
-            names = tuple(
-                [name for name in required_names(node) if any(id(item) in open_ids for item in of_property(node, name))]
-            )
-            yield Impossible(path, ("required",) if names else ("items",), names, endless=True)
-            return
-
-
-def _may_end(node: SchemaObject, open_ids: set[int], target: Resolve) -> bool:
-    """Return whether a schema can be satisfied without one of the open ones."""
-
-    def closed(schema: Json) -> bool:
-        return id(schema) not in open_ids
-
-    if isinstance(reference := node.get("$ref"), str) and not closed(target(reference)):
-        return False
-    if not all(map(closed, listing(node.get("allOf")))):
-        return False
-    if any(node.get(word) and not any(map(closed, listing(node[word]))) for word in ("anyOf", "oneOf")):
-        return False
-    kinds = own_kinds(node)
-    if kinds == {"object"}:
-        return all(closed(item) for name in required_names(node) for item in of_property(node, name))
-    if kinds != {"array"}:
-        return True
-    from instrc.schema.laws.arrays import length  # few schemas of lists lead back to themselves
-
-    return length(node).low < 1 or closed(of_item(node, 0))
-
-
-def _never_ends(node: SchemaObject, open_ids: set[int], target: Resolve) -> bool:
-    """Return whether the nested requirements of a schema never end."""
-    return "$ref" not in node and not _may_end({word: node[word] for word in node if word not in _IN_PLACE}, open_ids, target)

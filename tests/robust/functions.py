@@ -28,7 +28,6 @@ SOUND: dict[str, tuple[object, ...]] = {
     "cases": ([{"input": "a letter"}],),
     "count": (1, 2),
     "description": ("A letter",),
-    "distribute": (0, 3),
     "documents": ({}, {"aug:b": {"type": "object"}}),
     "emit": ("auto", "tool", "process"),
     "envelope": ("openai-responses",),

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from instrc.schema.impossible import (  # the limits that are tried here
-    ENDLESS_ROUNDS,
     WEIGHED_NAMES,
     Impossible,
     impossible_parts,
@@ -74,7 +73,7 @@ def test_a_closer_look_is_worth_it_where_schemas_say_enough(schemas: list[Any], 
 )
 def test_the_innermost_schema_is_found_with_what_leaves_nothing(schema: Any, found: Impossible) -> None:
     (one,) = parts_of(schema)
-    assert (one.path, set(one.words), one.names, one.endless) == (found.path, set(found.words), found.names, found.endless)
+    assert (one.path, set(one.words), one.names) == (found.path, set(found.words), found.names)
 
 
 @every_case(
@@ -111,48 +110,6 @@ def test_of_very_many_required_names_all_are_named() -> None:
         names = [f"a{number}" for number in range(count)]
         (found,) = parts_of({**OBJECT, "required": names, "properties": {"a0": False}})
         assert found.names == (("a0",) if count == WEIGHED_NAMES else tuple(names))
-
-
-def nested(**keywords: Any) -> dict[str, Any]:
-    return {"type": "object", "properties": {"next": keywords}, "required": ["next"]}
-
-
-@every_case(
-    ("schema", "words", "names"),
-    [
-        (nested(**{"$ref": "#"}), ("required",), ("next",)),
-        ({"type": "array", "items": {"$ref": "#"}, "minItems": 1}, ("items",), ()),
-        (nested(allOf=[{"minProperties": 1}, {"$ref": "#"}]), ("required",), ("next",)),
-        (nested(anyOf=[{"$ref": "#"}, nested(**{"$ref": "#"})]), ("required",), ("next",)),
-    ],
-)
-def test_a_value_that_holds_another_on_every_level_has_no_end(
-    schema: Any, words: tuple[str, ...], names: tuple[str, ...]
-) -> None:
-    assert parts_of(schema) == [Impossible((), words, names, endless=True)]
-
-
-@every_case(
-    "schema",
-    [
-        {"type": "array", "items": {"$ref": "#"}},
-        nested(anyOf=[{"$ref": "#"}, {"type": "null"}]),
-        {**nested(**{"$ref": "#"}), "type": ["object", "null"]},
-        {"$ref": "#"},  # means nothing by itself
-        {"allOf": [{"$ref": "#"}]},
-    ],
-)
-def test_a_value_that_may_end_or_says_nothing_is_not_found(schema: Any) -> None:
-    assert parts_of(schema) == []
-
-
-def test_how_long_the_end_of_a_value_is_looked_for_is_bounded() -> None:
-    def chain(length: int, last: Any) -> Any:
-        ways = {f"a{number:03}": nested(**{"$ref": f"#/$defs/a{number + 1:03}"}) for number in range(length)}
-        return {"$defs": {f"a{length:03}": last, **dict(reversed(ways.items()))}, "$ref": "#/$defs/a000"}
-
-    assert parts_of(chain(3, nested(**{"$ref": "#/$defs/a000"})))[0].endless
-    assert parts_of(chain(ENDLESS_ROUNDS + 2, TEXT)) == []
 
 
 WORDS: dict[str, list[Any]] = {

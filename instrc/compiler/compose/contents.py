@@ -194,7 +194,7 @@ def _is_impossible(schema: Json) -> bool:
 
 def _problem(part: Impossible, at: Span, *, fatal: bool, others: tuple[Span, ...] = ()) -> Problem:
     return problems.schemas.ImpossibleSchema(
-        at=at, words=part.words, names=part.names, endless=part.endless, inside=pointer(part.path), fatal=fatal, others=others
+        at=at, words=part.words, names=part.names, inside=pointer(part.path), fatal=fatal, others=others
     )
 
 

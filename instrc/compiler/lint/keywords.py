@@ -235,7 +235,6 @@ def impossible(schema: Json, nodes: Sequence[ReadNode], span_of: SpanOf) -> Iter
             at=places[-1],
             words=tuple(words),
             names=found.names,
-            endless=found.endless,
             others=tuple(place for place in places[:-1] if place is not None),
         )
 

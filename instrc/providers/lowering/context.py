@@ -200,7 +200,7 @@ class KeyNames(Struct, frozen=True, eq=False, gc=False):
 
 def key_names(rule: NameRule | None, names: Mapping[str, None]) -> KeyNames:
     """Return the names under which the keys of a document are sent; `names` are all of them, in order of appearance."""
-    if rule is None or rule.allows_all(names):
+    if rule is None or all(map(rule.allows, names)):
         return KeyNames(rule, names.keys(), {}, names.keys())
     legal_ones = frozenset(name for name in names if rule.allows(name))
     changed: dict[str, str] = {}

@@ -277,7 +277,6 @@ def flatten(
     *,
     base: str = "",
     trace: bool = False,
-    distribute: int = 0,
     limit: int = FLAT_SCHEMAS,
     report: Report | None = None,
     locate: Locate | None = None,
@@ -287,9 +286,8 @@ def flatten(
     """Return a flat schema that accepts exactly the same instances; `instrc.flatten` describes the arguments."""
     if documents is not None:
         arguments.mapping("documents", documents)
-    texts_and_numbers = (base.__class__, limit.__class__, distribute.__class__) == (str, int, int) and distribute >= 0
-    if not (texts_and_numbers and trace.__class__ is nullable.__class__ is share.__class__ is bool):
-        _check(base, limit, distribute, trace=trace, nullable=nullable, share=share)
+    if not ((base.__class__, limit.__class__) == (str, int) and trace.__class__ is nullable.__class__ is share.__class__ is bool):
+        _check(base, limit, trace=trace, nullable=nullable, share=share)
     if not isinstance(schema, dict):
         if isinstance(schema, bool):
             return _traced(schema, schema, Flattener(SchemaStore(), FlattenOptions())) if trace else schema
@@ -298,7 +296,7 @@ def flatten(
     scope = store.add(base, schema)
     if not store.to_fold and not (nullable and id(schema) in store.needs_flattening):
         return _traced(schema, schema, Flattener(store, FlattenOptions())) if trace else schema
-    flattener = Flattener(store, FlattenOptions(distribute=distribute, limit=limit, report=report, trace=trace, share=share))
+    flattener = Flattener(store, FlattenOptions(limit=limit, report=report, trace=trace, share=share))
     count = store.count
     result = _folded(schema, flattener, scope, count)
     flat = _traced(result, schema, flattener) if trace else None
@@ -308,7 +306,7 @@ def flatten(
         scope = store.add("", result)
         if not store.to_fold or not isinstance(result, dict):
             break
-        flattener = Flattener(store, FlattenOptions(distribute=distribute, limit=limit, trace=trace, share=share))
+        flattener = Flattener(store, FlattenOptions(limit=limit, trace=trace, share=share))
         again = _folded(result, flattener, scope, count)
         if equal(again, result):
             break
@@ -318,11 +316,10 @@ def flatten(
     return result if flat is None else flat
 
 
-def _check(base: object, limit: object, distribute: object, **truths: object) -> None:
+def _check(base: object, limit: object, **truths: object) -> None:
     """Validate the types of the options."""
     arguments.text("base", base)
     arguments.whole_number("limit", limit)
-    arguments.natural_number("distribute", distribute)
     for name, value in truths.items():
         arguments.truth(name, value)
 

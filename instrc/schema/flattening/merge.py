@@ -6,8 +6,6 @@ Keywords without an exact law become further branches, in a residual `allOf`.
 
 from __future__ import annotations
 
-from itertools import product
-from math import prod
 from typing import cast
 
 from instrc.schema.flattening.conjunction import (
@@ -185,22 +183,6 @@ def keep_separate(state: MergeState, keyword: str, places: list[int]) -> Remaind
     return Remainder({keyword: containers[1:]}) if len(places) > 1 else NO_REMAINDER
 
 
-def keep_alternatives_separate(state: MergeState, keyword: str, places: list[int]) -> Remainder:
-    """Keep `anyOf` and `oneOf` separate; distribute `anyOf` if requested."""
-    limit = state.run.options.distribute
-    values = [state.conjuncts[place].view[keyword] for place in places]
-    lists = [value for value in values if isinstance(value, list)]
-    multiplied = keyword == "anyOf" and limit and len(places) > 1 and len(lists) == len(places)
-    if multiplied and prod(map(len, lists)) <= limit:
-        pairs = [[(schema, state.conjuncts[place].scope) for schema in value] for place, value in zip(places, lists, strict=True)]
-        branches: list[Json] = []
-        for chosen in product(*pairs):
-            state.place_branch(branches, list(chosen))
-        state.out[keyword] = branches
-        return Remainder(shares=True)
-    return keep_separate(state, keyword, places)
-
-
 def conditions(state: MergeState, _keyword: str, places: list[int]) -> Remainder:
     """Keep each `if` with its own `then` and `else`; drop one without both."""
     containers = [state.out]  # the last one is for the next
@@ -333,8 +315,8 @@ _BY_KEYWORD = {
     "propertyNames": _one_schema,
     "dependentSchemas": _named,
     "dependencies": _named,
-    "anyOf": keep_alternatives_separate,
-    "oneOf": keep_alternatives_separate,
+    "anyOf": keep_separate,
+    "oneOf": keep_separate,
     "not": _negations,
     "if": conditions,
     "contains": contains,

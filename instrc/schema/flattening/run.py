@@ -23,7 +23,6 @@ class FlattenKeywords(TypedDict, total=False):
     """The common keyword arguments of `flatten`, for type checkers."""
 
     base: str
-    distribute: int
     limit: int
     report: Report | None
     locate: Locate | None
@@ -34,7 +33,6 @@ class FlattenKeywords(TypedDict, total=False):
 class FlattenOptions(Struct, frozen=True):
     """The caller's options."""
 
-    distribute: int = 0
     limit: int = FLAT_SCHEMAS
     report: Report | None = None
     trace: bool = False

@@ -103,30 +103,6 @@ def test_one_cause_is_told_once(schema: Any, names: list[str]) -> None:
     assert told({"type": "object", "properties": {"p": schema}, "required": ["p"]}) == names
 
 
-@every_case(
-    ("schema", "names"),
-    [
-        ({"type": "object", "properties": {"next": {"$ref": "#"}}, "required": ["next"]}, ("next",)),
-        ({"type": "array", "items": {"$ref": "#"}, "minItems": 1}, ()),
-        (
-            {
-                "$defs": {
-                    "a": {"type": "object", "properties": {"b": {"$ref": "#/$defs/b"}}, "required": ["b"]},
-                    "b": {"type": "object", "properties": {"a": {"allOf": [{"$ref": "#/$defs/a"}]}}, "required": ["a"]},
-                },
-                "properties": {"z": {"$ref": "#/$defs/a"}},
-            },
-            ("b",),
-        ),
-    ],
-)
-def test_a_value_that_needs_another_one_on_every_level_is_told(schema: Any, names: tuple[str, ...]) -> None:
-    (problem,) = suspicious_words(schema, lambda _pointer, **_: None)
-    assert isinstance(problem, ImpossibleSchema)
-    assert problem.endless
-    assert problem.names == names
-
-
 DRAFT = TWO | {"properties": {"a": TEXT, "b": {"type": "integer", "multipleOf": 5}}}
 OUTER = {"type": "object", "properties": {"body": {"type": "object", "maxProperties": 1}}}
 

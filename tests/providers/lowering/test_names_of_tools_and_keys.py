@@ -167,15 +167,6 @@ def test_a_key_that_ends_like_an_escape_is_itself(target: str) -> None:
     assert lift(encode(value, result.map), result.map).value == value
 
 
-@given(
-    names=st.lists(st.text(alphabet='aZ0_$-. \n\tё"', max_size=3) | st.sampled_from(["a" * 64, "a" * 65, "class"]), max_size=4)
-)
-def test_several_names_are_allowed_if_each_is(names: list[str]) -> None:
-    for target in targets().values():
-        for rule in filter(None, (target.key, target.tool_name)):
-            assert rule.allows_all(names) == all(map(rule.allows, names))
-
-
 @every_case("text", ["Use {}.", "Read {} first.", "Read `{}` and write it."])
 def test_of_two_names_that_begin_alike_a_text_means_the_longer_one(text: str) -> None:
     assert Mentions({"a.b": "a_b", "a.b.c": "a_b_c"}).in_text(text.format("a.b.c")) == text.format("a_b_c")

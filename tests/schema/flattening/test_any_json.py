@@ -40,7 +40,7 @@ ANY = st.recursive(LEAVES, lambda below: st.lists(below, max_size=3) | st.dictio
 @given(ANY)
 def test_flatten_gives_json_or_a_problem(value: Any) -> None:
     before = dumps(value)
-    for options in ({}, {"trace": True}, {"nullable": True}, {"distribute": 4}):
+    for options in ({}, {"trace": True}, {"nullable": True}):
         with suppress(CompileError):
             found = flatten(value, **options)
             dumps(found.schema if "trace" in options else found)

@@ -144,20 +144,6 @@ def test_what_need_not_change_is_not_copied() -> None:
     assert twice["properties"]["x"] is twice["properties"]["y"]
 
 
-def test_alternatives_are_multiplied_out_only_if_asked_and_only_that_far() -> None:
-    schema = {"allOf": [{"anyOf": [{"minimum": 1}, {"minLength": 1}]}, {"anyOf": [{"maximum": 2}, {"maxLength": 2}]}]}
-    assert len(flatten(schema)["allOf"]) == 1
-    assert flatten(schema, distribute=3) == flatten(schema)
-    assert flatten(schema, distribute=4) == {
-        "anyOf": [
-            {"minimum": 1, "maximum": 2},
-            {"minimum": 1, "maxLength": 2},
-            {"minLength": 1, "maximum": 2},
-            {"minLength": 1, "maxLength": 2},
-        ]
-    }
-
-
 GROUPS: dict[str, tuple[Any, Any]] = {
     "equal alternatives once": (
         {"allOf": [{"anyOf": [{"minimum": 1}, True]}, {"anyOf": [{"$ref": "#/$defs/a"}, True]}], "$defs": {"a": {"minimum": 1}}},
