@@ -105,7 +105,7 @@ class FolderEngine(TracedEngine):
         """Return how many runs are kept, by program."""
         return Counter(report.name for report in await self.runs())
 
-    async def show(self, run: str) -> RunReport:
+    async def show(self, run: str, *, whole: bool = True) -> RunReport:  # noqa: ARG002  -- of the protocol
         """Return the state of a run."""
         return _report(self._load(run))
 
@@ -140,12 +140,15 @@ class FolderEngine(TracedEngine):
         idle = max(time() - (saved["ended"] or time()), 0.0)
         return await self._proceed(saved, lambda live: live.mend(options, idle), again=True)
 
+    async def launch(self, run: str) -> Launch:
+        """Return the beginning of a run."""
+        saved = self._load(run)
+        return Launch(run, saved["name"], saved["plan"], saved["state"]["inputs"], RunConfig.from_json(saved["how"]))
+
     async def journal(self, run: str) -> tuple[Launch, Journal]:
         """Return the beginning of a run, and its journal."""
-        saved = self._load(run)
-        config = RunConfig.from_json(saved["how"])
-        launch = Launch(run, saved["name"], saved["plan"], saved["state"]["inputs"], config)
-        return launch, journal_of(run, saved, holds=config.holds)
+        launch = await self.launch(run)
+        return launch, journal_of(run, self._load(run), holds=launch.config.holds)
 
     async def delete_all(self, runs: Sequence[str]) -> None:
         """Forget runs that have ended."""

@@ -39,8 +39,8 @@ class Engine(Protocol):
     async def counts(self) -> dict[str, int]:
         """Return the number of stored runs, by program."""
 
-    async def show(self, run: str) -> RunReport:
-        """Return the state of a run; raise `NotFoundError` if there is none."""
+    async def show(self, run: str, *, whole: bool = True) -> RunReport:
+        """Return the state of a run; the record may be missing unless `whole`. Raise `NotFoundError` if there is no such run."""
 
     async def answer(self, run: str, step: str, data: Json, by: documents.Author | None = None) -> RunReport:
         """Answer a question of a run; raise `AnswerError` for an invalid answer, which leaves it open. `by` is recorded."""
@@ -53,6 +53,9 @@ class Engine(Protocol):
 
     async def retry(self, run: str, options: RetryOptions) -> RunReport:
         """Retry a run that has failed or is held; raise `ConflictError` if that would change nothing."""
+
+    async def launch(self, run: str) -> Launch:
+        """Return the beginning of a run: its plan, inputs and configuration."""
 
     async def journal(self, run: str) -> tuple[Launch, Journal]:
         """Return the launch of a run and its journal."""

@@ -17,7 +17,7 @@ from zoneinfo import ZoneInfo
 from msgspec import structs
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from instrc.problems import runs, serving
@@ -76,6 +76,8 @@ _SEEN: Final = 30 * 24 * 3_600
 """Seconds for which a question's page proves that its reader was asked."""
 _COMMENT: Final = 2_000
 """Maximum characters of a comment."""
+_LIVE: Final = {"Content-Security-Policy": f"{CONTENT_POLICY}; script-src 'self'; connect-src 'self'"}
+"""Header of the pages that a script keeps up to date."""
 _TRACE_POLICY: Final = CONTENT_POLICY.replace("style-src 'self'", "style-src 'unsafe-inline'")
 """Policy for the page of a trace, a single file with its styles; foreign content is escaped there too."""
 
@@ -115,6 +117,7 @@ class Inbox:
         ]
         return [
             Route("/inbox/style.css", _style),
+            Route("/inbox/live.js", _live),
             Route("/favicon.ico", _no_icon),
             *(Route(path, self._guarded(endpoint), methods=[method]) for path, endpoint, method in listed),
         ]
@@ -131,18 +134,11 @@ class Inbox:
         caller = request.scope.get("instrc.caller")
         who = caller.name if isinstance(caller, Caller) and caller.by != "local" else None
         alone = "word" in request.path_params or request.url.path == "/inbox/login"
-        common = {
-            "who": who,
-            "path": request.url.path,
-            "when": self._when,
-            "iso": _iso,
-            "past": _past,
-            "at": _address,
-            "linked": alone,
-        }
-        common |= {"when": self._when, "iso": _iso, "ago": partial(_ago, words=words)}
-        made = render(template, words, tell=partial(spoken, words=words), **common, **facts)
-        return HTMLResponse(made, status, {"Vary": "Accept-Language", "Content-Language": words["language"]})
+        common: dict[str, object] = {"who": who, "path": request.url.path, "past": _past, "at": _address, "linked": alone}
+        common |= {"when": self._when, "iso": _iso, "ago": partial(_ago, words=words), "events": None, **facts}
+        made = render(template, words, tell=partial(spoken, words=words), **common)
+        headers = {"Vary": "Accept-Language", "Content-Language": words["language"]}
+        return HTMLResponse(made, status, headers | (_LIVE if facts.get("events") else {}))
 
     def _when(self, seconds: float | None) -> str:
         """Return a moment as a person reads it, in the time zone of the settings."""
@@ -237,8 +233,9 @@ class Inbox:
             by_due=True,
         )
         cards = [(row, _title(row), _summary(row.question.show)) for row in page.rows if isinstance(row, QuestionInfo)]
-        rows = [card for card in cards if text.casefold() in _searched(card).casefold()]
-        return self.page(request, "inbox.html", {**facts, "rows": rows, "history": (), "following": token_of(page.next)})
+        facts["rows"] = [card for card in cards if text.casefold() in _searched(card).casefold()]
+        facts |= {"history": (), "following": token_of(page.next), "events": "/v1/events"}
+        return self.page(request, "inbox.html", facts)
 
     async def _question(self, request: Request) -> Response:
         try:
@@ -423,6 +420,8 @@ class Inbox:
             "failed": failed and _step((failed,), failed),
             "operates": caller.may("operator", report.name),
             "state": query.get("state"),
+            "events": None if report.has_ended else f"/v1/runs/{quote(report.run)}/events",
+            "seen": len(story.events),
             "number": int(number) if re.fullmatch(r"[1-9][0-9]{0,5}", number) else 1,
             "element_of": element_of,
             "facts_of": facts_of,
@@ -458,7 +457,7 @@ class Inbox:
         caller.require("operator", report.name, f"fork runs of `{report.name}`")
         steps = {} if story.launch is None else schemas_of(Process.from_json(story.launch.plan["process"]))
         schema: Json = steps.get(step, {})
-        recorded = step_values(report.record).get(step)
+        recorded = step_values((await self.service.run(caller, report.run)).report.record).get(step)
         data = data_of(schema, recorded) if button == "edit" and recorded is not None else sent
         data, _ = changed(schema, data, button, None)
         form = AnswerForm(schema, data, words, label=step)
@@ -507,6 +506,10 @@ _SAMPLE: Final[JsonObject] = {
 async def _style(_request: Request) -> Response:
     text = page_style(Path(__file__).parent / "pages" / "style.css") + style()
     return Response(text, 200, {"Cache-Control": "public, max-age=3600"}, "text/css")
+
+
+async def _live(_request: Request) -> Response:
+    return FileResponse(Path(__file__).parent / "pages" / "live.js", 200, {"Cache-Control": "public, max-age=3600"})
 
 
 async def _no_icon(_request: Request) -> Response:

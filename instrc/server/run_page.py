@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Final, cast
 
@@ -43,8 +44,8 @@ class StepGroup(Struct):
     @property
     def counts(self) -> dict[str, int]:
         """How many are in each state, the most urgent first."""
-        states = [span.state for span in self.spans]
-        return {state: states.count(state) for state in ("failed", "rejected", "open", "done", "cancelled") if state in states}
+        counted = Counter(span.state for span in self.spans)
+        return {state: counted[state] for state in ("failed", "rejected", "open", "done", "cancelled") if state in counted}
 
     @property
     def state(self) -> str:

@@ -68,8 +68,6 @@ _LOOK: Final = 1.0
 _LOOKS: Final = 100
 """Maximum streams that poll per second; local changes wake them at once."""
 _BREATH: Final = 0.05
-_LAUNCHES: Final = 100
-"""Maximum launches of runs cached in memory."""
 _STALE: Final = 20
 """Maximum runs refreshed at once without a known change."""
 PATIENCE: Final = 20.0
@@ -100,7 +98,6 @@ class RunService:
         self.hub: Hub = hub or Hub()
         self.rate: RateLimiter = RateLimiter(self.settings.rate)
         self._secrets: list[str] = [*secrets]
-        self._launches: dict[str, Launch] = {}
         self._under_way: dict[str, asyncio.Task[RunReport]] = {}
         self._turns: dict[str, asyncio.Lock] = {}
         records.watchers.append(self.hub.changed)
@@ -246,17 +243,13 @@ class RunService:
     async def story(self, caller: Caller, run: str) -> RunStory:
         """Return how a run stands and was begun, what has happened in it, and what people have answered.
 
-        Whoever is only asked something in it gets how it stands alone.
+        A caller who is only asked something in it gets how it stands alone. The record may be missing.
         """
-        info = await self._info_of(caller, await self._seen(caller, run))
+        info = await self._info_of(caller, await self._seen(caller, run, whole=False))
         if not info.is_whole:
             return RunStory(info)
-        if run not in self._launches:  # the plan and the inputs of a run never change
-            self._launches[run] = (await self.engine.journal(run))[0]
-            while len(self._launches) > _LAUNCHES:
-                del self._launches[next(iter(self._launches))]
         events = await asyncio.to_thread(self.engine.trace, run)
-        return RunStory(info, self._launches[run], events, await asyncio.to_thread(self.records.votes, run))
+        return RunStory(info, await self.engine.launch(run), events, await asyncio.to_thread(self.records.votes, run))
 
     async def votes(self, caller: Caller, run: str) -> Mapping[str, Sequence[Vote]]:
         """Return the answers of people in a run, by question."""
@@ -674,7 +667,7 @@ class RunService:
                     for part in await asyncio.to_thread(self.engine.parts_of, followed):
                         self.hub.take(part)
 
-    async def _seen(self, caller: Caller, run: str, question: str | None = None) -> RunReport:
+    async def _seen(self, caller: Caller, run: str, question: str | None = None, *, whole: bool = True) -> RunReport:
         """Return the state of a run, if the caller may see it: else it is reported as missing."""
         missing = NotFoundError([problems.runs.NoSuchRun(run=run[:200], store="")])
         if caller.only is not None and (question is None or caller.only[0] != run):
@@ -683,7 +676,7 @@ class RunService:
         if row is not None and row.status == DELETED:
             raise GoneError(missing.problems)
         try:
-            report = await self.engine.show(run)
+            report = await self.engine.show(run, whole=whole)
         except InstrcError as error:
             if isinstance(error.problems[0], problems.runs.NoSuchRun):
                 raise missing from None  # its words would tell it from one that the caller may not see

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from shutil import which
-from typing import Any
+from typing import Any, get_args
 from urllib.parse import urlsplit
 
 import pytest
@@ -17,6 +18,9 @@ import uvicorn
 from serving import BOSS, service
 from written_processes import chunk, each, process, step
 
+from instrc.engines.run_table import ChangeKind  # every kind is listened for
+from instrc.runtime.traces import EventKind  # every kind is listened for
+from instrc.server import inbox  # its script
 from instrc.server.http import app_of  # the room behind its commands
 from instrc.server.identity import Identity  # the room behind its commands
 from instrc.server.inbox import Inbox  # the room behind its commands
@@ -361,3 +365,41 @@ def test_a_developer_finds_a_run_and_forks_it_with_another_value(tmp_path: Path)
         assert "another" in page.inner_text("main")
         page.click(f"a:has-text('{runs[0]}')")
         assert page.inner_text(".facts dd") == runs[0]
+
+
+def test_the_inbox_and_the_page_of_a_run_go_on_by_themselves(tmp_path: Path) -> None:
+    """Nothing is replaced while somebody types; every kind of event is listened for."""
+    made = service(tmp_path / ".instrc", letter=LETTER)
+    runs: list[str] = []
+
+    async def begin() -> None:
+        runs.append((await made.start(BOSS, "letter", "Ann comes", wait=20)).report.run)
+
+    app = app_of(made, routes=Inbox(made).routes)
+    with listening_in_a_thread(app, begin) as (base, loop), browser(1280) as (page, hosts):
+
+        def there(work: Any) -> Any:
+            return asyncio.run_coroutine_threadsafe(work, loop).result(60)
+
+        wrong: list[str] = []
+        page.on("console", lambda message: wrong.append(message.text) if message.type == "error" else None)
+        page.goto(f"{base}/inbox")
+        assert page.title().startswith("(1) ")
+        there(begin())
+        playwright.expect(page).to_have_title(re.compile(r"^\(2\) "), timeout=60_000)
+        assert len(page.query_selector_all(".cards > li")) == 2
+        page.goto(f"{base}/inbox/runs/{runs[0]}")
+        assert page.inner_text("h1 .status") == "waiting"
+        page.focus("button[value=cancel]")
+        there(made.answer(BOSS, runs[0], "userContext1", {"decision": "Approve", "note": "Gladly"}))
+        page.wait_for_timeout(1500)
+        assert page.inner_text("h1 .status") == "waiting", "a focused button stays"
+        page.focus("nav a")
+        playwright.expect(page.locator("h1 .status")).to_have_text("done", timeout=60_000)
+        assert "Gladly" in page.inner_text("#result ~ *")
+        assert page.inner_text("p[role=status]") == "done"
+        assert wrong == []
+        assert hosts == {urlsplit(base).netloc}
+    script = (Path(inbox.__file__).parent / "pages" / "live.js").read_text(encoding="utf-8")
+    kinds = set(get_args(EventKind)) | {kind.partition(".")[2] for kind in get_args(ChangeKind)}
+    assert kinds <= set(re.findall(r'"([a-z]+)"', script))

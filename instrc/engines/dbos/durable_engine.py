@@ -305,9 +305,9 @@ class DurableEngine(TracedEngine):
     async def _below(self, run: str) -> list[WorkflowStatus]:
         return await self.asker.ask(lambda client: client.list_workflows(workflow_id_prefix=f"{run}/"))
 
-    async def show(self, run: str) -> RunReport:
+    async def show(self, run: str, *, whole: bool = True) -> RunReport:
         """Return the state of a run, with the questions of the processes that serve its activities."""
-        return await self._report_of(await self.asker.row(run), whole=True)
+        return await self._report_of(await self.asker.row(run), whole=whole)
 
     async def answer(self, run: str, step: str, data: Json, by: Author | None = None) -> RunReport:
         """Answer a question of a run; this process continues the run if no other owns the store's runs."""
@@ -368,6 +368,10 @@ class DurableEngine(TracedEngine):
             if runner is None:
                 return await self._attend(run)
         return await self.show(run)
+
+    async def launch(self, run: str) -> Launch:
+        """Return the beginning of a run."""
+        return read_launch(launch_of(await self.asker.row(run)), run)
 
     async def journal(self, run: str) -> tuple[Launch, Journal]:
         """Return the launch of a run and its journal."""

@@ -160,7 +160,7 @@ class TemporalEngine(TracedEngine):
         """Return the number of stored runs, by program."""
         return Counter(report.name for report in await self.runs())
 
-    async def show(self, run: str) -> RunReport:
+    async def show(self, run: str, *, whole: bool = True) -> RunReport:  # noqa: ARG002  -- of the protocol
         """Return the state of a run."""
         described = await (await self._reader()).described(run)
         async with self._served(carry=False):
@@ -203,6 +203,10 @@ class TemporalEngine(TracedEngine):
         """Serve the task queue of a run until the run ends or waits."""
         await (await self._reader()).described(run)
         return await ask_people(self, await self._attend(run), self.people)
+
+    async def launch(self, run: str) -> Launch:
+        """Return the beginning of a run."""
+        return (await self.journal(run))[0]
 
     async def journal(self, run: str) -> tuple[Launch, Journal]:
         """Return the launch of a run and its journal."""
