@@ -15,9 +15,11 @@ from typing import Final
 from unicodedata import normalize
 
 from instrc.problems.problem import Edit, Fix, Problem
-from instrc.text.limits import COMPARED_NAME, COMPARED_NAMES
+from instrc.text.limits import COMPARED_NAMES
 from instrc.text.source import Span
 
+COMPARED_NAME: Final = 200
+"""Maximum characters of a name that are compared: real names are short, and hostile ones must not cost a second."""
 SHORTLIST: Final = 24
 """Maximum names that are compared letter by letter."""
 

@@ -22,8 +22,6 @@ LISTED_VALUES: Final = 8
 """Maximum values listed in a hint."""
 COMPARED_NAMES: Final = 1_000_000
 """Maximum comparisons of misspelt names per file, about one second; beyond it no suggestions are made."""
-COMPARED_NAME: Final = 200
-"""Maximum characters of a name that are compared: real names are short, and hostile ones must not cost a second."""
 ROUNDS: Final = 3
 """Default rounds of a `repeat`, and of a loop inside one model call."""
 PROCESS_LEVELS: Final = 1000

@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from itertools import islice
-from typing import Final, Literal, NamedTuple, TypeAlias
+from collections.abc import Iterator
+from functools import cached_property, partial
+from itertools import filterfalse, islice
+from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
 from instrc import problems
-from instrc.compiler.lint.required import OwnSchemas, ScopedSchema, Shape, Shapes, hidden_properties, misspelt_names
+from instrc.compiler.lint.process_form import written_place
+from instrc.compiler.lint.required import Shapes, hidden_properties, misspelt_names
 from instrc.problems.errors import CompileError
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.problems.suggest import NearestNames
 from instrc.process import flow
-from instrc.process.flow import Chunk
-from instrc.process.process import Process
+from instrc.process.chunk_json import read_chunk, resolved
+from instrc.process.process import Process, is_context
 from instrc.schema.drafts import join
 from instrc.schema.flattening.contradictions import origin_in
 from instrc.schema.references import Locate, SchemaStore
 from instrc.schema.scopes import DynamicScope
-from instrc.text.jsonvalue import Json, Location, as_object, at, pointer
+from instrc.schema.walk import walk
+from instrc.text.jsonvalue import Json, Location, as_object, mapping, pointer
 from instrc.text.limits import COMPARED_NAMES
 from instrc.text.source import Span
 from instrc.vibes.registry import Registry
@@ -34,8 +37,6 @@ SOLUTION_LEVELS: Final = 100
 """Maximum nesting that the validator of solutions is sure to handle, as it recurses on its own stack."""
 
 
-_OF_STEPS = re.compile("llm|server|user|human", re.IGNORECASE)
-"""Prefix of the name of a context that is not a block."""
 _READS = frozenset({"references", "arguments", "among"})
 """Keywords that hold paths."""
 
@@ -53,9 +54,8 @@ def incoherences(vibe: Vibe, registry: Registry, report: Report) -> None:
     shapes = Shapes(library)
     report.problems.extend(_required(vibe, scope, shapes))
     report.problems.extend(_hidden(vibe, scope, shapes))
-    report.problems.extend(_paths(vibe, scope, shapes))
-    if not broken:
-        _compose(vibe, registry, report, folds=library.to_fold)
+    flat = False if broken else _compose(vibe, registry, report, folds=library.to_fold)
+    report.problems.extend(_paths(vibe, flat))
 
 
 def _locate(vibe: Vibe, registry: Registry) -> Locate:
@@ -106,71 +106,55 @@ def _hidden(vibe: Vibe, scope: DynamicScope, shapes: Shapes) -> Iterator[Problem
         yield problems.schemas.ClosedAway(at=at, key=name, closed=closed, described=described, branches=branches)
 
 
-def _paths(vibe: Vibe, scope: DynamicScope, shapes: Shapes) -> Iterator[Problem]:
-    """Yield the paths of the steps of a process that lead nowhere, or to a later step."""
-    own = OwnSchemas(vibe.schema)
-    if not (
-        (isinstance(vibe.schema, dict) and "value" in vibe.schema) or any(not _READS.isdisjoint(node) for _, node in own.schemas)
-    ):
+def _paths(vibe: Vibe, flat: Json) -> Iterator[Problem]:
+    """Yield the paths of steps that lead nowhere, or to a later step; `flat` is the composed schema."""
+    schema = vibe.schema
+    if not isinstance(schema, dict) or not ("value" in schema or any(_reads(node) for _, node in walk(schema))):
         return
+    composed = any(isinstance(node, dict) and not _COMPOSED.isdisjoint(node) for _, node in walk(schema))
+    read = as_object(flat if composed and isinstance(flat, dict) else schema)
     try:
-        process = Process.find(vibe.schema)
+        process = Process.find(read)
     except CompileError:  # `process_form` reports why it cannot be read
-        process = None
-        if not all(_OF_STEPS.match(name) for name in as_object(as_object(vibe.schema)["properties"])):
-            return
-    if process is not None and any(not isinstance(context, Chunk) for context in process.contexts()):
-        yield from _paths_of_process(vibe, process)
         return
-    if process is not None:
-        yield from _paths_of_process(vibe, process, only=frozenset({"among", "value"}))
-    declared = vibe.schema.get("inputs") if isinstance(vibe.schema, dict) else None
-    inputs = (*_inputs(vibe), *(declared if isinstance(declared, dict) else ()))
-    for fault in Dataflow(vibe.schema, scope, shapes, own, inputs).faults():
-        holder, below, path = fault.read
-        at = vibe.span(pointer((*holder, *below)))
-        if fault.kind == "dangling":
-            yield problems.vibes.DanglingReference(at=at, path=path, nearest=fault.nearest)
-        else:
-            yield problems.vibes.ForwardReference(at=at, path=path, step=fault.step, target=_target(fault.target, vibe))
-
-
-def _paths_of_process(vibe: Vibe, process: Process, only: frozenset[str] = frozenset()) -> Iterator[Problem]:
-    """Yield the paths of a process that lead nowhere, or to a later step; with `only`, those in these keywords."""
-    for fault in dataflow_faults(process, _inputs(vibe)):
-        if only and fault.place[-1] not in only:
+    above = 0
+    if process is None:  # steps that no contexts divide
+        try:
+            chunk = read_chunk("llmContext1", "model", read, None, partial(resolved, document=read))
+        except (ValueError, RecursionError):
+            return
+        process, above = Process(flow.Body((chunk,))), len(_place_of(chunk, ()))
+    for fault in dataflow_faults(process, tuple(vibe.input) if isinstance(vibe.input, dict) else ()):
+        at = _written_at(vibe, fault.place[above:], exactly=read is flat)
+        if at is None:  # in another vibe, which has a review of its own
             continue
-        at = _written_at(vibe, fault.place)
         if fault.later is None:
             yield problems.vibes.DanglingReference(at=at, path=fault.path, nearest=fault.nearest[:3])
         else:
-            target = _written_at(vibe, fault.later)
+            target = _written_at(vibe, fault.later[above:], key=True)
             yield problems.vibes.ForwardReference(at=at, path=fault.path, step=fault.reader, target=target)
 
 
-def _inputs(vibe: Vibe) -> tuple[str, ...]:
-    return tuple(vibe.input) if isinstance(vibe.input, dict) else ()
+_COMPOSED = frozenset({"$ref", "$dynamicRef", "allOf"})
+"""Keywords that bring steps from elsewhere."""
 
 
-def _written_at(vibe: Vibe, place: Location) -> Span:
-    """Return a place in a vibe, or the nearest around it where a process is spelled in another way."""
-    for size in range(len(place), 0, -1):
-        try:
-            at(vibe.schema, pointer(place[:size]))
-        except (LookupError, ValueError):
-            continue
-        return vibe.span(pointer(place[:size]))
-    return vibe.span("")
+def _reads(node: Json) -> bool:
+    return isinstance(node, dict) and not _READS.isdisjoint(node)
 
 
-def _target(place: Location | None, vibe: Vibe) -> Span | None:
-    return None if place is None else vibe.span(pointer(place), key=True)
+def _written_at(vibe: Vibe, place: Location, *, key: bool = False, exactly: bool = False) -> Span | None:
+    """Return a place in a vibe, or the nearest around it where a process is spelled in another way; not if only `exactly`."""
+    written = written_place(vibe.schema, pointer(place))
+    if exactly and not written.endswith(pointer(place[-2:])):
+        return None
+    return vibe.span(written, key=key)
 
 
-def _compose(vibe: Vibe, registry: Registry, report: Report, *, folds: bool) -> None:
-    """Compose the whole schema, as compiling would, and hold the solution against it."""
+def _compose(vibe: Vibe, registry: Registry, report: Report, *, folds: bool) -> Json:
+    """Compose the whole schema, as compiling would, hold the solution against it, and return it."""
     if not folds and not vibe.has_solution:
-        return
+        return vibe.schema
     from instrc.schema.flattening.flatten import flatten  # a plain schema needs no composing
 
     composing = Report()
@@ -192,6 +176,7 @@ def _compose(vibe: Vibe, registry: Registry, report: Report, *, folds: bool) -> 
     report.problems.extend(each for each in composing.problems if each not in told.get((each.name, each.at), ()))
     if vibe.has_solution and not composing.failed:
         report.problems.extend(_solution(vibe, flat))
+    return flat
 
 
 def _solution(vibe: Vibe, flat: Json) -> Iterator[Problem]:
@@ -218,225 +203,7 @@ def _reason(message: str) -> str:
     return message if len(message) <= 200 else message[:99] + " … " + message[-99:]
 
 
-PropertyPath: TypeAlias = tuple[str, ...]
-"""Property names from the root down: `("llmContext1", "identify", "who")`."""
-
-
-class SchemaRead(NamedTuple):
-    """A path that a step reads: the place of the schema with it, its place there, and the path."""
-
-    holder: Location
-    below: Location
-    path: str
-
-
-class PathFault(NamedTuple):
-    """A path that leads nowhere (`dangling`, with the nearest ones), or to a later step (`forward`, with its place)."""
-
-    read: SchemaRead
-    kind: Literal["dangling", "forward"]
-    step: str
-    nearest: tuple[str, ...]
-    target: Location | None
-    """Schema location that a path leads to, if that is later in the same document."""
-
-
-_CHUNK = re.compile(r"(?:llm|server|user|human)_?context_?\d*", re.IGNORECASE)
-DATAFLOW_PLACES: Final = 20_000
-"""Maximum places of a vibe examined for data flow."""
-DATAFLOW_LEVELS: Final = 40
-"""Maximum members of a path along which data flow is followed."""
 _PROMPT = re.compile(r"prompt(?:_item\d+)?")
-_PARTS = frozenset({"items", "prefixItems", "patternProperties", "contains", "unevaluatedItems", "propertyNames"})
-
-
-class Dataflow:
-    """The steps of a schema by key; `inputs` are names that a path may begin with beside `prompt`."""
-
-    def __init__(self, schema: Json, scope: DynamicScope, shapes: Shapes, own: OwnSchemas, inputs: Sequence[str] = ()) -> None:
-        self.shapes = shapes
-        self.own = own
-        self.inputs: tuple[str, ...] = tuple(inputs)
-        self.offers = NearestNames()
-        self.positions: dict[PropertyPath, dict[str, int]] = {}
-        self.shape_at: dict[PropertyPath, Shape] = {(): shapes.of([ScopedSchema(schema, scope)])}
-        self.children: dict[PropertyPath, dict[str, list[ScopedSchema]]] = {}
-        root = self.at(())
-        self.chunks: list[str] = [name for name in root if _CHUNK.fullmatch(name)]
-        self.steps: dict[str, list[PropertyPath]] = {}
-        """The places of each step key, in order."""
-        for name in root:
-            below = [(name, key) for key in self.at((name,))] if name in self.chunks else [(name,)]
-            for keys in below:
-                self.steps.setdefault(keys[-1], []).append(keys)
-        self.names: tuple[str, ...] = (*self.steps, *self.inputs, "prompt")
-        """What a path may begin with."""
-
-    def at(self, keys: PropertyPath) -> dict[str, list[ScopedSchema]]:
-        """Return the properties of a place, in order."""
-        found = self.children.get(keys)
-        if found is None:
-            found = self.children[keys] = self.shapes.spliced(self.shape_at[keys])
-            for name, parts in found.items():
-                self.shape_at[(*keys, name)] = self.shapes.of(parts)
-        return found
-
-    def faults(self) -> Iterator[PathFault]:
-        """Yield each path that is invalid wherever its step is."""
-        worst: dict[SchemaRead, PathFault | None] = {}
-        for keys, holder, node in self._readers():
-            paths = list(paths_of(node))
-            for below, path in paths:
-                read = SchemaRead(holder, below, path)
-                if read not in worst or worst[read] is not None:
-                    fault = self._judge(read, keys)
-                    worst[read] = None if fault is not None and not self.offers.over and _is_input(fault, paths) else fault
-        yield from (fault for fault in worst.values() if fault is not None)
-
-    def _readers(self) -> Iterator[tuple[PropertyPath, Location, dict[str, Json]]]:
-        """Yield the schemas of our own that read something, with the keys of the place where they apply and their own place."""
-        stack: list[tuple[PropertyPath, tuple[frozenset[int], ...]]] = [((), ())]
-        for _ in range(DATAFLOW_PLACES):
-            if not stack:
-                return
-            keys, above = stack.pop()
-            if keys:
-                for node, _scope in self.shape_at[keys].objects():
-                    place = self.own.path(node) if "references" in node or "arguments" in node else None
-                    if place is not None:
-                        yield keys, place, node
-            if len(keys) >= DATAFLOW_LEVELS:
-                continue
-            for name, parts in reversed(self.at(keys).items()):
-                key = frozenset(id(part.node) for part in parts)
-                if key not in above and self.own.have(parts):  # a recursive schema has no new steps further down
-                    stack.append(((*keys, name), (*above, key)))
-
-    def _judge(self, read: SchemaRead, holder: PropertyPath) -> PathFault | None:
-        words = [segment.name for segment in flow.Read.parse(read.path).segments]
-        found, later = self._resolve(words, holder)
-        if found:
-            return None
-        step = holder[-1]
-        if later:
-            return PathFault(read, "forward", step, (), self.own.path(self.shape_at[later].parts[0].node))
-        close = self._nearest(words, holder)
-        usable = tuple(path for path in close if self._resolve(path.split("."), holder)[0])
-        return PathFault(read, "dangling", step, (usable or close)[:3], None)
-
-    def _resolve(self, words: list[str], holder: PropertyPath) -> tuple[bool, PropertyPath]:
-        """Return whether a path leads to an earlier step, and if not, the later one it leads to."""
-        if _PROMPT.fullmatch(words[0]) or words[0] in self.inputs:
-            return True, ()
-        later: PropertyPath = ()
-        for start in self._starts(holder):
-            target = self._follow(start, words)
-            if target is not None:
-                if self._order(target) < self._order(holder) and holder[: len(target)] != target:
-                    return True, ()
-                later = later or target
-        return False, later
-
-    def _starts(self, holder: PropertyPath) -> list[PropertyPath]:
-        """Return the places at which a path may begin: around the step from inside out, then every chunk."""
-        around = [holder[:depth] for depth in range(len(holder) - 1, -1, -1)]
-        return list(dict.fromkeys([*around, *((chunk,) for chunk in self.chunks)]))
-
-    def _follow(self, start: PropertyPath, words: list[str]) -> PropertyPath | None:
-        """Return the keys of the target of a path from a place, or `None` if it certainly leads nowhere."""
-        keys, rest = self._walk(start, words)
-        if keys == start:
-            return None
-        return keys if not rest or self._may_hold(self.shape_at[keys]) else None
-
-    def _walk(self, keys: PropertyPath, words: list[str]) -> tuple[PropertyPath, list[str]]:
-        """Go along a path as far as there are properties; a key may itself have dots in it."""
-        rest = words
-        while rest and len(keys) < DATAFLOW_LEVELS:
-            known = self.at(keys)
-            size = next((size for size in range(1, len(rest) + 1) if ".".join(rest[:size]) in known), 0)
-            if not size:
-                break
-            keys, rest = (*keys, ".".join(rest[:size])), rest[size:]
-        return keys, rest
-
-    def _may_hold(self, shape: Shape) -> bool:
-        """Return whether a shape may have parts that are not written as properties."""
-        if not shape.complete or shape.is_open():
-            return True
-        schemas = [node for node, _ in shape.objects()]
-        if any(not node.keys().isdisjoint(_PARTS) for node in schemas):
-            return True
-        if any(node.get("properties") for node in schemas):
-            return False
-        types = [node["type"] if node["type"].__class__ is list else [node["type"]] for node in schemas if "type" in node]
-        return all({"object", "array"} & set(names) for names in types)
-
-    def _order(self, keys: PropertyPath) -> list[int]:
-        """Return where a place comes in the order of evaluation."""
-        return [self._positions(keys[:depth])[name] for depth, name in enumerate(keys)]
-
-    def _positions(self, keys: PropertyPath) -> dict[str, int]:
-        """Return the number of each property of a place."""
-        found = self.positions.get(keys)
-        if found is None:
-            found = self.positions[keys] = {name: position for position, name in enumerate(self.at(keys))}
-        return found
-
-    def _nearest(self, words: list[str], holder: PropertyPath) -> tuple[str, ...]:
-        """Return the paths, written alike, that may have been meant."""
-        chunk = words[0] if words[0] in self.chunks and len(words) > 1 else None
-        key = words[1] if chunk else words[0]
-        rest = words[2:] if chunk else words[1:]
-        found: list[str] = []
-        if key in self.steps and (chunk is None or key in self.at((chunk,))):  # the step exists, its part does not
-            for keys in self.steps[key]:
-                if chunk is None or keys[0] == chunk:
-                    reached, left = self._walk(keys, rest)
-                    names = self.offers.nearest(left[0], tuple(self.at(reached))) if left else ()
-                    done = rest[: len(rest) - len(left)]
-                    found += [".".join([*words[: len(words) - len(rest)], *done, name, *left[1:]]) for name in names]
-        else:
-            own = frozenset({holder[-1]} if self.steps.get(holder[-1]) == [holder] else ()).difference(self.inputs)
-            close = (key,) if key in self.steps else self.offers.nearest(key, self.names, without=own)
-            for name in close:
-                places = self.steps.get(name, [(name,)])
-                if chunk is None:
-                    found.append(".".join([name, *rest]))
-                else:
-                    best = next((place for place in places if place[0] == chunk), places[0])
-                    found.append(".".join([*best, *rest]))
-            if chunk is None and len(words) > 1 and not found:
-                found = [".".join([name, *words[1:]]) for name in self.offers.nearest(key, tuple(self.chunks))]
-        return tuple(dict.fromkeys(found))
-
-
-def _is_input(fault: PathFault, paths: list[tuple[Location, str]]) -> bool:
-    """Return whether a path that leads nowhere must be an input of the program that a process was compiled from.
-
-    The compiler lists an input among the `references` of a step, and in its `arguments` the property it fills.
-    """
-    path = fault.read.path
-    places = {place[0] for place, other in paths if other == path}
-    return fault.kind == "dangling" and not fault.nearest and path.isidentifier() and places == {"references", "arguments"}
-
-
-def paths_of(node: dict[str, Json]) -> Iterator[tuple[Location, str]]:
-    """Yield the paths in the engine properties of a schema, with the place of each in it."""
-    references = node.get("references")
-    if references.__class__ is list:
-        yield from ((("references", index), path) for index, path in enumerate(references) if path.__class__ is str)
-    stack: list[tuple[Location, Json]] = [(("arguments",), node.get("arguments"))]
-    while stack:
-        place, value = stack.pop()
-        if value.__class__ is str:
-            yield place, value
-        elif value.__class__ is list:
-            stack.extend(((*place, index), item) for index, item in reversed(list(enumerate(value))))
-        elif value.__class__ is dict and "const" not in value:
-            stack.extend(((*place, name), item) for name, item in reversed(value.items()))
-
-
 _OPEN = frozenset({"allOf", "anyOf", "oneOf", "$ref", "additionalProperties", "patternProperties", "if", "items", "prefixItems"})
 """Keywords beside which a value may have members other than its properties."""
 
@@ -492,6 +259,9 @@ class _Scope:
     def know(self, name: str, schema: Json) -> None:
         """Make a name known from here on."""
         self.numbers.setdefault(name, len(self.numbers))
+        before = self.known.get(name)
+        if isinstance(before, dict) and isinstance(schema, dict):  # the server's half of a step has the model's key
+            schema = {**schema, "properties": {**mapping(before.get("properties")), **mapping(schema.get("properties"))}}
         self.known[name] = schema
 
     def find(self, name: str) -> Json | None:
@@ -502,9 +272,10 @@ class _Scope:
         """Return the place of a later definition of a name."""
         return next((scope.expected[name] for scope, _ in self._outwards() if name in scope.expected), None)
 
+    @cached_property
     def names(self) -> tuple[str, ...]:
-        """Return all names that can be read."""
-        return tuple(name for scope, count in self._outwards() for name in islice(scope.known, count))
+        """All names of this body and those around it, also those that come later."""
+        return (*self.known, *self.expected, *(self.around.names if self.around is not None else ()))
 
     def _outwards(self) -> Iterator[tuple[_Scope, int]]:
         """Yield this body and those around it, each with the number of its names that can be read here."""
@@ -530,7 +301,9 @@ def _place_of(context: flow.Context, around: Location) -> Location:
 
 def _keys(context: flow.Context) -> Iterator[tuple[str, Location]]:
     if isinstance(context, flow.Chunk):
-        yield from ((step.key, ("properties", step.key)) for step in context.steps)
+        yield context.name, ()
+        for step in context.steps:
+            yield from ((key, ("properties", step.key)) for key in (step.key, f"{context.name}.{step.key}"))
     elif not isinstance(context, flow.Else) and context.key is not None:
         yield context.key, ()
 
@@ -547,40 +320,55 @@ def _in_chunk(chunk: flow.Chunk, place: Location, scope: _Scope) -> Iterator[Pro
 
 def _in_step(step: flow.Step, place: Location, scope: _Scope) -> Iterator[ProcessFault]:
     for where, engine in ((place, step.engine), *(((*place, *slot.path), slot.engine) for slot in step.slots)):
+        given = set(flow.reads_of(engine.arguments))
         for index, read in enumerate(engine.references):
-            yield from _judged([read], (*where, "references", index), step.key, scope)
-        yield from _judged(flow.reads_of(engine.arguments), (*where, "arguments"), step.key, scope)
+            faults = _judged([read], (*where, "references", index), step.key, scope)
+            yield from (fault for fault in faults if not (read in given and _may_be_input(fault)))
+        faults = _judged(flow.reads_of(engine.arguments), (*where, "arguments"), step.key, scope)
+        yield from (fault for fault in faults if not _may_be_input(fault) or flow.Read.parse(fault.path) not in engine.references)
         if engine.among is not None:
             yield from _judged([engine.among], (*where, "among"), step.key, scope)
+
+
+def _may_be_input(fault: ProcessFault) -> bool:
+    """Return whether a path that leads nowhere may be an input: the compiler lists those as references and as arguments."""
+    return fault.later is None and not fault.nearest and fault.path.isidentifier()
 
 
 def _judged(reads: Iterator[flow.Read] | list[flow.Read], place: Location, reader: str, scope: _Scope) -> Iterator[ProcessFault]:
     for read in reads:
         names = [segment.name for segment in read.segments]
-        sizes = ((size, scope.find(".".join(names[:size]))) for size in range(len(names), 0, -1))
-        size, schema = next(((size, found) for size, found in sizes if found is not None), (0, None))
-        if schema is not None:
-            if missing := _missing(schema, names[size:], scope.offers):
-                done = names[: len(names) - len(missing[0])]
-                close = tuple(".".join([*done, name, *missing[0][1:]]) for name in missing[1])
-                yield ProcessFault(place, read.text, reader, close, None)
-        elif (later := scope.later(names[0])) is not None:
+        if _PROMPT.fullmatch(names[0]):
+            continue
+        prefixes = [".".join(names[:size]) for size in range(len(names), 0, -1)]
+        known = next(((prefix, found) for prefix in prefixes if (found := scope.find(prefix)) is not None), None)
+        missing: tuple[list[str], tuple[str, ...]] | None = (names, ())
+        if known is not None and (missing := _missing(known[1], names[known[0].count(".") + 1 :], scope.offers)) is None:
+            continue
+        rest, close = missing or (names, ())
+        done = names[: len(names) - len(rest)]
+        reached = [".".join([*done, rest[0]])] if known is not None else [prefixes[0], *filterfalse(is_context, prefixes[1:])]
+        if (later := next(filter(None, map(scope.later, reached)), None)) is not None:
             yield ProcessFault(place, read.text, reader, (), later)
-        else:
-            near = () if scope.offers.over else scope.offers.nearest(names[0], scope.names())
-            close = tuple(".".join([name, *names[1:]]) for name in near)
-            yield ProcessFault(place, read.text, reader, close, None)
+            continue
+        if known is None and not scope.offers.over:
+            close = tuple(name for name in scope.offers.nearest(names[0], scope.names) if scope.find(name) is not None)
+        yield ProcessFault(place, read.text, reader, tuple(".".join([*done, name, *rest[1:]]) for name in close), None)
 
 
 def _missing(schema: Json, names: list[str], offers: NearestNames) -> tuple[list[str], tuple[str, ...]] | None:
     """Return the rest of a path from the member that its schema certainly lacks, and the nearest that it has."""
-    for index, name in enumerate(names):
-        properties = schema.get("properties") if isinstance(schema, dict) else None
-        if not isinstance(schema, dict) or not isinstance(properties, dict) or not properties or not _OPEN.isdisjoint(schema):
+    while names:
+        if not isinstance(schema, dict) or not _OPEN.isdisjoint(schema):
             return None
-        if name not in properties:
-            return names[index:], offers.nearest(name, tuple(properties))
-        schema = properties[name]
+        properties = mapping(schema.get("properties"))
+        if not properties:
+            types = schema.get("type", "object")
+            return None if {"object", "array"} & set(types if isinstance(types, list) else [types]) else (names, ())
+        size = next((size for size in range(1, len(names) + 1) if ".".join(names[:size]) in properties), 0)
+        if not size:
+            return names, offers.nearest(names[0], tuple(properties))
+        schema, names = properties[".".join(names[:size])], names[size:]
     return None
 
 

@@ -37,7 +37,7 @@ def reading_problems(vibe: Vibe, registry: Registry) -> tuple[Problem, ...]:
     except CompileError:  # the target of the reference is reported by itself
         return ()
     found = _refusals(flat)
-    return tuple(replace(each, at=vibe.span(_written(vibe.schema, each.pointer))) for each in (found and refused) or found)
+    return tuple(replace(each, at=vibe.span(written_place(vibe.schema, each.pointer))) for each in (found and refused) or found)
 
 
 def _refusals(schema: Json) -> list[UnreadableProcess]:
@@ -53,7 +53,7 @@ def _leads_out(node: Json) -> bool:
     return isinstance(reference, str) and not reference.startswith("#")
 
 
-def _written(document: Json, place: str) -> str:
+def written_place(document: Json, place: str) -> str:
     """Return the place of the value that a pointer through the names of contexts leads to, or the nearest around it."""
     found: list[str] = []
     try:

@@ -157,18 +157,13 @@ def test_of_several_slips_the_first_is_told(tmp_path: Path) -> None:
     assert [(problem.name, problem.pointer) for problem in check(document, tmp_path)] == [("unreadable-process", "/value")]
 
 
-def test_a_wrong_deadline_hides_no_path(tmp_path: Path) -> None:
-    steps = {
-        "find": {**OK, "within": "soon"},
-        "ask": {**OK, "references": ["find.nothing"], "delay": "later"},
-        "end": {**OK, "references": ["language", "ask.ok"], "arguments": {"of": "ask.none"}},
-    }
-    found = check({**chunk(llmContext1=chunk(**steps)), "inputs": {"language": {}}}, tmp_path)
-    assert [(problem.name, problem.at.text) for problem in found if problem.at is not None] == [
-        ("unreadable-process", '"soon"'),
-        ("dangling-reference", '"find.nothing"'),
-        ("dangling-reference", '"ask.none"'),
-    ]
+def test_a_path_is_judged_once_the_process_can_be_read(tmp_path: Path) -> None:
+    steps = {"find": {**OK, "within": "soon"}, "ask": {**OK, "references": ["find.nothing"]}}
+    [found] = check(chunk(llmContext1=chunk(**steps)), tmp_path)
+    assert (found.name, found.at and found.at.text) == ("unreadable-process", '"soon"')
+    steps["find"]["within"] = "PT5M"
+    [found] = check(chunk(llmContext1=chunk(**steps)), tmp_path)
+    assert (found.name, found.at and found.at.text) == ("dangling-reference", '"find.nothing"')
 
 
 def test_whoever_reads_it_says_so(tmp_path: Path) -> None:

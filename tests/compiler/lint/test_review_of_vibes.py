@@ -273,7 +273,8 @@ def test_chunks_may_lie_under_defs(check: Check) -> None:
     moved["$defs"] = {"LLM_1": moved["properties"]["llmContext1"], "LLM_2": moved["properties"]["llmContext2"]}
     moved["properties"]["llmContext1"] = {"$ref": "#/$defs/LLM_1"}
     moved["properties"]["llmContext2"] = {"allOf": [{"$ref": "#/$defs/LLM_2"}, {"description": "Decide."}]}
-    assert sorted(names(check(moved))) == ["dangling-reference"] * 4 + ["missing-from-properties"]
+    # what a chunk reads that is put together from several schemas has no one place, so it is not judged
+    assert sorted(names(check(moved))) == ["dangling-reference"] * 2 + ["missing-from-properties"]
 
 
 @pytest.mark.parametrize(
