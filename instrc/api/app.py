@@ -1,4 +1,4 @@
-"""The runs of an application: what all of them share is chosen once."""
+"""The runs of an application, with shared configuration."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ _users: Final[Counter[object]] = Counter()
 
 
 class App:
-    """The runs of an application, with the models, activities, vibes and store that all of them share.
+    """The runs of an application, with the models, activities, vibes and store that they share.
 
         async def main() -> None:
             async with instrc.App(model=instrc.Scripted([{}])) as app:
@@ -68,13 +68,13 @@ class App:
 
         asyncio.run(main())
 
-    Make it once: a program is compiled when it is first run, and again when one of its files has changed.
-    Clients of providers are shared by all runs of an event loop.  The end of `async with` closes them and the store.
-    `project` is the folder from which programs are read, with the settings that hold there.  `model`, `activities`, `vibes`,
-    `people`, `engine` and `store` are as for `run`.  A text from one of `checks`, functions by the names of steps, lets the model
-    be asked again.  `settings` are like `{"temperature": 0}`.  `cache` is a file of answers not to be asked for again.
+    Create it once: a program is compiled when it is first run, and again when one of its files has changed.
+    Provider clients are shared by all runs of an event loop.  Leaving `async with` closes them and the store.
+    `project` is the folder from which programs are read, with its settings.  `model`, `activities`, `vibes`,
+    `people`, `engine` and `store` are as for `run`.  `checks` are functions by step name; a text that one returns makes the model
+    be asked again.  `settings` are like `{"temperature": 0}`.  `cache` is a file of answers to reuse.
     `requests`, `tokens` and `budget` (`"2 USD"`) are limits of each run.  `roots` and `shared` are folders of vibes.
-    `watch` gets events, `parts` growing answers.
+    `watch` receives events, `parts` partial answers.
     """
 
     @takes_plain_values
@@ -129,7 +129,7 @@ class App:
     async def close(self) -> None:
         """Close the clients of models in this event loop, and the store, if no other application uses them.
 
-        Runs in the store stay as they are.
+        Runs in the store are unchanged.
         """
         if asyncio.get_running_loop() not in _users:
             await close_clients()
@@ -138,7 +138,7 @@ class App:
 
     @contextmanager
     def _in_use(self) -> Iterator[None]:
-        """Keep the clients and the store open."""
+        """Keep the clients and the store open during the context."""
         used = (asyncio.get_running_loop(), store_key(self._engine, self._store))
         _users.update(used)
         try:
@@ -165,7 +165,7 @@ class App:
             run = await app.run("mail.aug", "Thank Ann", id="friday", as_=Draft)
             print(run.value.text)
 
-        `as_` is the class of `run.value`, which is JSON without it: a model, a dataclass, a `TypedDict`, `list[Draft]`, or a
+        `as_` is the class of `run.value`, which otherwise is JSON: a model, a dataclass, a `TypedDict`, `list[Draft]`, or a
         `TypeAdapter` of any other type.
         """
         return (await self._run(program, input, id, export, rehearse, self._parts)).typed(as_)
@@ -205,7 +205,7 @@ class App:
         rehearse: RehearseMode = False,
         as_: type[Value] | Adapter[Value] | None = None,
     ) -> RunStream[Value]:
-        """Run a program, and see the answers of its models while they are written.
+        """Run a program, and receive the answers of its models while they are written.
 
             async for part in app.stream("mail.aug", "Thank Ann"):
                 print(part.value)
@@ -232,7 +232,7 @@ class App:
         as_: type[Value] | Adapter[Value] | None = None,
         progress: Progress | None = None,
     ) -> AsyncIterator[ItemResult[Value]]:
-        """Run a program for each input, and yield the results as they come.
+        """Run a program for each input, and yield the results as they arrive.
 
             async for item in app.map("triage.aug", letters, concurrency=20):
                 print(item.number, item.value if item.ok else item.run or item.error)
@@ -265,12 +265,12 @@ class App:
         model: str | None = None,
         as_: type[Value] | Adapter[Value] | None = None,
     ) -> Run[Value]:
-        """Return a stored run, to read its state, to answer it or to continue it; `NotFoundError` if there is none.
+        """Return a stored run, to read its state, answer or continue it; raise `NotFoundError` if there is none.
 
             run = await app.find("friday")
             await run.answer_async("approve", {"decision": "Approve"})
 
-        `model` continues it in place of the model that it was begun with; `as_` is the class of its value.
+        `model` replaces the model that it was started with; `as_` is the class of its value.
         """
         host = self._host()
         report = await host.engine.show(arguments.text("id", id))
@@ -286,7 +286,7 @@ class App:
 
     @takes_plain_values_async
     async def runs(self, *, status: RunStatus | None = None, program: str | None = None, since: str | None = None) -> list[Run]:
-        """Return the stored runs, the latest first; the arguments are those of `instrc.runs`.
+        """Return the stored runs, latest first; the arguments are those of `instrc.runs`.
 
         held = await app.runs(status="held", since="P7D")
         """
@@ -341,7 +341,7 @@ class App:
         return LocalContext(local, self._people, self._watch, parts, partial(self._prepared, export=export))
 
     def _named(self, program: ProgramLike) -> ProgramLike:
-        """Return a program with its place in the folder of the project."""
+        """Return a program with its path resolved in the project folder."""
         if self._folder is None or isinstance(program, dict):
             return program
         named = source_or_path(program)
@@ -353,7 +353,7 @@ class App:
         return prepared_program(self._named(program), export, self._roots, self._shared, self._vibes, self._model)
 
     def _launcher(self, program: ProgramLike, export: str | None, rehearse: RehearseMode) -> Launcher:
-        """Return what begins runs of a program, compiled anew if one of its files has changed."""
+        """Return the launcher of a program, recompiled if one of its files has changed."""
         named = program if isinstance(program, dict) else source_or_path(program)
         source = [named.name, named.text] if isinstance(named, Source) else named
         key = dumps([source, export, rehearse], indent=False)
@@ -387,7 +387,7 @@ class _Compiled(NamedTuple):
 
 
 def _stamps(prepared: Prepared) -> list[tuple[Path, int, int]]:
-    """Return when the files of a program were written, and their sizes."""
+    """Return the modification times and sizes of a program's files."""
     result: list[tuple[Path, int, int]] = []
     for file in prepared.sources():
         with suppress(OSError):  # it is gone, or the program is a text

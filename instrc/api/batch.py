@@ -1,4 +1,4 @@
-"""Many items through one program: results as they come, with failures beside them."""
+"""Many items through one program: results as they arrive, failures included."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from instrc.tools.python_values import JsonLike
 
 
 class ItemResult(msgspec.Struct, Generic[Value], frozen=True):
-    """The run of one item, or the error that has prevented it."""
+    """The run of one item, or the error that prevented it."""
 
     number: int
     """Index of the item among the inputs."""
@@ -49,7 +49,7 @@ async def mapped(
     rate: float | None,
     progress: Progress | None,
 ) -> AsyncIterator[ItemResult[Value]]:
-    """Yield the result of each item as soon as it is there; begin at most `rate` items a second."""
+    """Yield the result of each item once it is available; start at most `rate` items per second."""
 
     async def work(number: int, item: JsonLike) -> ItemResult[Value]:
         try:
@@ -72,10 +72,10 @@ _Result = TypeVar("_Result")
 async def streamed(
     items: AsyncIterable[_Item], work: Callable[[int, _Item], Awaitable[_Result]], *, window: int, ordered: bool = True
 ) -> AsyncGenerator[_Result]:
-    """Yield the result for each item as soon as it is done: in order, unless `ordered` is false.
+    """Yield the result for each item once it is done: in order, unless `ordered` is false.
 
-    At most `window` items are begun and not yet yielded.
-    So the slowest of the items, the model and the reader holds the others back; only the wait for an item holds nothing.
+    At most `window` items are started and not yet yielded.
+    The slowest of items, model and reader thus limits the others; only waiting for an item blocks nothing.
     `work` must not raise.
     """
     room = asyncio.Semaphore(window)
@@ -134,7 +134,7 @@ async def _each(inputs: Iterable[JsonLike] | AsyncIterable[JsonLike]) -> AsyncIt
 
 @contextmanager
 def _shown(progress: Progress | None, total: int | None) -> Iterator[_Listener]:
-    """Give the listener of results; `True` is a bar of `rich`, in a terminal or in a notebook."""
+    """Yield the listener for results; `True` is a `rich` progress bar, in a terminal or notebook."""
     if progress is not True:
         yield progress or (lambda _: None)
         return

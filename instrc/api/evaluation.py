@@ -96,12 +96,12 @@ def evaluate() -> None:
         assert found.scores() == {"case 1": 1.0}
 
     `cases` is a file, as `triage.eval.jsonl` (one of Python is run: its function `cases` yields them), or a list of cases with
-    `input`, and `id`, `expected`, `tags`, `weight`, `answers` where they are wanted.  `checks` are functions that are given an
+    `input`, and optionally `id`, `expected`, `tags`, `weight` and `answers`.  `checks` are functions that receive an
     `instrc.CheckedRun` and return true, false, a number from 0 to 1 (0.5 and above passes), or a text that says what is wrong; or
-    checks as a data set has them, `{"label": "equal"}`.  Each case is run `repeat` times, `concurrency` runs at the same time.
-    Activities are not called, unless they are passed or the data set asks for it: a case gives results, or they are generated
+    checks in data set form, `{"label": "equal"}`.  Each case is run `repeat` times, with `concurrency` concurrent runs.
+    Activities are not called unless they are passed or the data set requests it: a case provides results, or they are generated
     from the schemas.  `requests`, `tokens` and `cost` (US dollars) are the budget of all runs together.
-    Runs that have ended are kept with their traces in the folder `store`: they are not run again, unless `fresh` is true.
+    Completed runs are stored with their traces in the folder `store` and not repeated, unless `fresh` is true.
     `progress` is called with each result.  `EvaluationResult.rows()` is for pandas.  `CompileError` contains all problems.
     """
 

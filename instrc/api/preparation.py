@@ -1,4 +1,4 @@
-"""What the public functions for runs and evaluations share: the types of their arguments, and programs that can run."""
+"""Common parts of the public functions for runs and evaluations: argument types, and programs ready to run."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def prepared_program(
     vibes: InMemory | None,
     model: object = None,
 ) -> Prepared:
-    """Return a program that can run; suspicious places, and what is lost of a vibe, become Python warnings."""
+    """Return a program ready to run; suspicious places, and unsupported parts of vibes, become Python warnings."""
     report = Report()
     named = program if isinstance(program, dict) else source_or_path(program)
     prepared = prepare(
@@ -63,7 +63,7 @@ def classes_of(vibes: InMemory | None) -> dict[str, ClassCheck]:
 
 
 def require_types(model: object, export: object, id: object, requests: object, tokens: object, **functions: object) -> None:  # noqa: A002  -- its name
-    """Refuse options of a type that they cannot have."""
+    """Raise for options of a wrong type."""
     if not (model is None or isinstance(model, str) or callable(attribute(model, "answer"))):
         arguments.instance("model", model, str, "words or an object with the method of `instrc.Model`")
     arguments.text_or_none("export", export)
@@ -76,13 +76,13 @@ def require_types(model: object, export: object, id: object, requests: object, t
 
 
 def local_objects(model: Model | str | None, activities: Handlers, checks: Mapping[str, Check] | None) -> LocalObjects:
-    """Return the Python objects that a caller gives its runs."""
+    """Return the Python objects that a caller passes to its runs."""
     given = activities if isinstance(activities, Activities) else Activities(activities)
     return LocalObjects(None if isinstance(model, str) else model, given or None, {} if checks is None else _checks(checks))
 
 
 def _checks(checks: Mapping[str, Check]) -> dict[str, Check]:
-    """Return checks by the names of steps."""
+    """Return checks by step name."""
     found = arguments.mapping("checks", checks)
     for name, check in found.items():
         arguments.text("checks", name)
@@ -94,7 +94,7 @@ def _checks(checks: Mapping[str, Check]) -> dict[str, Check]:
 def blocking(
     function: Callable[_Given, Coroutine[object, object, _Result]],
 ) -> Callable[[Callable[[], object]], Callable[_Given, _Result]]:
-    """Make a function for synchronous code of an asynchronous one; the decorated function has its name and its docstring."""
+    """Return a decorator that makes a function the synchronous form of an asynchronous one, keeping its name and docstring."""
 
     def decorate(described: Callable[[], object]) -> Callable[_Given, _Result]:
         @wraps(described)
@@ -110,6 +110,6 @@ def blocking(
 
 
 def require_mode(rehearse: object) -> None:
-    """Refuse a mode of rehearsal that does not exist."""
+    """Raise for an unknown rehearsal mode."""
     if rehearse != "with-activities" and not isinstance(rehearse, bool):
         arguments.instance("rehearse", rehearse, bool, '`True`, `False` or `"with-activities"`')

@@ -46,19 +46,19 @@ def compile(  # noqa: A001  -- `instrc.compile` is its name; nothing here compil
     locked: bool = False,
     report: Report | None = None,
 ) -> list[JsonObject]:
-    """Return one JSON document for each export of a program, in order.
+    """Return one JSON document per export of a program, in order.
 
         program = '"Write a letter" | Introspect_Mixin(Draft)'
         [tool] = instrc.compile(program, vibes={"Draft": {"type": "object", "properties": {"text": {"type": "string"}}}})
 
     `program` is a path if it is an `os.PathLike` or a text of one line that ends in `.aug` or `.json`, else the text itself.
-    `emit` chooses the document: `tool`, `result`, `flat`, `process`, `call`, or the one that fits (`auto`).
-    `vibes` are instructions from memory by name: JSON Schemas, models of pydantic, dataclasses, `TypedDict`s, annotated
-    functions, and tools as OpenAI, Anthropic, MCP, Gemini and others write them.  A list of classes and functions goes by their
-    names, `vibes=[Draft]`, or by those that `instrc.instruction` gives them.
-    `roots` and `shared` are registry folders in addition to those of the project; `naming` is by default that of the project.
-    With `locked`, a reference that differs from the project's `aug.lock`, or is not in it, is a problem.
-    `CompileError` contains all problems; warnings of a program that compiles go to the `report`, or are Python warnings
+    `emit` selects the document: `tool`, `result`, `flat`, `process`, `call`, or the default one (`auto`).
+    `vibes` are in-memory instructions by name: JSON Schemas, pydantic models, dataclasses, `TypedDict`s, annotated
+    functions, and tools in the formats of OpenAI, Anthropic, MCP, Gemini and others.  A list of classes and functions uses their
+    names, `vibes=[Draft]`, or those set by `instrc.instruction`.
+    `roots` and `shared` are registry folders in addition to the project's; `naming` defaults to the project's.
+    With `locked`, a reference that differs from the project's `aug.lock`, or is missing in it, is a problem.
+    `CompileError` contains all problems; warnings of a compiled program go to the `report`, or become Python warnings
     (`CompileWarning`) without one.
     """
     told = Report() if report is None else report
@@ -103,7 +103,7 @@ def artefacts(
     locked: bool = False,
     report: Report | None = None,
 ) -> tuple[Artefact, ...]:
-    """Return all documents of each export of a program, with its name and title.
+    """Return all documents of each export of a program, with their names and titles.
 
         [artefact] = instrc.artefacts('@{ title: "Draft", type: "object" }')
         assert artefact.documents["tool"]["title"] == "Draft"
@@ -127,7 +127,7 @@ def artefacts(
 
 
 def _refuse(naming: object, batch: object) -> None:
-    """Raise a `SettingsError` for options that are invalid."""
+    """Raise `SettingsError` for invalid options."""
     found = Report()
     if not isinstance(batch, int) or isinstance(batch, bool) or not 1 <= batch <= BATCH_ITEMS:
         wanted = f"a whole number from 1 to {BATCH_ITEMS:,}"
@@ -152,11 +152,11 @@ def types(
     batch: int = 1,
     locked: bool = False,
 ) -> str:
-    """Return a Python module with typed classes: the parts that a model fills in, its steps, and the result of each export.
+    """Return a Python module with typed classes: the model's answers, the steps, and the result of each export.
 
         Path("models.py").write_text(instrc.types("reply.aug"))
 
-    The classes are pydantic models; `lift(...).as_model(AnswerALetter)` makes an instance of one.
+    The classes are pydantic models; `lift(...).as_model(AnswerALetter)` creates an instance.
     The arguments are those of `compile`.  The generator needs the extra `types`.
     """
     report = Report()
@@ -179,7 +179,7 @@ def types(
 
 
 def module_of(artefacts: Iterable[Artefact], source: str) -> str:
-    """Return a module with the classes of each export: the model's parts, call by call, its steps, and the result.
+    """Return a module with the classes of each export: the model's answers per call, the steps, and the result.
 
     `source` is named in the first line.
     """
@@ -193,7 +193,7 @@ def module_of(artefacts: Iterable[Artefact], source: str) -> str:
 
 
 def _later(artefact: Artefact, name: str) -> dict[str, Json]:
-    """Return the chunks that the model fills in after the entry of a process, by name."""
+    """Return the chunks that the model completes after the entry of a process, by name."""
     if "process" not in artefact.documents:
         return {}
     from instrc.testing.preview import later_schemas  # brings the interpreter
@@ -202,7 +202,7 @@ def _later(artefact: Artefact, name: str) -> dict[str, Json]:
 
 
 def _warn(report: Report) -> None:
-    """Show the warnings in a report as warnings of Python, at the line that called the public function."""
+    """Issue the warnings in a report as Python warnings, at the line that called the public function."""
     for problem in report.once():
         if problem.severity == "warning":
             warn_caller(CompileWarning(problem))
@@ -216,14 +216,14 @@ def check(
     shared: Iterable[AnyPath] = (),
     locked: bool = False,
 ) -> tuple[Problem, ...]:
-    """Return the problems of programs, vibes and folders of both, by file and place; no error is raised for them.
+    """Return the problems of programs, vibes and folders of both, sorted by file and place, without raising errors for them.
 
         for problem in instrc.check("programs", vibes={"Draft": {"type": "objekt"}}):
             print(problem)
 
-    Each of `paths` is a file or a folder that is there, or a program as for `compile`: a `Source`, a path that ends in `.aug`
+    Each of `paths` is an existing file or folder, or a program as for `compile`: a `Source`, a path that ends in `.aug`
     or `.json`, or a text.
-    `vibes` are instructions from memory, as for `compile`: the programs see them, and they are checked too.
+    `vibes` are in-memory instructions, as for `compile`: they are visible to the programs, and checked too.
     """
     report = Report()
     texts = [path if not isinstance(path, str) or os.path.exists(path) else source_or_path(path) for path in paths]  # noqa: PTH110  -- never raises
@@ -255,14 +255,14 @@ def registry(
     roots: Iterable[AnyPath] = (),
     shared: Iterable[AnyPath] = (),
 ) -> referencing.Registry[Json]:
-    """Return the vibes that are visible to a file or a folder, as a registry with which validators follow `aug:` references.
+    """Return the vibes visible to a file or folder as a registry, with which validators resolve `aug:` references.
 
         registry = instrc.registry(vibes={"Draft": {"type": "object", "required": ["text"]}})
         assert not jsonschema.Draft202012Validator({"$ref": "aug:Draft"}, registry=registry).is_valid({})
 
-    A vibe is read when it is first referred to; nothing else is ever retrieved.
-    `vibes` are instructions from memory, as for `compile`: `aug:Draft` refers to one that is called `Draft`.
-    `CompileError` if there is no such file or folder, or a vibe from memory has no schema.
+    A vibe is read on first reference; nothing else is ever retrieved.
+    `vibes` are in-memory instructions, as for `compile`: `aug:Draft` refers to the one named `Draft`.
+    Raise `CompileError` if there is no such file or folder, or if an in-memory vibe has no schema.
     """
     place = arguments.path("path", path)
     if not is_there(place):

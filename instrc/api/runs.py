@@ -1,4 +1,4 @@
-"""The public functions for runs: begin, find and rehearse them."""
+"""Public functions for runs: start, find and rehearse them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ async def run_async(
     rehearse: RehearseMode = False,
     as_: type[Value] | Adapter[Value] | None = None,
 ) -> Run[Value]:
-    """Run a program as `run` does, in asynchronous code; `Run.answer_async` continues it.
+    """Run a program like `run`, in asynchronous code; `Run.answer_async` continues it.
 
         async def main() -> None:
             run = await instrc.run_async('@{ title: "Draft", type: "object" }', "a letter", model=instrc.Scripted([{}]))
@@ -64,11 +64,11 @@ def run() -> None:
         run = instrc.run('@{ title: "Draft", type: "object" }', "a letter", model=instrc.Scripted({"draft": {}}))
 
     `program` is a path (`.aug`, `.vibe.json`, or a compiled `.json`), the text of a program, or a compiled document.  `input` is
-    `prompt`, or an object of inputs.  `model`, an object like `instrc.Model` or a text as for `--model`, comes before that of the
-    project.  `activities` are functions by name, marked functions, or processes.  `people` answers questions at once; without it
-    the run waits.  `engine` is `memory`, stored only with a `store`; `durable`, in the store, by any process; `temporal`, on a
-    server.  `store` is a folder or a URL.  An `id` continues its run.  `rehearse` invents answers and results.  `as_` is the
-    class of `run.value`.  `instrc.App` has what several runs share: settings, checks, limits, a cache, listeners.
+    `prompt`, or an object of inputs.  `model`, an object like `instrc.Model` or a text as for `--model`, overrides the project's.
+    `activities` are functions by name, marked functions, or processes.  `people` answers questions at once; otherwise
+    the run waits.  `engine` is `memory`, stored only with a `store`; `durable`, in the store, for any process; `temporal`, on a
+    server.  `store` is a folder or a URL.  An existing `id` continues its run.  `rehearse` generates answers and results.  `as_`
+    is the class of `run.value`.  `instrc.App` has what several runs share: settings, checks, limits, a cache, listeners.
     """
 
 
@@ -88,7 +88,7 @@ def stream(
     rehearse: RehearseMode = False,
     as_: type[Value] | Adapter[Value] | None = None,
 ) -> RunStream[Value]:
-    """Run a program as `run_async` does, and see the answers of its models while they are written.
+    """Run a program like `run_async`, and receive the answers of its models while they are written.
 
         async def main() -> None:
             stream = instrc.stream('@{ title: "Draft", type: "object" }', "a letter", model=instrc.Scripted([{"text": "Dear"}]))
@@ -98,11 +98,11 @@ def stream(
 
         asyncio.run(main())
 
-    The arguments are those of `run`; a run that another process carries yields no parts.
-    An `AnswerPart` has `key` (which answer it is a part of), `steps`, `value` (what is written so far, without thoughts) and
-    `complete` (the members of it that are finished); the last part of an answer is the whole.  A model whose answer is not
-    accepted begins again, under another key.  `gemini:`, `gigachat:`, and models that do not stream give one
-    part, the whole.  Leaving the loop early cancels a run in memory.  The loop raises the errors of the run.
+    The arguments are those of `run`; a run in another process yields no parts.
+    An `AnswerPart` has `key` (the answer that it belongs to), `steps`, `value` (written so far, without thoughts) and
+    `complete` (its finished members); the last part of an answer is complete.  A model whose answer is rejected
+    starts over under another key.  `gemini:`, `gigachat:`, and models without streaming yield one
+    complete part.  Leaving the loop early cancels a run in memory.  The loop raises the errors of the run.
     """
     app = App(model=model, activities=activities, vibes=vibes, people=people, engine=engine, store=store)
     return app.stream(program, input, id=id, export=export, rehearse=rehearse, as_=as_)
@@ -119,7 +119,7 @@ async def find_run_async(
     people: People | None = None,
     as_: type[Value] | Adapter[Value] | None = None,
 ) -> Run[Value]:
-    """Return a stored run, as `find_run` does, in asynchronous code.
+    """Return a stored run like `find_run`, in asynchronous code.
 
         async def status() -> str:
             return (await instrc.find_run_async("letter-1")).status
@@ -133,13 +133,13 @@ async def find_run_async(
 
 @blocking(find_run_async)
 def find_run() -> None:
-    """Return a stored run, to read its state, to answer it or to continue it; raise `NotFoundError` if there is none.
+    """Return a stored run, to read its state, answer or continue it; raise `NotFoundError` if there is none.
 
         run = instrc.run('@{ title: "Ask_User", type: "object" }', "?", store=".instrc", id="letter-1")
         found = instrc.find_run("letter-1", engine="memory")
         assert found.status == "waiting"
 
-    Give `model` and `activities` again if the run was begun with them and the settings do not name them.
+    Pass `model` and `activities` again if the run was started with them and the settings do not name them.
     `as_` is the class of its value, as for `run`.
     """
 
@@ -153,13 +153,13 @@ def runs(
     program: str | None = None,
     since: str | None = None,
 ) -> list[Run]:
-    """Return the runs in a store, the latest first.
+    """Return the runs in a store, latest first.
 
         for run in instrc.runs(store=".instrc", engine="memory", status="held", since="P7D"):
             run.retry()
 
     `status` is one of `running`, `waiting`, `held`, `done`, `failed`, `stopped`, `cancelled`; `program` is the name of a program;
-    `since` is a span of time up to now, as ISO 8601 writes it.  `Run.delete` forgets one that has ended.
+    `since` is an ISO 8601 duration before now.  `Run.delete` deletes one that has ended.
     """
     return run_to_end(App(engine=engine, store=store).runs(status=status, program=program, since=since))
 
@@ -174,13 +174,13 @@ def rehearse(
     roots: Iterable[AnyPath] = (),
     shared: Iterable[AnyPath] = (),
 ) -> Rehearsal:
-    """Rehearse a program until each of its branches was taken, with generated answers, results and failures.
+    """Rehearse a program until each of its branches has been taken, with generated answers, results and failures.
 
         rehearsal = instrc.rehearse('when prompt is "a" { @{ title: "Draft", type: "object" } }')
         assert not rehearsal.missed
 
-    A `Rehearsal` has `runs`, each with `choices`, `branches` and `outcome`, and the branches that it has `missed`, with reasons.
-    `input` and `vibes` are as for `run`; inputs that are not given are generated too.  Nothing is called, asked or stored.
+    A `Rehearsal` has `runs`, each with `choices`, `branches` and `outcome`, and the `missed` branches, with reasons.
+    `input` and `vibes` are as for `run`; missing inputs are generated too.  Nothing is called, asked or stored.
     """
     arguments.text_or_none("export", export)
     prepared = prepared_program(program, export, roots, shared, vibes)

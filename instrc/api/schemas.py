@@ -1,4 +1,4 @@
-"""The public functions for schemas; the schema of a Python type or function is taken as well."""
+"""Public functions for schemas, which also accept Python types and functions."""
 
 from __future__ import annotations
 
@@ -76,8 +76,8 @@ def flatten(
     places under `$defs`, also where they differ in their annotations only, unless `share` is false.
     With `trace` the result is a `Flat`: the schema and where each of its keywords came from.
 
-    A schema that has nothing to resolve or fold is returned unchanged, as the same object and in its own draft.
-    A circle of references with nothing in between adds nothing, and is an error in the `report`, if one is given.
+    A schema with nothing to resolve or fold is returned as the same object, in its own draft.
+    A direct cycle of references adds nothing, and is an error in the `report`, if there is one.
     Raise a `CompileError` for a value that is not a schema, unresolvable references, unknown dialects and results over the limit.
     """
     return flattening.flatten(
@@ -100,12 +100,12 @@ def split(answer: Json, schema: SchemaLike | None = None) -> Split:
         parts = instrc.split({"text": "Dear Ann", "_note": "short", "$score": 9})
 
     Keys that begin with `_` are thoughts, with `$` metrics.  With a `schema` (or a model, a dataclass, a `TypedDict`) only those
-    count that it declares as properties where they stand: a `_key` in a free-form map is data.  Without one the names decide.
+    that it declares at their place count: a `_key` in a free-form map is data.  Without one, the names decide.
 
-    A path is written with dots, `step1_page.items.0._note`; a key that is empty, holds a dot or a backslash
-    has these escaped by a backslash (the empty key is a lone backslash).
-    The contents of a thought or metric stay in it and are not divided further.
-    An answer that holds itself, or has a key that is no text, is a `TypeError`.
+    A path uses dots, `step1_page.items.0._note`; in a key that contains a dot or backslash
+    these are escaped by a backslash (the empty key is a lone backslash).
+    The contents of a thought or metric are not divided further.
+    A cyclic answer, or one with a key that is not a text, raises `TypeError`.
     """
     return stripping.split(answer, None if schema is None else _checked(schema))
 
@@ -116,11 +116,11 @@ def strip(schema: SchemaLike, which: Collection[str]) -> Json:
 
         result = instrc.strip({"type": "object", "properties": {"text": {}, "_note": {}}}, {"thoughts"})
 
-    `schema` may be a pydantic model, a dataclass, a `TypedDict` or an annotated function, and means its schema.
-    `which` are `thoughts` (properties that begin with `_`), `metrics` (with `$`), `engine` (keywords for the engine), `all`.
+    `schema` may be a pydantic model, a dataclass, a `TypedDict` or an annotated function, whose schema is used.
+    `which` contains `thoughts` (properties that begin with `_`), `metrics` (with `$`), `engine` (engine keywords), or `all`.
     A property is removed together with its name in `required`, `dependentRequired` and `dependentSchemas`.  Engine keywords are
-    removed where they are keywords of a schema; a property that is called `references` is a property like any other.
-    Nothing in `const`, `enum`, `default` or `examples` is touched.  `SettingsError` for a kind that does not exist.
+    removed where they are keywords of a schema; a property named `references` is like any other.
+    Values of `const`, `enum`, `default` and `examples` are unchanged.  An unknown kind raises `SettingsError`.
     """
     return stripping.strip(_checked(schema), which)
 
@@ -131,8 +131,8 @@ def subsumes(a: SchemaLike, b: SchemaLike, documents: Mapping[str, Json] | None 
 
         assert instrc.subsumes({"type": "number"}, {"type": "integer"}).verdict == "yes"
 
-    Each may be a pydantic model, a dataclass, a `TypedDict` or an annotated function, and means its schema.
-    `yes` is proven; `no` comes with a witness that has been tried on both; everything else is `unknown`.
+    Each may be a pydantic model, a dataclass, a `TypedDict` or an annotated function, whose schema is used.
+    `yes` is proven; `no` has a witness that was tested with both; everything else is `unknown`.
     Both schemas are flattened first, with `documents` for their references.
     Raise a `CompileError` for an unreadable schema.
     """
@@ -140,7 +140,7 @@ def subsumes(a: SchemaLike, b: SchemaLike, documents: Mapping[str, Json] | None 
 
 
 def _checked(value: object) -> Json:
-    """Return a schema as plain JSON; raise `TypeError` for one that holds itself and is wrong somewhere."""
+    """Return a schema as plain JSON; raise `TypeError` for an invalid cyclic one."""
     plain = cast("Json", as_plain(dict(value)) if isinstance(value, Mapping) and not isinstance(value, dict) else value)
     if not isinstance(plain, dict | bool):
         described = schema_of_python(value)

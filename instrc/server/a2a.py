@@ -1,4 +1,4 @@
-"""The service over A2A 1.0: programs are the skills of an agent, runs its tasks, a person's step is input that is required."""
+"""The service over A2A 1.0: programs are the skills of an agent, runs its tasks, a person's step required input."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ _STATES: Final[dict[str, pb.TaskState]] = {
 
 
 def parts_of(value: Json, question: str | None = None) -> list[pb.Part]:
-    """Return a value as parts: its exact JSON as text, and data beside it where protobuf can hold that."""
+    """Return a value as parts: its exact JSON as text, and data beside it if protobuf can represent that."""
     metadata = None if question is None else struct_pb2.Struct(fields={"question": struct_pb2.Value(string_value=question)})
     made = [pb.Part(text=dumps(value, indent=False), media_type=EXACT, metadata=metadata)]
     try:
@@ -116,7 +116,7 @@ def given_in(parts: Iterable[pb.Part]) -> tuple[bool, Json, str]:
 
 
 def _whole(value: Json) -> Json:
-    """Return a value whose whole numbers are integers again."""
+    """Return a value with integral floats converted to integers."""
     if isinstance(value, float) and value.is_integer() and abs(value) <= 2**53:
         return int(value)
     if isinstance(value, dict):
@@ -150,7 +150,7 @@ def task_of(info: RunInfo) -> pb.Task:
 
 
 class ServiceHandler(RequestHandler):
-    """Carries out the requests of A2A by the service; it keeps nothing of its own."""
+    """Handles A2A requests with the service; it is stateless."""
 
     def __init__(self, service: RunService, webhooks: Webhooks | None = None) -> None:
         self.service = service
@@ -167,7 +167,7 @@ class ServiceHandler(RequestHandler):
     # --- messages -----------------------------------------------------------------------------------------------------------
 
     async def on_message_send(self, params: pb.SendMessageRequest, context: ServerCallContext) -> pb.Task:
-        """Begin a run, or answer a question of one; return the task when it has ended or waits."""
+        """Start a run, or answer a question of one; return the task once it has ended or waits."""
         with _in_their_words():
             info = await self._taken(params, context)
             if not params.configuration.return_immediately:
@@ -202,7 +202,7 @@ class ServiceHandler(RequestHandler):
                 return
 
     async def _taken(self, params: pb.SendMessageRequest, context: ServerCallContext) -> RunInfo:
-        """Take a message: an answer where it names a task, else the inputs of a run."""
+        """Process a message: an answer if it names a task, or else the inputs of a run."""
         message = params.message
         if message.task_id:
             info = await self._answered(message, context)
@@ -267,7 +267,7 @@ class ServiceHandler(RequestHandler):
             return task_of(await self._info(context, params.id))
 
     async def on_list_tasks(self, params: pb.ListTasksRequest, context: ServerCallContext) -> pb.ListTasksResponse:
-        """Return a page of runs as tasks, the latest first; `total_size` counts those of the page."""
+        """Return a page of runs as tasks, latest first; `total_size` counts those of the page."""
         caller = _caller(context)
         size = min(params.page_size or 50, 100)
         if params.page_size < 0:
@@ -288,7 +288,7 @@ class ServiceHandler(RequestHandler):
         return pb.ListTasksResponse(tasks=tasks, next_page_token=token_of(page.next) or "", page_size=size, total_size=len(tasks))
 
     async def on_cancel_task(self, params: pb.CancelTaskRequest, context: ServerCallContext) -> pb.Task:
-        """End a run; one that has ended cannot be cancelled."""
+        """Cancel a run; one that has ended cannot be cancelled."""
         with _in_their_words():
             info = await self._info(context, params.id)
             if info.report.has_ended:
@@ -305,7 +305,7 @@ class ServiceHandler(RequestHandler):
     async def on_create_task_push_notification_config(
         self, params: pb.TaskPushNotificationConfig, context: ServerCallContext
     ) -> pb.TaskPushNotificationConfig:
-        """Set an address that receives the changes of a task; an inner address is refused."""
+        """Add an address that receives the changes of a task; an internal address is refused."""
         with _in_their_words():
             await self._info(context, params.task_id)
             caller, said = _caller(context), params.authentication
@@ -338,7 +338,7 @@ class ServiceHandler(RequestHandler):
     async def on_delete_task_push_notification_config(
         self, params: pb.DeleteTaskPushNotificationConfigRequest, context: ServerCallContext
     ) -> None:
-        """Tell an address no more."""
+        """Remove an address."""
         with _in_their_words():
             await self._info(context, params.task_id)
             await self._hooks().remove(_hook_id(params.task_id, params.id, _caller(context).name))
@@ -351,7 +351,7 @@ class ServiceHandler(RequestHandler):
         return [ParseDict(_config_of(each), pb.TaskPushNotificationConfig()) for each in own]
 
     async def _pushed(self, hook: Hook, run: str) -> tuple[str, dict[str, str]] | None:
-        """Return the message with the state of a task for an address, as far as the owner of the setting may see it now."""
+        """Return the message with the state of a task for an address, limited to what the owner of the setting may see now."""
         owner = await self.service.later(hook.owner, mapping(hook.details.get("rights")))
         try:
             info = None if owner is None else await self.service.run(owner, run)
@@ -370,7 +370,7 @@ class ServiceHandler(RequestHandler):
     async def on_get_extended_agent_card(
         self, params: pb.GetExtendedAgentCardRequest, context: ServerCallContext
     ) -> pb.AgentCard:
-        """Return the card with all that the caller may use."""
+        """Return the card with everything that the caller may use."""
         offered = await self.service.programs(_caller(context))
         base, wanted = str(context.state["base"]), params.tenant or context.tenant
         return card_of(
@@ -411,7 +411,7 @@ def _as_a2a(error: InstrcError) -> A2AError:
 
 
 def _stream(context: ServerCallContext) -> AbstractContextManager[None]:
-    """Return a context that counts one of the streams of a caller."""
+    """Return a context that counts as one of the caller's streams."""
     entered: AbstractContextManager[None] = context.state["streams"].entered(_caller(context).name)
     return entered
 
@@ -439,7 +439,7 @@ def _config_of(hook: Hook) -> JsonObject:
 def card_of(
     programs: Sequence[ProgramInfo], base: str, *, tenant: str = "", push: bool = True, protected: bool = False
 ) -> pb.AgentCard:
-    """Return the card of an agent whose skills are some programs; `base` is the address of the service, with a `/` at its end."""
+    """Return the card of an agent whose skills are programs; `base` is the address of the service, with a trailing `/`."""
     text = [EXACT, "text/plain"]
     skills = [
         pb.AgentSkill(
@@ -501,7 +501,7 @@ def a2a_routes(service: RunService, webhooks: Webhooks | None = None) -> list[Ba
 
 
 class _Context(DefaultServerCallContextBuilder):
-    """Tells the handler who asks."""
+    """Passes the authenticated caller to the handler."""
 
     def build(self, request: Request) -> ServerCallContext:
         context = super().build(request)

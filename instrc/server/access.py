@@ -37,11 +37,11 @@ class Caller(Struct, frozen=True):
     """Expiry of the token's claims, in seconds since 1970."""
 
     def may(self, role: Role, program: str) -> bool:
-        """Return whether the caller has a role for a program; an `admin` has all, and the bearer of a link has none."""
+        """Return whether the caller has a role for a program; an `admin` has all, and the bearer of a link none."""
         return self.only is None and self.holds(role, program)
 
     def holds(self, role: Role, program: str) -> bool:
-        """Return whether the person has a role for a program, by whatever means they are here."""
+        """Return whether the person has a role for a program, however they were authenticated."""
         held = self.roles.get(ALL, frozenset()) | self.roles.get(program, frozenset())
         return role in held or "admin" in held
 
@@ -50,18 +50,18 @@ class Caller(Struct, frozen=True):
         return any(self.may(role, program) for role in roles)
 
     def knows(self, program: str) -> bool:
-        """Return whether the caller has any role for a program: others are told that it does not exist."""
+        """Return whether the caller has any role for a program; for others it does not exist."""
         return self.only is None and bool(self.roles.get(ALL) or self.roles.get(program))
 
     def require(self, role: Role, program: str, action: str) -> None:
-        """Refuse a caller without a role for a program; `action` is what was attempted."""
+        """Raise for a caller without a role for a program; `action` is what was attempted."""
         if not self.may(role, program):
             reason = f"this needs the role `{role}`"
             raise AccessError([problems.serving.NotAllowed(who=self.name, action=action, reason=reason, role=role)])
 
     @property
     def as_candidates(self) -> frozenset[str]:
-        """Return the names under which lists of candidates include the caller: the name, the groups, everybody."""
+        """Return the names under which candidate lists include the caller: the name, the groups, everybody."""
         return frozenset({self.name, ALL, *(f"group:{group}" for group in self.groups)})
 
 
@@ -70,7 +70,7 @@ LOCAL: Final = Caller("local", roles={ALL: frozenset({"admin"})})
 
 
 def peer_of(address: str) -> str:
-    """Return an address as limits count it: of IPv6 its network of 64 bits, since whoever has one has all of that."""
+    """Return an address in the form used for limits: for IPv6 its /64 network, which one host can use entirely."""
     try:
         parsed = ip_address(address.partition("%")[0])
     except ValueError:
@@ -89,7 +89,7 @@ class RateLimiter:
         self._minute = 0
 
     def enter(self, name: str, what: str) -> None:
-        """Count an action; refuse it beyond the limit."""
+        """Count an action; raise beyond the limit."""
         now = int(time())
         if now // 60 != self._minute:
             self._minute, self._counts = now // 60, Counter()
@@ -97,6 +97,6 @@ class RateLimiter:
         self.refuse(self._counts[name], what, now)
 
     def refuse(self, count: int, what: str, now: int) -> None:
-        """Refuse an action if there are too many in a minute."""
+        """Raise if there were too many actions in a minute."""
         if count > self.limit:
             raise RateLimitError([problems.serving.TooMuch(what=what, limit=self.limit, retry_after=60 - now % 60)])

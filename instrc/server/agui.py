@@ -56,7 +56,7 @@ def agui_routes(service: RunService) -> list[BaseRoute]:
 
 
 async def _taken(service: RunService, caller: Caller, program: str, asked: types.RunAgentInput) -> tuple[str, int]:
-    """Begin the run of a thread, or answer its questions; return the run, and how many of its events the client has seen."""
+    """Start the run of a thread, or answer its questions; return the run, and how many of its events the client has seen."""
     await service.program(caller, program)
     found = (await service.runs(caller, RunFilter(metadata={THREAD: asked.thread_id}), limit=1, own=True)).rows
     if not asked.resume:
@@ -76,7 +76,7 @@ async def _taken(service: RunService, caller: Caller, program: str, asked: types
 
 
 def _inputs_of(asked: types.RunAgentInput, takes_words: bool) -> Json:  # noqa: FBT001  -- said by its name
-    """Return the inputs of a run: `forwardedProps.input`, and the last words of the user as its prompt."""
+    """Return the inputs of a run: `forwardedProps.input`, and the user's last message as its prompt."""
     given = asked.forwarded_props.get("input") if isinstance(asked.forwarded_props, dict) else None
     said = [each.content for each in asked.messages if isinstance(each, types.UserMessage)]
     words = said[-1] if said else None
@@ -89,7 +89,7 @@ def _inputs_of(asked: types.RunAgentInput, takes_words: bool) -> Json:  # noqa: 
 
 
 async def _told(service: RunService, caller: Caller, asked: types.RunAgentInput, run: str, after: int) -> AsyncIterator[str]:
-    """Yield the events of a run until it has ended or waits for a person, each as the protocol's library writes it."""
+    """Yield the events of a run until it has ended or waits for a person, in the format of the protocol's library."""
     encoder = EventEncoder()
     yield encoder.encode(events.RunStartedEvent(thread_id=asked.thread_id, run_id=asked.run_id, protocol_version="1.0"))
     try:

@@ -1,4 +1,4 @@
-"""The service of a project for a server of ASGI: `uvicorn --factory instrc.server.asgi:application --workers 4`."""
+"""The service of a project for an ASGI server: `uvicorn --factory instrc.server.asgi:application --workers 4`."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from instrc.vibes.settings import read_settings
 def application() -> Starlette:
     """Return the service of the project in the current folder: REST, webhooks, protocols, and pages for people.
 
-    Callers have to be known, by keys or an identity provider: it cannot tell at which address it is reached.
-    In a database, workers carry the runs; those of a folder one process carries, and another one does not start.
+    Authentication by keys or an identity provider is required: the address at which it is reached is unknown.
+    With a database, workers carry out the runs; those of a folder belong to one process, and a second one does not start.
     """
     serve_project(Path())
     run = read_settings(Path()).run

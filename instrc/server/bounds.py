@@ -1,4 +1,4 @@
-"""The bounds of requests to a service, the same at every door: this is their table."""
+"""Limits of requests to a service, shared by all protocols."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _TEXTS: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 
 
 def excess_in(body: bytes) -> str | None:
-    """Return the part of a JSON text that is over its bound, or `None`. It takes time linear in the text."""
+    """Return the part of a JSON text that exceeds its limit, or `None`, in linear time."""
     bare = _TEXTS.sub(b"", body)
     if re.search(rb"[0-9]{%d}" % (DIGITS + 1), bare):
         return f"the body has a number of more than {DIGITS:,} digits"

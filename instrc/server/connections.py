@@ -1,4 +1,4 @@
-"""Bound the connections of a service: how many there are, from one address and in all, and how long one waits for a request."""
+"""Limit the connections of a service: their number in total and per address, and the time to wait for a request."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from instrc.server.bounds import CONNECTIONS, FROM_ONE_ADDRESS, HEAD_SECONDS, RE
 
 
 class BoundedConnections:
-    """Counts the connections of one service by address; connections of proxies count for the whole alone."""
+    """Counts the connections of one service by address; those of proxies count only in total."""
 
     def __init__(self, proxies: Iterable[str] = ()) -> None:
         self.proxies: frozenset[str] = frozenset(map(peer_of, proxies))
         self.open: Counter[str] = Counter()
 
     def protocol(self) -> type[asyncio.Protocol]:
-        """Return the protocol of a connection that is one of these."""
+        """Return the protocol class of counted connections."""
         bounds = self
 
         class Bounded(AutoHTTPProtocol):  # type: ignore[misc,valid-type]  # h11 or httptools, whichever is there
@@ -64,7 +64,7 @@ class BoundedConnections:
         return Bounded
 
     def admits(self, address: str) -> bool:
-        """Return whether one more connection from an address is taken; a few are left for those without any, such as probes."""
+        """Return whether to accept a connection from an address; a few are reserved for addresses without any, such as probes."""
         total, here = self.open.total(), self.open[address]
         if here >= FROM_ONE_ADDRESS and address not in self.proxies:
             return False

@@ -51,7 +51,7 @@ HEADERS: Final = (
 
 
 class Door:
-    """Refuses foreign hosts, other sites and large bodies; finds out who asks; sends the headers that protect pages."""
+    """Refuses foreign hosts, other sites and large bodies; authenticates callers; sends the headers that protect pages."""
 
     def __init__(self, app: ASGIApp, *, hosts: frozenset[str], body: int, identify: Identify | None, meter: RequestMeter) -> None:
         self.app = app
@@ -94,7 +94,7 @@ class Door:
             await self._answer(scope, headers, receiving, self._protected(scope, send))
 
     async def _answer(self, scope: Scope, headers: Headers, receive: Receive, send: Send) -> None:
-        """Answer a request while its caller is authenticated: a stream ends with the key, session or token of its caller."""
+        """Answer a request while its caller stays authenticated: a stream ends with its caller's key, session or token."""
         caller, answering = scope["instrc.caller"], asyncio.ensure_future(self.app(scope, receive, send))
         try:
             while not (await asyncio.wait({answering}, timeout=_ASKED_AGAIN))[0]:
@@ -145,7 +145,7 @@ class Door:
         return None
 
     async def _bounded(self, scope: Scope, headers: Headers, receive: Receive) -> Receive:
-        """Return a receiver of the body, which is read and checked here if it is JSON: for every protocol alike."""
+        """Return a receiver of the body, which is read and checked here if it is JSON, for every protocol alike."""
         kind = headers.get("content-type", JSON).partition(";")[0].strip().lower()
         unknown = scope["instrc.caller"] is None and not scope["path"].startswith("/v1/links/")  # it is refused unread
         if unknown or scope["method"] in {"GET", "HEAD", "OPTIONS"} or kind.startswith(("multipart/", "application/x-www-form")):
@@ -177,7 +177,7 @@ class Door:
         return LimitError([problems.serving.TooMuch(what="bytes of a request", limit=self.body)])
 
     def _limited(self, receive: Receive) -> Receive:
-        """Return a receiver of a body with a limit of bytes and a deadline."""
+        """Return a receiver of a body with a size limit and a deadline."""
         read, ended, late = 0, False, asyncio.get_running_loop().time() + bounds.BODY_SECONDS
 
         async def limited() -> Message:
@@ -199,7 +199,7 @@ class Door:
         return limited
 
     def _protected(self, scope: Scope, send: Send) -> Send:
-        """Return a sender of the response, with the headers that every response has; it is measured."""
+        """Return a sender of the response that adds common headers and measures it."""
         began = perf_counter()
 
         async def protected(message: Message) -> None:
@@ -220,12 +220,12 @@ class Door:
 
 
 def peer_in(request: Request) -> str:
-    """Return where a request comes from, as limits count it."""
+    """Return the origin of a request in the form used for limits."""
     return peer_of(request.client.host) if request.client else ""
 
 
 async def _end(scope: Scope, receive: Receive, send: Send) -> None:
-    """End a response whose caller is not known any more."""
+    """End a response whose caller is no longer authenticated."""
     if "instrc.status" in scope:
         await send({"type": "http.response.body", "body": b"", "more_body": False})
         return
@@ -239,7 +239,7 @@ LOCAL_HOSTS: Final = frozenset({"localhost", "127.0.0.1", "[::1]", "::1"})
 
 
 def problem_json(error: InstrcError) -> JsonObject:
-    """Return an error as a document of RFC 9457."""
+    """Return an error as a problem document (RFC 9457)."""
     first = error.problems[0]
     body: JsonObject = {
         "type": f"/problems/{first.name}",
@@ -265,7 +265,7 @@ def _reason(problem: Problem) -> str:
 
 
 def unreachable_store() -> Response:
-    """Return the response while the database of a service does not answer."""
+    """Return the response for a service whose database does not respond."""
     return problem_response(UnavailableError([problems.runs.UnusableStore(store="instrc_…", reason="it does not answer")]))
 
 
@@ -280,14 +280,14 @@ def problem_response(error: InstrcError) -> Response:
 
 
 def json_response(body: Json, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """Return JSON as a response: exact numbers, keys in their order."""
+    """Return JSON as a response, with exact numbers and key order."""
     if status == 204:
         return Response(None, 204, headers)
     return Response(dumps(body), status, headers, JSON)
 
 
 def caller_of(request: Request) -> Caller:
-    """Return the caller, as the door has authenticated them; raise `NotAuthenticated` if it has not."""
+    """Return the authenticated caller; raise `NotAuthenticated` if there is none."""
     caller = request.scope.get("instrc.caller")
     if not isinstance(caller, Caller):
         reason = request.scope.get("instrc.unknown") or "nothing was sent that says so"

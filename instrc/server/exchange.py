@@ -1,4 +1,4 @@
-"""The common part of the protocols of agents: the state of a run after each change, and the answer in a message."""
+"""Common part of the agent protocols: the state of a run after each change, and the answer in a message."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _TURNS: Final = frozenset({"snapshot", "status", "question", "told", "held", "en
 
 
 async def standings(service: RunService, caller: Caller, run: str) -> AsyncIterator[RunInfo]:
-    """Yield the state of a run now, and each time that its status or its questions change, until it has ended."""
+    """Yield the current state of a run, and each change of its status or questions, until it has ended."""
     before: tuple[str, list[str]] | None = None
     async for event in service.events(caller, run, _ALL):
         if event.kind in _TURNS:
@@ -58,7 +58,7 @@ def question_json(question: Question) -> JsonObject:
 
 
 def answer_of(data: Json, schema: Json) -> Json:
-    """Return an answer as JSON: a client that knows no type for it sends its text."""
+    """Return an answer as JSON: clients without type information send texts."""
     if not isinstance(data, str) or is_valid(data, schema):
         return data
     try:
@@ -69,7 +69,7 @@ def answer_of(data: Json, schema: Json) -> Json:
 
 
 def ended_words(report: RunReport) -> str:
-    """Return how a run has ended, or what holds it, as text."""
+    """Return as text how a run ended, or what holds it."""
     if report.status == "held":
         shown = [each.show for each in report.questions if each.by == "operator"]
         return f"the run is held until its operator decides: {_message(shown[0]) if shown else ''}"
@@ -82,12 +82,12 @@ def _message(show: Json) -> str:
 
 
 def result_of(report: RunReport) -> Json:
-    """Return the result of a run that is done; `None` of any other."""
+    """Return the result of a completed run, or `None`."""
     return report.outcome["value"] if report.outcome is not None and report.outcome["status"] == "done" else None
 
 
 class Identified:
-    """Admits authenticated requests to an application; a library would answer the others like its own failure."""
+    """Passes authenticated requests to an application, as libraries report others like internal errors."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -99,7 +99,7 @@ class Identified:
 
 
 def steps_done(trace: list[Event], seen: int) -> list[str]:
-    """Return the steps that a trace reports as done, after a number of its events."""
+    """Return the steps reported as done in a trace, after a number of its events."""
     named: dict[str | None, list[str]] = {}
     done: list[str] = []
     for number, event in enumerate(trace):

@@ -22,7 +22,7 @@ EMPTY: Final[dict[str, Json]] = {"text": "", "line": "", "any": "", "list": [], 
 
 
 def data_of(schema: Json, value: Json, path: tuple[str | int, ...] = (), root: Json = None) -> dict[str, str]:
-    """Return the names and texts that a form of a schema has to hold for a value; as JSON where its fields cannot show it."""
+    """Return the field names and texts of a form with a value, using JSON where its fields cannot show it."""
     whole = schema if root is None else root
     made: dict[str, str] = {}
     _write(schema, value, path, whole, frozenset(), made)
@@ -69,7 +69,7 @@ def _write(
 
 
 def _write_branch(shape: FieldShape, value: Json, path: tuple[str | int, ...], root: Json, made: dict[str, str]) -> None:
-    """Write a value by the first alternative that takes it."""
+    """Write a value by the first alternative that accepts it."""
     name, definitions = ROOT + pointer(path), mapping(root).get("$defs")
     for index, branch in enumerate(shape.branches):
         inner = shape_of(branch, root, shape.inside)
@@ -95,7 +95,7 @@ _MOMENT: Final = re.compile(r"((?:(?!0000)\d{4}-\d\d-\d\dT)?\d\d:\d\d:\d\d(?:\.\
 
 
 def moment_of(text: str, zone: str, form: str) -> str:
-    """Return a time with its zone as JSON Schema writes it; what is no such time stays as it is."""
+    """Return a time with its zone in JSON Schema format; any other text is unchanged."""
     local = re.fullmatch(r"((?:[\d-]+[T ])?\d\d:\d\d)(:\d\d(?:\.\d+)?)?", text.strip(), re.ASCII)
     if local is None:
         return text
@@ -106,7 +106,7 @@ def moment_of(text: str, zone: str, form: str) -> str:
 
 
 def json_number(text: str, decimal: str) -> str:
-    """Return a number as JSON writes it: somebody has written it with the decimal sign of a language, and groups of digits."""
+    """Return a number in JSON syntax, from a local notation with decimal sign and digit groups."""
     text = text.strip().replace("\u2212", "-").removeprefix("+")
     signs = r" \u00a0\u2009\u202f'" + ("," if decimal == "." else "")
     if re.fullmatch(rf"-?[0-9]{{1,3}}(?:[{signs}][0-9]{{3}})+(?:[.,][0-9]*)?", text):
@@ -128,7 +128,7 @@ def _members(shape: FieldShape, root: Json, value: JsonObject | None) -> dict[st
 
 
 def _writes(shape: FieldShape, value: Json, root: Json) -> bool:
-    """Return whether the fields of a shape can hold a value of its type; a text of HTML cannot hold all characters."""
+    """Return whether the fields of a shape can represent a value of its type; HTML texts cannot hold all characters."""
     match shape.kind:
         case "object":
             if not isinstance(value, dict):
@@ -164,9 +164,9 @@ SHOWN: Final = 2
 
 
 def begun(schema: Json, show: Json) -> dict[str, str]:
-    """Return what a form holds at first: its defaults, and of what is shown the values that are to be edited.
+    """Return the initial data of a form: its defaults, and shown values to be edited.
 
-    What a person decides, one of several values, is never filled in but by its default.
+    A decision of the person, one of several values, is only filled in from its default.
     """
     made: dict[str, str] = {}
     _begin(schema, (), schema, show, made)
@@ -191,7 +191,7 @@ def _begin(schema: Json, path: tuple[str | int, ...], root: Json, show: Json, ma
 
 
 def named_values(value: Json, name: str, levels: int = LEVELS) -> list[tuple[str, Json]]:
-    """Return the values of a name inside a value, and where they stand; the first ones."""
+    """Return the first values with a name inside a value, and their places."""
     found, waiting = list[tuple[str, Json]](), [("", value)]
     for where, outer in waiting:
         if isinstance(outer, dict) and len(waiting) < FIELDS and where.count("/") < levels:
@@ -208,8 +208,8 @@ SOURCES: Final = 20
 def changed(schema: Json, data: dict[str, str], button: str, show: Json) -> tuple[dict[str, str], str]:
     """Return the data of a form after one of its buttons, and the name of the field to focus.
 
-    `add:NAME` adds a row, `remove:NAME` removes one, `take:NAME POINTER` fills a field from a shown value; `kind:NAME` shows
-    the fields of the chosen alternative; `pick:NAME TEXT` chooses it.
+    `add:NAME` adds a row, `remove:NAME` removes one, `take:NAME POINTER` fills a field from a shown value, `kind:NAME` shows
+    the fields of the chosen alternative, and `pick:NAME TEXT` chooses one.
     """
     action, _, name = button.partition(":")
     if action == "add":

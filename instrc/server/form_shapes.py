@@ -1,4 +1,4 @@
-"""Which field of a form a JSON Schema is: a text, a number, a choice, a list, an object, or a union of these."""
+"""Map a JSON Schema to a form field: a text, a number, a choice, a list, an object, or a union of these."""
 
 from __future__ import annotations
 
@@ -91,9 +91,9 @@ _LINES: Final = frozenset(
 def _resolved(
     schema: Json, root: Json, inside: frozenset[str]
 ) -> tuple[JsonObject | None, tuple[JsonObject, ...], frozenset[str]]:
-    """Return what a schema, its references and its `allOf` say of the same value, as one schema, and its conditions.
+    """Return the schema, references and `allOf` of a value merged into one schema, and its conditions.
 
-    It may allow more than they do: whoever checks a value asks the schema itself. There is none where references lead back.
+    It may accept more than they do, as values are checked by the schema itself. There is none for cyclic references.
     """
     waiting, parts, conditions = [schema], list[JsonObject](), list[JsonObject]()
     for part in waiting:
@@ -114,7 +114,7 @@ def _resolved(
 
 
 def _joined(parts: list[JsonObject]) -> JsonObject:
-    """Return one schema for several of the same value: what the first ones say, and the members of all."""
+    """Return one schema for several of the same value: the keywords of the first ones, and the members of all."""
     whole = parts[0]
     for part in parts[1:]:
         members = dict(mapping(whole.get("properties")))
@@ -137,9 +137,9 @@ def _types(schema: JsonObject) -> set[str]:
 
 
 def additions(shape: FieldShape, root: Json, value: JsonObject | None) -> tuple[dict[str, Json], set[str]]:
-    """Return the members that the conditions of an object add for a value, and the names that it requires then.
+    """Return the members that an object's conditions add for a value, and the names that they require.
 
-    Without a value they are those of all conditions.
+    Without a value, include all conditions.
     """
     definitions = mapping(root).get("$defs")
     members, waiting = dict[str, Json](), [*shape.conditions]
@@ -155,7 +155,7 @@ def additions(shape: FieldShape, root: Json, value: JsonObject | None) -> tuple[
 
 
 def _holding(condition: JsonObject, value: JsonObject | None, definitions: Json) -> list[Json]:
-    """Return what a condition asks of a value: of all values, if there is none."""
+    """Return the schemas that a condition applies to a value, or to any value if there is none."""
     dependent = mapping(condition.get("dependentSchemas"))
     asked = [schema for name, schema in dependent.items() if value is None or name in value]
     if "if" in condition:
@@ -193,7 +193,7 @@ def _kind(schema: JsonObject, named: str) -> FieldKind:
 
 
 def _several(schema: JsonObject, root: Json, inside: frozenset[str]) -> FieldShape | None:
-    """Return the choice of which a list has some values, each once; `None` if it is another list."""
+    """Return the choice from which a list takes distinct values, or `None` for any other list."""
     if schema.get("uniqueItems") is not True or "prefixItems" in schema:
         return None
     shape = shape_of(schema["items"], root, inside)
@@ -219,13 +219,13 @@ def has_rest(schema: JsonObject) -> bool:
 
 
 def is_read_only(schema: Json, root: Json) -> bool:
-    """Return whether a value is not for people to give."""
+    """Return whether a value is not to be entered by people."""
     read = _resolved(schema, root, frozenset())[0] if isinstance(schema, dict) else None
     return read is not None and read.get("readOnly") is True
 
 
 def _adds_members(schema: JsonObject, listed: list[Json], root: Json, inside: frozenset[str]) -> bool:
-    """Return whether an alternative has members that the schema around it does not have."""
+    """Return whether an alternative has members that the enclosing schema lacks."""
     known = mapping(schema.get("properties")).keys()
     read = [_resolved(branch, root, inside)[0] for branch in listed[:_ALTERNATIVES]]
     return any(not mapping(mapping(branch).get("properties")).keys() <= known for branch in read)
@@ -266,7 +266,7 @@ def fixed_values(schema: JsonObject, root: Json) -> dict[str, Json]:
 
 
 def is_fixed(branch: Json, root: Json) -> bool:
-    """Return whether choosing an alternative is all that there is to do: an object of constants."""
+    """Return whether an alternative is an object of constants, so that choosing it is enough."""
     schema = shape_of(branch, root).schema
     members = mapping(schema.get("properties"))
     return bool(members) and members.keys() == fixed_values(schema, root).keys()

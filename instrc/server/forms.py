@@ -1,10 +1,10 @@
-"""Show a JSON Schema as an HTML form that needs no script, with the submitted values and their errors.
+"""Render a JSON Schema as an HTML form without scripts, with the submitted values and their errors.
 
-The name of a field is the JSON Pointer of its value in the body that the REST interface takes, `/data/decision`.
-A few names have a word before the pointer: `kind:/data/x` chooses an alternative, `rows:/data/x` counts the rows of a list,
-`null:/data/x` and `empty:/data/x` are ticked for those values, `item:/data/x/0` for the first of several, `zone:/data/x` is the
-zone of a time, `json:/data/x` a value as JSON, `rest:/data/x` an object of the members without fields as JSON, and
-`as_json:/data/x` is ticked where a value of any type is not text but JSON.
+The name of a field is the JSON Pointer of its value in the REST interface's request body, `/data/decision`.
+A few names have a prefix: `kind:/data/x` chooses an alternative, `rows:/data/x` counts the rows of a list,
+`null:/data/x` and `empty:/data/x` are ticked for those values, `item:/data/x/0` for the first of several, `zone:/data/x` is
+the zone of a time, `json:/data/x` a value as JSON, `rest:/data/x` an object of the members without fields as JSON, and
+`as_json:/data/x` is ticked if a value of any type is JSON rather than text.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ Words: TypeAlias = Mapping[str, str]
 
 
 class Absent(Enum):
-    """Stands for a value that is not there."""
+    """Placeholder for a missing value."""
 
     ABSENT = "absent"
 
@@ -102,19 +102,19 @@ class FormField(Struct):
     """Its label, preceded by those of the enclosing groups and rows."""
 
     def walk(self) -> Iterator[FormField]:
-        """Yield it and all fields in it."""
+        """Yield the field and all nested fields."""
         yield self
         for child in self.children:
             yield from child.walk()
 
     def place(self, above: str = "") -> None:
-        """Record the place of it and of all fields in it."""
+        """Record the labels of the enclosing groups in the field and all nested fields."""
         self.where = above + self.label
         for child in self.children:
             child.place(f"{self.where} › " if above or self.name != ROOT else "")
 
     def first(self) -> FormField:
-        """Return the first field in it that can be filled in."""
+        """Return the first nested field that can be filled in."""
         inside = [child for child in self.children if child.kind != "fixed"]
         return inside[0].first() if inside else self
 
@@ -124,9 +124,9 @@ class FormField(Struct):
         return f"f{self.number}{ {'union': '-k', 'list': '-a'}.get(self.kind, '') }"
 
     def at(self, parts: Iterable[str]) -> FormField:
-        """Return the field of a part of its value, or the closest one around it; rows that are empty are no part of it.
+        """Return the field of a part of its value, or the closest enclosing one; empty rows do not count.
 
-        It goes into no alternatives but its own.
+        Only the field's own alternatives are searched.
         """
         found = self
         for part in parts:
@@ -145,17 +145,17 @@ class FormField(Struct):
         return found
 
     def parts(self) -> list[FormField]:
-        """Return the fields of its members or rows: those of the chosen alternative, if it is a choice of them."""
+        """Return the fields of its members or rows: for a choice, those of the chosen alternative."""
         return self.children[0].parts() if self.kind == "union" and self.children else self.children
 
     def missing(self, message: str) -> FormField | None:
-        """Return the field in it whose value a message of `check` says is required, always or beside others."""
+        """Return the nested field whose value is required according to a message of `check`."""
         absent = [part for part in self.parts() if part.value is ABSENT and part.kind != "rest" and self.kind != "list"]
         return next((part for part in absent if message.startswith(_required(tokens(part.name)[-1]))), None)
 
 
 def _required(name: str) -> str:
-    """Return how a validator begins to say that a member is required."""
+    """Return the beginning of a validator's message about a required member."""
     return complaints({}, {"required": [name]})[0]["message"].removesuffix(_REQUIRED)
 
 
@@ -169,11 +169,11 @@ BUTTONS: Final = 4
 
 
 class _TooManyError(Exception):
-    """A form has more fields than it may have."""
+    """A form exceeds the maximum number of fields."""
 
 
 class AnswerForm:
-    """A form: its fields with the submitted values, the value they form, and its errors."""
+    """A form: its fields with the submitted values, the resulting value, and its errors."""
 
     def __init__(
         self,
@@ -186,10 +186,10 @@ class AnswerForm:
         decides: bool = False,
         zone: str = "Z",
     ) -> None:
-        """Read what a browser has sent, names and texts, nothing for an empty form; `show` is what the person is shown.
+        """Read the names and texts sent by a browser, or none for an empty form; `show` is the value shown to the person.
 
-        With `decides` the options of the only choice that is required are buttons that send the form, if they are few.
-        `zone` is the one in which a time is, as long as no other is chosen.
+        With `decides`, the options of the only required choice become submit buttons, if they are few.
+        `zone` is the default time zone.
         """
         self.schema = schema
         self.words = words
@@ -217,14 +217,14 @@ class AnswerForm:
 
     @property
     def decisions(self) -> list[tuple[str, str]]:
-        """The buttons that send the form: what each chooses, `NAME TEXT`, and its label; of alternatives those without fields."""
+        """The submit buttons: what each chooses, `NAME TEXT`, and its label; for alternatives, those without fields."""
         plain = [(f"kind:{self.root.name} {index}", self.root.options[int(index)][1]) for index in self.root.plain]
         decided = [part for part in (self.root, *self.root.children) if part.decides]
         return plain + [(f"{part.name} {code}", label) for part in decided for code, label in part.options]
 
     @property
     def value(self) -> Json:
-        """The value that was filled in; `None` as well for nothing at all."""
+        """The value that was entered; `None` if empty."""
         return None if self.root.value is ABSENT else self.root.value
 
     @property
@@ -235,19 +235,19 @@ class AnswerForm:
 
     @property
     def unseen(self) -> list[FormField]:
-        """The fields that a condition has added since the form was shown."""
+        """The fields added by conditions since the form was shown."""
         return [part for part in self.root.walk() if part.added]
 
     @property
     def leftover(self) -> dict[str, str]:
-        """What was filled in where the form has no field now: it is kept for when a condition holds again."""
+        """Submitted data without a field in the current form, kept in case its condition holds again."""
         shown = {part.name for part in self.root.walk()}
         other = {name: name[name.find("/") :] for name in self.data if f"{name[name.find('/') :]}/".startswith(f"{ROOT}/")}
         places = {name: place.rpartition("/")[0] if name.startswith("item:") else place for name, place in other.items()}
         return {name: self.data[name] for name, place in places.items() if place not in shown and self.data[name]}
 
     def check(self) -> bool:
-        """Check the value as an answer is checked, report errors at their fields, and return whether there are none."""
+        """Validate the value like an answer, assign errors to their fields, and return whether there are none."""
         if self.root.value is ABSENT:
             self.root.problems += [] if self.errors else [(self.words["nothing"], False)]
         for row in [row for part in self.root.walk() if part.kind == "list" for row in part.children if row.value is ABSENT]:
@@ -257,13 +257,13 @@ class AnswerForm:
         return not self.errors
 
     def refuse(self, found: Iterable[Complaint]) -> None:
-        """Report errors in parts of the value, each at its field, in the language of the page; focus the first one."""
+        """Assign errors in parts of the value to their fields, in the page's language; focus the first one."""
         self._note(self.root, found, self.value, self.schema)
         for first, *_ in self.errors[:1]:
             (first.first() if first.kind == "object" else first).focused = True
 
     def _note(self, field: FormField, found: Iterable[Complaint], value: Json, schema: Json, *, inside: bool = False) -> None:
-        """Report the errors of a field's value by a schema; for alternatives, those of the chosen one."""
+        """Assign the errors of a field's value under a schema; for alternatives, under the chosen one."""
         complained, noted = list(found), list[FormField]()
         for english, said in zip(complained, in_language(complained, value, schema, self._faults), strict=True):
             place = field.at(tokens(english["pointer"]) if english["pointer"].startswith("/") else [])
@@ -285,7 +285,7 @@ class AnswerForm:
                 place.problems += [] if entry in place.problems else [entry]
 
     def _alone(self, branch: Json) -> JsonObject:
-        """Return the schema of an alternative alone, whose references lead where they do in the whole."""
+        """Return the schema of a single alternative, with the definitions of the whole."""
         whole = mapping(self.schema)
         name, definitions = optional_text(whole.get("$id")) or "urn:whole", mapping(whole.get("$defs"))
         here = free_name("alternative", definitions.__contains__)
@@ -333,7 +333,7 @@ class AnswerForm:
         return made
 
     def _hinted(self, shape: FieldShape) -> list[str]:
-        """Return what the bounds and the examples of a schema ask for."""
+        """Return the requirements and examples of a schema as text."""
         texts = dict[str, str]()
         for word, value in shape.schema.items() if shape.kind not in {"choice", "union"} else ():
             samples = listing(value)[:3] if word == "examples" else [value]
@@ -363,7 +363,7 @@ class AnswerForm:
                 made.problems.append((self.words["not_json"].format(reason=reason), False))
 
     def _constants(self, shape: FieldShape, made: FormField) -> list[tuple[str, bool]]:
-        """Return the empty values on offer: no value, and, if it is the current one, an empty one."""
+        """Return the offered empty values: no value, and an empty one if it is the current value."""
         found = [("null", f"null:{made.name}" in self.data)] if shape.nullable and shape.kind != "choice" else []
         found += [("as_json", f"as_json:{made.name}" in self.data)] if shape.kind == "any" else []
         return [*found, ("empty", True)] if f"empty:{made.name}" in self.data and shape.kind in EMPTY else found
@@ -402,7 +402,7 @@ class AnswerForm:
                 made.value, made.filled = made.text or ABSENT, bool(made.text)
 
     def _labels(self, shape: FieldShape, codes: list[str]) -> list[str]:
-        """Return what options are called: by their titles, else by their values; as JSON where two would be called the same."""
+        """Return the labels of options: their titles, or else their values; as JSON where labels would be equal."""
         titles = shape.labels or ("",) * len(codes)
         labels = [title or self._word(option) for title, option in zip(titles, shape.options, strict=True)]
         return labels if len(set(labels)) == len(labels) else codes
@@ -462,11 +462,11 @@ class AnswerForm:
             made.value = value
 
     def _was_sent(self, name: str) -> bool:
-        """Return whether a browser has sent anything of a field, if only that it is empty."""
+        """Return whether a browser has submitted a field, even empty."""
         return any(f"{key[key.find('/') :]}/".startswith(f"{name}/") for key in self.data)
 
     def _rest(self, around: FormField, members: Collection[str]) -> FormField:
-        """Return the field for the members of an object that have none of their own."""
+        """Return the field for the members of an object without fields of their own."""
         made = self._new("rest", around.name, self.words["rest"], {}, required=False)
         made.text = _lines(self.data.get(f"rest:{around.name}", ""))
         self._read_json(made)
@@ -535,12 +535,12 @@ _PLAIN_BOUNDS: Final = {(word, bound) for word in ("minLength", "minItems") for 
 
 
 def _lines(text: str) -> str:
-    """Return a text with the ends of lines that a text of JSON has; a browser sends others."""
+    """Return a text with `\n` line ends, as browsers send others."""
     return text.replace("\r\n", "\n")
 
 
 def _label(branch: Json, root: Json, words: Words) -> str:
-    """Return the label of an alternative: its title, its constants, else its type."""
+    """Return the label of an alternative: its title, its constants, or else its type."""
     shape = shape_of(branch, root)
     title = optional_text(shape.schema.get("title"))
     if title:

@@ -83,7 +83,7 @@ def _exports(file: str, project: Project) -> Iterator[Prepared]:
 
 
 def launchers_of(programs: Iterable[Prepared], model: str | None, rehearse: RehearseMode) -> dict[str, Launcher]:
-    """Return the launcher of each program by its name; refuse two programs of one name."""
+    """Return the launcher of each program by name; raise if two have the same name."""
     found: dict[str, Launcher] = {}
     for prepared in programs:
         if prepared.name in found:
@@ -94,7 +94,7 @@ def launchers_of(programs: Iterable[Prepared], model: str | None, rehearse: Rehe
 
 
 def service_at(launchers: dict[str, Launcher], engine: Engine, place: str | None, hub: Hub) -> RunService:
-    """Return the service of some programs, with its records beside the runs."""
+    """Return the service of programs, with its records beside the runs."""
     settings = read_settings(Path()).service
     return RunService(launchers, engine, Records(place), settings=settings, hub=hub, secrets=secrets_given())
 
@@ -109,7 +109,7 @@ def identity_of(service: RunService) -> Identity:
 
 
 def protocols_of(service: RunService, tools: Iterable[Prepared], address: str) -> tuple[list[BaseRoute | Endpoint], list[Beside]]:
-    """Return webhooks, and the protocols whose libraries are installed: their routes, and their background tasks."""
+    """Return the routes and background tasks of webhooks, and of protocols whose libraries are installed."""
     address = service.settings.url or address
     page = f"{address}/inbox/question/"
 
@@ -139,7 +139,7 @@ def protocols_of(service: RunService, tools: Iterable[Prepared], address: str) -
 
 @asynccontextmanager
 async def _sweeping(service: RunService) -> AsyncIterator[None]:
-    """Delete what the settings keep no longer while a service runs."""
+    """Delete expired data while a service runs."""
     kept = structs.asdict(service.settings.retention)
     task = asyncio.create_task(keep_swept(service.engine, lambda: service.records, kept))
     try:
@@ -150,7 +150,7 @@ async def _sweeping(service: RunService) -> AsyncIterator[None]:
 
 
 def idle_settings(service: RunService) -> list[str]:
-    """Return a warning for each entry about roles or people that names no program and no step."""
+    """Return a warning for each entry about roles or people that matches no program or step."""
     programs = service.launchers
     steps = {name: launcher.prepared.names for name, launcher in programs.items()}
     bare = set[str]().union(*steps.values())
@@ -168,7 +168,7 @@ def idle_settings(service: RunService) -> list[str]:
 
 
 def exposed(service: RunService, *, known_callers: bool) -> list[str]:
-    """Return a warning for files that others on the machine may read, and for a secret that lies beside the data."""
+    """Return a warning for files that other users can read, and for a secret stored beside the data."""
     found, database = [], service.records.engine.url.database
     if service.records.engine.dialect.name == "sqlite" and database is not None:
         file = Path(database)
@@ -180,7 +180,7 @@ def exposed(service: RunService, *, known_callers: bool) -> list[str]:
 
 
 def require_clear_names(service: RunService) -> None:
-    """Refuse names of settings and programs that may mean people of two issuers: keys, and an identity provider."""
+    """Raise for names in settings and programs that are ambiguous between keys and an identity provider."""
     settings, names = service.settings, service.names
     said = [(f"[tool.instrc.serve.groups] {group}", word) for group, listed in settings.groups.items() for word in listed]
     said += [
@@ -210,7 +210,7 @@ def _approvers_in(document: Json) -> Iterator[str]:
 
 
 def listener_at(host: str, port: int) -> socket:
-    """Return a socket that listens; with the port 0 at one that is free. `SettingsError` if it cannot."""
+    """Return a listening socket, at a free port for port 0; raise `SettingsError` on failure."""
     try:
         family = getaddrinfo(host, port, type=SOCK_STREAM)[0][0]
         listener = create_server((host, port), family=family, backlog=BACKLOG)
@@ -222,7 +222,7 @@ def listener_at(host: str, port: int) -> socket:
 
 
 async def reach(engine: Engine, tell: Callable[[str], object]) -> None:
-    """Wait until the server of an engine, if it has one, answers: it may be started later than the service."""
+    """Wait until the engine's server, if any, responds: it may start later than the service."""
     if isinstance(engine, Serving):
         await wait_for_server(engine, tell)
 
@@ -239,9 +239,9 @@ async def serve(
     identify: Identify | None = None,
     stands_by: bool = False,
 ) -> None:
-    """Serve until SIGTERM or Ctrl-C; runs are carried meanwhile, beside other workers of a server.
+    """Serve until SIGTERM or Ctrl-C, carrying out runs meanwhile, on a server together with other workers.
 
-    If another process carries the runs of a folder, stand by, or raise `UnavailableError` after a few seconds.
+    If another process owns the runs of a folder, stand by, or raise `UnavailableError` after a few seconds.
     """
     identity = identity_of(service)
     if not identity.is_on and host not in LOOPBACK:
@@ -275,9 +275,9 @@ async def serve(
 
 @asynccontextmanager
 async def carrying(engine: Engine, tell: Callable[[str], object], *, stands_by: bool = False) -> AsyncIterator[None]:
-    """Carry runs meanwhile, beside other workers of a server.
+    """Carry out runs during the context, on a server together with other workers.
 
-    If another process carries the runs of a folder, stand by, or raise `UnavailableError` after a few seconds.
+    If another process owns the runs of a folder, stand by, or raise `UnavailableError` after a few seconds.
     """
     stop, claimed = asyncio.Event(), asyncio.Event()
     task = asyncio.create_task(_carry(engine, stop, claimed, tell, None if stands_by else monotonic() + _YIELDING))
@@ -307,7 +307,7 @@ def _config_of(app: Starlette, proxies: list[str]) -> uvicorn.Config:
 async def _carry(
     engine: Engine, stop: asyncio.Event, claimed: asyncio.Event, tell: Callable[[str], object], deadline: float | None
 ) -> None:
-    """Go on with interrupted runs and those that others begin, as a worker does.
+    """Continue interrupted runs and those started by others, like a worker.
 
     While another process does so, stand by: until a `deadline`, if there is one and nothing was claimed.
     """
@@ -346,7 +346,7 @@ async def beside_runs(service: RunService, work: Awaitable[None]) -> None:
 
 
 class GracefulServer(uvicorn.Server):
-    """A server that ends its streams of events when it is stopped: it would wait for all open ones."""
+    """A server that closes its event streams when stopped, instead of waiting for them."""
 
     def __init__(self, config: uvicorn.Config, closing: asyncio.Event) -> None:
         super().__init__(config)

@@ -1,4 +1,4 @@
-"""The service over HTTP: REST, events as they happen, problems as `application/problem+json`, and the door before all of it."""
+"""The service over HTTP: REST, live events, problems as `application/problem+json`, and the middleware before them."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Streams:
 
     @contextmanager
     def entered(self, name: str) -> Iterator[None]:
-        """Count one more as long as this is open; refuse it over the limit."""
+        """Count an open stream; raise over the limit."""
         if self.open[name] >= self.limit:
             raise RateLimitError([problems.serving.TooMuch(what="open event streams", limit=self.limit, retry_after=30)])
         self.open[name] += 1
@@ -83,7 +83,7 @@ class Streams:
 
 
 def event_endpoints(streams: Streams) -> list[Endpoint]:
-    """Return the routes that stream the events of one run, and of all."""
+    """Return the routes that stream the events of one run, and of all runs."""
 
     async def stream(service: RunService, caller: Caller, asked: RequestData) -> ResponseData:
         given, run = asked.headers.get("last-event-id"), asked.path.get("run")
@@ -118,7 +118,7 @@ def event_endpoints(streams: Streams) -> list[Endpoint]:
 
 
 async def _as_text(source: AsyncIterator[NumberedEvent], end: asyncio.Event) -> AsyncIterator[str]:
-    """Write events as a stream; a comment now and then shows that it lives."""
+    """Write events as a stream, with occasional comments as keep-alives."""
     upcoming: asyncio.Task[NumberedEvent] | None = None
     closing = asyncio.ensure_future(end.wait())
     try:
@@ -168,7 +168,7 @@ class EventResponse(StreamingResponse):
 
 
 def session_endpoints(identity: Identity) -> list[Endpoint]:
-    """Return the routes that begin and end a session of pages."""
+    """Return the routes that start and end a page session."""
 
     async def begin(_service: RunService, caller: Caller, _asked: RequestData) -> ResponseData:
         if caller.by not in {"key", "token"}:
@@ -198,11 +198,11 @@ def app_of(
     routes: Sequence[BaseRoute | Endpoint] = (),
     beside: Sequence[Beside] = (),
 ) -> Starlette:
-    """Return the service as an application of ASGI; `routes` are those of pages and other protocols, behind the same door.
+    """Return the service as an ASGI application; `routes` belong to pages and other protocols, behind the same middleware.
 
-    `beside` are contexts that are open as long as it serves.
+    `beside` are contexts that stay open while it serves.
 
-    Without `identify` or `identity` everybody is the local user: then it may listen at this machine only.
+    Without `identify` or `identity`, everybody is the local user, so it may only listen on this machine.
     """
     rate, meter = RateLimiter(service.settings.rate), RequestMeter()
     streams = Streams(service.settings.streams)
@@ -282,7 +282,7 @@ async def used_link(service: RunService, rate: RateLimiter, request: Request, wo
 
 
 async def _read(request: Request, operation: Endpoint, path: Mapping[str, str]) -> RequestData:
-    """Read a request; raise `InvalidRequest` if it is not as the document describes."""
+    """Read a request; raise `InvalidRequest` if it does not conform to the API document."""
     query: dict[str, str] = {}
     for key, value in request.query_params.multi_items():
         known = key in operation.query or (key.startswith("metadata.") and operation.name == "listRuns")
@@ -368,7 +368,7 @@ async def _told(_request: Request, error: Exception) -> Response:
 
 
 async def _broken(request: Request, error: Exception) -> Response:
-    """Respond that the address or the method does not exist; internal errors are only logged."""
+    """Return the response for an unknown address or method; internal errors are only logged."""
     known = error if isinstance(error, HTTPException) else HTTPException(500, "internal error")
     headers = {name.decode(): value.decode() for name, value in HEADERS} | dict(known.headers or {})  # the door may be left
     if known.status_code == HTTPStatus.METHOD_NOT_ALLOWED:  # the methods of one address are routes of their own

@@ -1,4 +1,4 @@
-"""Authenticate callers: API keys, tokens of an identity provider, sessions of pages, and signed links to one question."""
+"""Authenticate callers: API keys, tokens of an identity provider, page sessions, and signed links to one question."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ _LONGEST: Final = 16 * 1024
 
 
 class Signer(Struct):
-    """Signs sessions and links: with the last of its secrets, while those of all are taken."""
+    """Signs sessions and links with the last of its secrets, and accepts signatures of all of them."""
 
     secrets: list[str]
 
     def sign(self, purpose: str, value: Mapping[str, Json]) -> str:
-        """Return a signed text that holds a value."""
+        """Return a signed text that contains a value."""
         return URLSafeTimedSerializer(self.secrets, salt=purpose).dumps(dict(value))
 
     def read(self, purpose: str, text: str, seconds: int) -> dict[str, Json] | None:
-        """Return the value of a signed text, or `None` if it is not ours, for another purpose, or too old."""
+        """Return the value of a signed text, or `None` if it is forged, for another purpose, or too old."""
         if len(text) > _LONGEST:
             return None
         try:
@@ -61,7 +61,7 @@ _FETCHED_BYTES: Final = 1024 * 1024
 
 
 class ProviderKeys:
-    """The keys of an identity provider by their names: fetched, and fetched again where a name is new."""
+    """The keys of an identity provider by id, fetched again for an unknown id."""
 
     def __init__(self, place: str, folder: Path) -> None:
         parts = urlsplit(place)
@@ -75,7 +75,7 @@ class ProviderKeys:
         self._turn = asyncio.Lock()
 
     async def key(self, name: str) -> jwt.PyJWK | None:
-        """Return a key, or `None` if the provider has none of the name."""
+        """Return a key, or `None` for an unknown id."""
         async with self._turn:
             age = None if self._fetched is None else monotonic() - self._fetched
             if age is None or age > _RENEWED or (age > _REFETCH and name not in self._keys):
@@ -111,7 +111,7 @@ SESSION_SECONDS: Final = 12 * 3600
 
 
 class Identity(Struct, frozen=True):
-    """Finds out who asks; it is called with the headers of a request."""
+    """Authenticates requests by their headers."""
 
     records: Records
     settings: ServiceSettings
@@ -120,7 +120,7 @@ class Identity(Struct, frozen=True):
 
     @property
     def is_on(self) -> bool:
-        """Whether anybody can be known: there is an API key, or an identity provider."""
+        """Whether authentication is possible: there is an API key, or an identity provider."""
         return self.settings.oidc is not None or self.records.has_keys()
 
     async def __call__(self, headers: Mapping[str, str]) -> Caller | None:
@@ -134,7 +134,7 @@ class Identity(Struct, frozen=True):
         return await asyncio.to_thread(self._of_session, headers.get("cookie", ""))
 
     async def bearer(self, word: str) -> Caller:
-        """Return whose key or token it is."""
+        """Return the owner of a key or token."""
         if len(word) > _LONGEST:
             refuse_unknown("the token is too long")
         if word.startswith("ik_"):
@@ -146,7 +146,7 @@ class Identity(Struct, frozen=True):
     # --- API keys -------------------------------------------------------------------------------------------------------------
 
     def new_key(self, name: str, roles: Iterable[str] = (), groups: Iterable[str] = (), expires: float | None = None) -> str:
-        """Return a new key, which is kept only as a digest; roles are `ROLE` for all programs, or `PROGRAM:ROLE`."""
+        """Return a new key, stored only as a digest; roles are `ROLE` for all programs, or `PROGRAM:ROLE`."""
         name = normal_name(name)
         if not name or _is_reserved(name):
             reason = "names that begin with `group:`, `oidc:`, `key:` or `link:` are not those of keys, nor is `*`"
@@ -208,9 +208,9 @@ class Identity(Struct, frozen=True):
     # --- sessions of pages ----------------------------------------------------------------------------------------------------
 
     def session(self, caller: Caller) -> str:
-        """Return the `Set-Cookie` header of a session for a caller who has shown a key or a token.
+        """Return the `Set-Cookie` header of a session for a caller with a key or token.
 
-        The session ends with it, and on logout, whatever the browser keeps.
+        The session ends with these, and on logout, whatever the browser keeps.
         """
         secret, longest = token_urlsafe(32), time() + SESSION_SECONDS
         until = longest if caller.until is None else min(longest, caller.until)
@@ -218,7 +218,7 @@ class Identity(Struct, frozen=True):
         return f"{COOKIE}={secret}; Path=/; Max-Age={SESSION_SECONDS}; HttpOnly; Secure; SameSite=Lax"
 
     def end_session(self, header: str) -> str:
-        """End the session of a header `Cookie`; return the header that takes it from the browser."""
+        """End the session in a `Cookie` header; return the header that deletes the cookie."""
         if (secret := _cookie(header)) is not None:
             self.records.end_session(_digest(secret))
         return f"{COOKIE}=; Path=/; Max-Age=0; HttpOnly; Secure; SameSite=Lax"
@@ -246,15 +246,15 @@ def _cookie(header: str) -> str | None:
 
 
 def kept_rights(caller: Caller) -> JsonObject:
-    """Return the rights of a caller to store with later work."""
+    """Return the rights of a caller in a form to store with later work."""
     groups: list[Json] = [*sorted(caller.groups)]
     return {"by": caller.by, "key": caller.key, "until": caller.until, "groups": groups}
 
 
 def caller_later(settings: ServiceSettings, records: Records, name: str, kept: JsonObject) -> Caller | None:
-    """Return the owner of something that is done later, with their rights of now, or `None` if their key was revoked.
+    """Return the owner of later work with their current rights, or `None` if their key was revoked.
 
-    Groups that only a token has named end with that token.
+    Groups known only from a token expire with that token.
     """
     if kept.get("by") == "local":
         return None if settings.oidc is not None or records.has_keys() else LOCAL
@@ -269,9 +269,9 @@ def caller_later(settings: ServiceSettings, records: Records, name: str, kept: J
 
 
 def known_person(settings: ServiceSettings, records: Records, word: str) -> Caller:
-    """Return a person by name, like the bearer of a link: with the groups and roles of settings and keys.
+    """Return a person by name, such as the bearer of a link, with the groups and roles of settings and keys.
 
-    Groups of a token are not known without it; an ambiguous name is nobody's.
+    Groups of a token are unknown without it; an ambiguous name refers to nobody.
     """
     found = names_of(settings, records.has_keys).read(word)
     if len(found) != 1 or not found[0] or found[0].startswith("group:") or found[0] == ALL:
@@ -322,17 +322,17 @@ LINK_SECONDS: Final = LEAST_LINKS
 
 
 def refuse_unknown(reason: str) -> NoReturn:
-    """Refuse a request of which it is not known who sends it."""
+    """Raise for an unauthenticated request."""
     raise AuthenticationError([problems.serving.NotAuthenticated(reason=reason)]) from None
 
 
 def link_word(signer: Signer, run: str, question: str, to: str) -> str:
-    """Return the word of a link by which a person may see and answer one question."""
+    """Return the token of a link by which a person may see and answer one question."""
     return signer.sign("question", {"run": run, "question": question, "for": to, "nonce": token_urlsafe(12)})
 
 
 def read_link(signer: Signer, word: str, seconds: int = LINK_SECONDS) -> Caller:
-    """Return who has a link; `NotAuthenticated` if it is not ours, or too old."""
+    """Return the bearer of a link; raise `NotAuthenticated` if it is forged or too old."""
     value = signer.read("question", word, seconds)
     if value is None:
         refuse_unknown("the link is not one of this service, or has expired")
@@ -342,4 +342,4 @@ def read_link(signer: Signer, word: str, seconds: int = LINK_SECONDS) -> Caller:
 
 class _NoRedirects(HTTPRedirectHandler):
     def redirect_request(self, *_args: object, **_more: object) -> None:
-        """Go nowhere else."""
+        """Refuse redirects."""

@@ -1,4 +1,4 @@
-"""The pages for people: open questions, one question with its form, runs and the decisions in them."""
+"""Pages for people: open questions, one question with its form, runs and the decisions in them."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Inbox:
     """The pages of a service."""
 
     def __init__(self, service: RunService, *, identity: Identity | None = None) -> None:
-        """Take the language of the settings, else that of `Accept-Language`; with `identity` people log in."""
+        """Use the language of the settings, or else of `Accept-Language`; with `identity`, people log in."""
         self.service = service
         self.identity = identity
         self.language = service.settings.language
@@ -94,7 +94,7 @@ class Inbox:
 
     @property
     def routes(self) -> list[BaseRoute]:
-        """The pages, each at its address."""
+        """The routes of the pages."""
         listed: list[tuple[str, Callable[[Request], Awaitable[Response]], str]] = [
             ("/", self._home, "GET"),
             ("/inbox", self._list, "GET"),
@@ -125,7 +125,7 @@ class Inbox:
     # --- what all pages share -------------------------------------------------------------------------------------------------
 
     def words(self, request: Request) -> Words:
-        """Return the words for a reader."""
+        """Return the texts in the reader's language."""
         return words_for(request.headers.get("accept-language"), self.language)
 
     def page(self, request: Request, template: str, facts: Mapping[str, object], status: int = 200) -> Response:
@@ -141,12 +141,12 @@ class Inbox:
         return HTMLResponse(made, status, headers | (_LIVE if facts.get("events") else {}))
 
     def _when(self, seconds: float | None) -> str:
-        """Return a moment as a person reads it, in the time zone of the settings."""
+        """Return a time formatted for people, in the time zone of the settings."""
         local = ZoneInfo(self.service.settings.zone)
         return "" if seconds is None else datetime.fromtimestamp(seconds, local).strftime("%Y-%m-%d %H:%M %Z")
 
     def _offset(self) -> str:
-        """Return the offset of the time zone of the settings now, as JSON Schema writes it."""
+        """Return the current offset of the settings' time zone in JSON Schema format."""
         return datetime.now(ZoneInfo(self.service.settings.zone)).isoformat()[-6:].replace("+00:00", "Z")
 
     def _guarded(self, endpoint: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
@@ -173,14 +173,14 @@ class Inbox:
         return guarded
 
     async def _caller(self, request: Request) -> Caller:
-        """Return who asks: the bearer of a signed link on its pages."""
+        """Return the caller: on its pages, the bearer of a signed link."""
         word = request.path_params.get("word")
         if word is None:
             return caller_of(request)
         return await used_link(self.service, self._rate, request, word)
 
     async def _login(self, request: Request) -> Response:
-        """Begin a session for the owner of an API key."""
+        """Start a session for the owner of an API key."""
         following = request.query_params.get("next", "")
         sent = await _sent(request)
         kept = {name.removeprefix("kept "): text for name, text in sent.items() if name.startswith("kept ")}
@@ -247,11 +247,11 @@ class Inbox:
         return await self._shown(request, found, form, {})
 
     def _asked(self, request: Request, found: QuestionInfo) -> Json:
-        """Return the schema of a question; what an operator is asked has titles in the language of the reader."""
+        """Return the schema of a question; operator questions have titles in the reader's language."""
         return operator_schema(found.question, self.words(request)) if found.question.by == "operator" else found.question.schema
 
     async def _closed(self, request: Request, error: InstrcError, sent: Mapping[str, str]) -> Response:
-        """Say who has answered a question that is not open any more, and show what was filled in for it."""
+        """Show who answered a closed question, and the values submitted for it."""
         caller, (run, question) = await self._caller(request), await self._named(request)
         proof = self.service.signer.read("seen", sent.get("seen", ""), _SEEN) or {}
         was_asked = proof == {"run": run, "question": question, "who": caller.name}
@@ -291,7 +291,7 @@ class Inbox:
         )
 
     async def _act(self, request: Request) -> Response:
-        """Carry out a button of the page of a question; the submitted values are kept."""
+        """Handle a button on a question's page; the submitted values are kept."""
         sent = await _sent(request)
         try:
             found = await self._found(request)
@@ -361,7 +361,7 @@ class Inbox:
         return self.page(request, "programs.html", {"rows": await self.service.programs(caller_of(request))})
 
     async def _start(self, request: Request) -> Response:
-        """Show the form of a run's inputs, and begin one."""
+        """Show the form of a run's inputs, and start a run."""
         caller, words = caller_of(request), self.words(request)
         info = await self.service.program(caller, request.path_params["program"])
         sent = await _sent(request)
@@ -431,7 +431,7 @@ class Inbox:
         return self.page(request, "run.html", {**about, **facts}, status)
 
     async def _operate(self, request: Request) -> Response:
-        """Carry out a button of the page of a run: cancel it, try again, or begin a fork with another value of a step."""
+        """Handle a button on a run's page: cancel, retry, or fork with another value of a step."""
         caller, run, sent = caller_of(request), request.path_params["run"], await _sent(request)
         button, step = sent.pop("do", ""), sent.pop("step", "") or None
         story = await self.service.story(caller, run)
@@ -452,7 +452,7 @@ class Inbox:
         return RedirectResponse(f"/inbox/runs/{quote(run)}", 303)
 
     async def _edited(self, request: Request, story: RunStory, button: str, step: str, sent: dict[str, str]) -> Response:
-        """Show the form of another value for a step, and begin a fork with it."""
+        """Show the form for another value of a step, and start a fork with it."""
         caller, words, report = caller_of(request), self.words(request), story.info.report
         caller.require("operator", report.name, f"fork runs of `{report.name}`")
         steps = {} if story.launch is None else schemas_of(Process.from_json(story.launch.plan["process"]))
@@ -475,7 +475,7 @@ class Inbox:
         return HTMLResponse(made, 200, {"Content-Security-Policy": _TRACE_POLICY})
 
     async def _components(self, request: Request) -> Response:
-        """Show every component of the pages, for whoever changes the style sheet."""
+        """Show every component of the pages, for developers of the style sheet."""
         caller_of(request)
         form = AnswerForm(_SAMPLE, {"/data/number": "many"}, self.words(request), show={"line": "Ann"}, decides=True)
         form.check()
@@ -517,7 +517,7 @@ async def _no_icon(_request: Request) -> Response:
 
 
 def _iso(seconds: float | None) -> str:
-    """Return a moment as programs read it."""
+    """Return a time in ISO 8601."""
     return "" if seconds is None else datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%MZ")
 
 
@@ -535,7 +535,7 @@ def _title(found: QuestionInfo) -> str:
 
 
 def _question_title(question: Question) -> str:
-    """Return what a question is called: the title of its schema, or of its only step, else its steps."""
+    """Return the title of a question: that of its schema, or of its only step, or else its steps."""
     schema = mapping(question.schema)
     return optional_text(schema.get("title")) or _step(question.steps, question.id)
 
@@ -545,7 +545,7 @@ def _step(steps: tuple[str, ...], name: str) -> str:
 
 
 def _summary(value: Json) -> str:
-    """Return the first line of what is to be decided."""
+    """Return a one-line summary of the value to be decided."""
     texts = [text for text in _texts(value) if text.strip()]
     line = next(iter(" ".join(texts[:_SUMMED]).strip().splitlines()), "")
     return line if len(line) <= _LINE else f"{line[:_LINE]}…"
@@ -575,7 +575,7 @@ def _searched(card: tuple[QuestionInfo, str, str]) -> str:
 
 
 def _ago(seconds: float, words: Words) -> str:
-    """Return how far away a moment is: "in 2 hours", "3 days ago"."""
+    """Return the distance of a time in words: "in 2 hours", "3 days ago"."""
     away = seconds - time()
     unit, size = next(((unit, size) for unit, size in _UNITS if abs(away) >= size), ("minute", 60))
     count = max(1, round(abs(away) / size))
@@ -586,17 +586,17 @@ _UNITS: Final = (("day", 86_400), ("hour", 3_600))
 
 
 async def _sent(request: Request) -> dict[str, str]:
-    """Return what a form has sent, files aside."""
+    """Return the submitted data of a form without files."""
     return pairs((key, value) for key, value in (await request.form()).multi_items() if isinstance(value, str))
 
 
 def _ends(error: InstrcError) -> bool:
-    """Return whether a question is not open any more."""
+    """Return whether an error means that a question is closed."""
     return any(isinstance(problem, runs.NoSuchQuestion | runs.NoSuchRun) for problem in error.problems)
 
 
 def _at_fields(error: InstrcError, form: AnswerForm) -> list[Problem]:
-    """Note problems with parts of a value at their fields, and return the others."""
+    """Assign problems with parts of a value to their fields, and return the others."""
     others: list[Problem] = []
     found: list[Complaint] = []
     for each in error.problems:

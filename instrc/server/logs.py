@@ -1,4 +1,4 @@
-"""Log lines of a service as JSON: one object a line, without addresses of people, queries, keys or tokens."""
+"""Service logs as JSON: one object per line, without addresses of people, queries, keys or tokens."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FACTS: Final = "facts"
 
 
 def log_as_json(stream: TextIO | None = None) -> None:
-    """Write all log entries of this process as lines of JSON, those of requests included."""
+    """Write all log entries of this process, including requests, as lines of JSON."""
     handler = logging.StreamHandler(stream or sys.stderr)
     handler.setFormatter(_JsonLine())
     root = logging.getLogger()
@@ -33,14 +33,14 @@ def is_json() -> bool:
 
 
 def note_request(operation: str, method: str, path: str, status: int, seconds: float) -> None:
-    """Log a response; `path` is that of the table of operations, as others may hold secrets."""
+    """Log a response; `path` is the route from the operation table, as actual paths may contain secrets."""
     if is_json():
         facts = {"operation": operation, "method": method, "path": path, "status": status, "seconds": round(seconds, 6)}
         REQUESTS.info("request", extra={_FACTS: facts})
 
 
 def tell_in_log(line: str) -> None:
-    """Log what `serve` says to a person."""
+    """Log a message that `serve` prints for people."""
     logging.getLogger("instrc.serve").info(line)
 
 

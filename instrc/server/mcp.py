@@ -56,7 +56,7 @@ def server_of(service: Offers, name: str = "instrc", begin: Begin | None = None)
 
 
 def result_of_call(value: Json, *, error: str | None = None) -> mcp_types.CallToolResult:
-    """Return the result of a call: its structure, and the same as text; or its error."""
+    """Return the result of a call: its structure, and the same as text, or its error."""
     if error is not None:
         return mcp_types.CallToolResult(content=[mcp_types.TextContent(type="text", text=error)], is_error=True)
     text = mcp_types.TextContent(type="text", text=value if isinstance(value, str) else dumps(value))
@@ -64,7 +64,7 @@ def result_of_call(value: Json, *, error: str | None = None) -> mcp_types.CallTo
 
 
 def caller_in(context: Context) -> Caller:
-    """Return the caller: the owner of the process, else the one the door of the service authenticated."""
+    """Return the caller: the owner of the process, or else the one authenticated by the service."""
     if context.request is None:
         return LOCAL
     from instrc.server.door import caller_of  # only a service over HTTP has a door
@@ -73,7 +73,7 @@ def caller_in(context: Context) -> Caller:
 
 
 async def serve_stdio(server: McpServer) -> None:
-    """Serve one client over standard input and output, until it goes."""
+    """Serve one client over standard input and output, until it disconnects."""
     with _claimed_input() as file, claimed_output() as stream:
         open_ = _OpenRequests()
         incoming = None if file is None else _Incoming(file, open_)
@@ -84,9 +84,9 @@ async def serve_stdio(server: McpServer) -> None:
 
 @contextmanager
 def _claimed_input() -> Iterator[IO[str] | None]:
-    """Move the standard input to another descriptor, so that a tool's subprocess reads nothing of the client's messages.
+    """Move standard input to another descriptor, so that a tool's subprocess cannot read the client's messages.
 
-    Nothing where it is no descriptor 0, or has a handle besides (Windows): the library then reads it in its own way.
+    Yield `None` if it is not descriptor 0, or also has a handle (Windows): the library then reads it directly.
     """
     try:
         private = os.dup(0) if sys.platform != "win32" and sys.stdin.fileno() == 0 else None
@@ -109,14 +109,14 @@ LAST: Final = 1.0
 
 
 class _OpenRequests:
-    """The requests of a client without a response; the library drops them as soon as the input ends."""
+    """The unanswered requests of a client, which the library drops as soon as the input ends."""
 
     def __init__(self) -> None:
         self._ids: set[str] = set()
         self._answered = asyncio.Event()
 
     def sent(self, line: str, *, by_client: bool) -> None:
-        """Record a message of the client, or of the server."""
+        """Record a message from the client or the server."""
         try:
             message = mapping(loads(line))
         except ValueError:
@@ -129,7 +129,7 @@ class _OpenRequests:
             self._answered.set()
 
     async def end(self) -> None:
-        """Wait until all have a response, not long: one may wait for a client that is gone."""
+        """Wait briefly for all responses, as a request may wait for the disconnected client."""
         with suppress(TimeoutError):
             async with asyncio.timeout(LAST):
                 while self._ids:
@@ -138,7 +138,7 @@ class _OpenRequests:
 
 
 class _Incoming(anyio.AsyncFile[str]):
-    """The lines of a client, read without a thread: the library's own reader lets no interruption end the server."""
+    """The lines from a client, read without a thread: the library's reader would block interruption."""
 
     def __init__(self, file: IO[str], requests: _OpenRequests) -> None:
         super().__init__(file)
@@ -156,7 +156,7 @@ class _Incoming(anyio.AsyncFile[str]):
 
 
 class _Outgoing(anyio.AsyncFile[str]):
-    """The lines for a client."""
+    """The lines to a client."""
 
     def __init__(self, file: IO[str], requests: _OpenRequests) -> None:
         super().__init__(file)
@@ -173,9 +173,9 @@ Served: TypeAlias = Callable[..., object] | tuple[ToolLike, Callable[[Any], obje
 
 
 def offers_of(*functions: Served) -> Offers:
-    """Return the tools that functions are, by their names.
+    """Return functions as tools, by name.
 
-    A value is checked before its function is called; a model of pydantic, dataclass or `TypedDict` is called with an instance.
+    A value is validated before its function is called; a pydantic model, dataclass or `TypedDict` receives an instance.
     """
     offers = Offers()
     for each in functions:
@@ -198,7 +198,7 @@ def _with_value(schema: ToolLike, function: Callable[[object], object]) -> AnyCa
 
 
 async def _as_json(result: object) -> Json:
-    """Return the result of a function, now or later, as JSON; the sender reports one that is not JSON."""
+    """Return the result of a function or coroutine as JSON; the sender reports one that is not JSON."""
     return cast("Json", json_of(await result if inspect.isawaitable(result) else result))
 
 
@@ -212,7 +212,7 @@ def _with_arguments(function: Callable[..., object]) -> AnyCall:
 
 
 def serve(*functions: Served) -> None:
-    """Serve functions to one client over standard input and output, until it goes.
+    """Serve functions to one client over standard input and output, until it disconnects.
 
     serve(look_up, (Reply, send))
     """

@@ -1,4 +1,4 @@
-"""Programs over the Model Context Protocol: tools that begin runs, and runs as tasks that people are asked in."""
+"""Programs over the Model Context Protocol: tools that start runs, and runs as tasks that ask people."""
 
 from __future__ import annotations
 
@@ -99,10 +99,10 @@ _ENDS: Final = {"readOnlyHint": False, "destructiveHint": True, "idempotentHint"
 
 
 class RunOffers(Offers):
-    """The tools of programs: one is filled in by who calls it, any other begins a run; and four tools about runs."""
+    """The tools of programs: one is completed by its caller, the others start a run; and four tools for runs."""
 
     def __init__(self, tools: Iterable[Prepared], service: RunService) -> None:
-        """`tools` are those programs that are no processes."""
+        """`tools` are the programs that are not processes."""
         super().__init__()
         self.service = service
         for prepared in tools:
@@ -190,9 +190,9 @@ _FORMATS: Final = frozenset({"email", "uri", "date", "date-time"})
 
 
 def form_of(schema: Json) -> JsonObject | None:
-    """Return the schema of an answer as that of a form, without values that are chosen already, or `None` if it is nested.
+    """Return an answer's schema as that of a form, without preselected values, or `None` if it is nested.
 
-    A form may accept more than the schema does: the answer is checked again.
+    A form may accept more than the schema: the answer is validated again.
     """
     if not isinstance(schema, dict) or not isinstance(schema.get("properties"), dict) or schema.get("type", "object") != "object":
         return None
@@ -242,7 +242,7 @@ _TEXT_FORM: Final[JsonObject] = {
 
 
 def elicitation_of(question: Question, link: str | None) -> mcp_types.ElicitRequest:
-    """Return a question as a request to a person: a form, or a link where a form cannot hold the answer."""
+    """Return a question as a request to a person: a form, or a link if a form cannot represent the answer."""
     shown = question.show if isinstance(question.show, str) else dumps(question.show)
     message = f"{', '.join(question.steps)}:\n{shown[:SHOWN]}"
     form = form_of(question.schema)
@@ -254,7 +254,7 @@ def elicitation_of(question: Question, link: str | None) -> mcp_types.ElicitRequ
 
 
 def answer_in(question: Question, result: mcp_types.ElicitResult) -> tuple[bool, Json]:
-    """Return whether a person has submitted a form, and its content; declining, or opening a page, leaves the question open."""
+    """Return whether a person submitted a form, and its content; declining, or opening a page, leaves the question open."""
     if result.action != "accept" or result.content is None:
         return False, None
     if form_of(question.schema) is None:
@@ -263,7 +263,7 @@ def answer_in(question: Question, result: mcp_types.ElicitResult) -> tuple[bool,
 
 
 def task_json(info: RunInfo) -> JsonObject:
-    """Return a run as a task. A run that failed was carried out, so it is a completed one whose result is an error."""
+    """Return a run as a task. A failed run was executed, so it is a completed task with an error as its result."""
     report = info.report
     asked = bool(asked_of_people(report))
     status = {"running": "working", "waiting": "working", "held": "working", "cancelled": "cancelled"}.get(
@@ -288,7 +288,7 @@ Link = Callable[[str, str], str | None]
 
 
 class RunTasks:
-    """Carries out the calls of programs, as tasks for clients that know them."""
+    """Handles calls of programs, as tasks for clients that support them."""
 
     def __init__(self, offers: RunOffers, link: Link) -> None:
         self.offers = offers
@@ -296,7 +296,7 @@ class RunTasks:
         self.link = link
 
     def server(self) -> McpServer:
-        """Return a server of the tools, and of tasks."""
+        """Return a server for the tools and tasks."""
         server = server_of(self.offers, begin=self.call)
         server.extensions[TASKS] = {}
         server.add_request_handler("tasks/get", _TaskParams, self._get)
@@ -305,7 +305,7 @@ class RunTasks:
         return server
 
     async def call(self, context: Context, offer: ServerTool, params: mcp_types.CallToolRequestParams) -> Answered:
-        """Begin a run: a task where the client knows tasks; else it is followed to its end if progress was asked for."""
+        """Start a run: a task if the client supports tasks; otherwise follow it to its end if progress was requested."""
         caller = caller_in(context)
         if params.request_state is not None:
             run = params.request_state
@@ -323,7 +323,7 @@ class RunTasks:
         return await self._followed(context, caller, info.report.run)
 
     async def _followed(self, context: Context, caller: Caller, run: str, wrong: Mapping[str, str] | None = None) -> Answered:
-        """Report progress, ask people, and return the outcome of the run; a cancelled call cancels it."""
+        """Report progress, ask people, and return the outcome of the run; cancelling the call cancels it."""
         done = 0
         try:
             async for info in standings(self.service, caller, run):
@@ -355,7 +355,7 @@ class RunTasks:
             return  # it has ended, or the caller may not end it
 
     async def _elicit(self, context: Context, caller: Caller, run: str, asked: list[Question]) -> bool:
-        """Ask the person at the client; return whether all was answered."""
+        """Ask the person at the client; return whether everything was answered."""
         for question in asked:
             request = elicitation_of(question, self.link(run, question.id))
             related = context.request_id
@@ -475,18 +475,18 @@ async def _known(work: Awaitable[T]) -> T:
 
 
 def result_of_run(info: RunInfo) -> mcp_types.CallToolResult:
-    """Return the state of a run as the result of a call: a run that has failed, was stopped or cancelled is an error."""
+    """Return the state of a run as the result of a call: a failed, stopped or cancelled run is an error."""
     if info.report.status in {"failed", "stopped", "cancelled"}:
         return result_of_call(None, error=ended_words(info.report))
     return result_of_call(standing_of(info))
 
 
 def no_link(_run: str, _question: str) -> None:
-    """Say that a question has no page."""
+    """Return `None`: questions have no page."""
 
 
 def mcp_mount(offers: RunOffers, link: Link) -> tuple[BaseRoute, Beside]:
-    """Return the route `/mcp` of a service over HTTP, and its background task; the door of the service is before it."""
+    """Return the route `/mcp` of a service over HTTP, and its background task, behind the service's middleware."""
     server = RunTasks(offers, link).server()
     unguarded = TransportSecuritySettings(enable_dns_rebinding_protection=False)  # the door knows the hosts
     server.streamable_http_app(transport_security=unguarded, max_request_body_size=offers.service.settings.body)
@@ -496,7 +496,7 @@ def mcp_mount(offers: RunOffers, link: Link) -> tuple[BaseRoute, Beside]:
 
 
 class _OfCaller(Identified):
-    """Binds each session to the caller who has begun it: to anybody else it is unknown. Sessions and requests are bounded."""
+    """Binds each session to the caller who started it; for others it does not exist. Sessions and requests are limited."""
 
     def __init__(self, app: ASGIApp) -> None:
         super().__init__(app)
@@ -538,7 +538,7 @@ class _OfCaller(Identified):
 
 
 def split_programs(programs: Iterable[Prepared]) -> tuple[list[Prepared], list[Prepared]]:
-    """Return the programs that are filled in by who calls them, and those that are run."""
+    """Return the programs that their callers complete, and those that start runs."""
     filled: list[Prepared] = []
     run: list[Prepared] = []
     for each in programs:

@@ -1,4 +1,4 @@
-"""What a service measures, in the text format of Prometheus: its requests, and the runs, questions and workers of its store."""
+"""Metrics of a service in Prometheus text format: its requests, and the runs, questions and workers of its store."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BUCKETS: Final = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 
 
 class RequestMeter:
-    """Counts the requests of a process, by operation and status, and their times until the response begins."""
+    """Counts the requests of a process by operation and status, with the time until the response begins."""
 
     def __init__(self) -> None:
         self._statuses: Counter[tuple[str, int]] = Counter()
@@ -48,7 +48,7 @@ class RequestMeter:
 
 
 async def store_metrics(service: RunService) -> list[str]:
-    """Return the lines of the metrics of a store: the same from each of its services."""
+    """Return the metrics of a store, equal from each of its services."""
     records, now = service.records, time()
     statuses = await asyncio.to_thread(records.count_by, RUNS.c.status)
     open_ = await asyncio.to_thread(records.count, questions_query())

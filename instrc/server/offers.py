@@ -1,4 +1,4 @@
-"""The tools that a server offers, independent of its protocol; arguments are checked before they are called."""
+"""Tools offered by a server, independent of its protocol; arguments are checked before a call."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class ServerTool:
 
     @property
     def described(self) -> JsonObject:
-        """It as the protocol lists it."""
+        """The tool in the protocol's listing format."""
         payload = as_object(self.lowering.payload)
         made: JsonObject = {key: value for key, value in payload.items() if key != "_meta"}
         made["inputSchema"] = _without_root_references(as_object(payload["inputSchema"]))
@@ -61,7 +61,7 @@ TARGET: Final = "mcp"
 
 @dataclass(slots=True)
 class Offers:
-    """All tools of one server, by their names in the protocol."""
+    """All tools of one server, by their protocol names."""
 
     offers: dict[str, ServerTool] = field(default_factory=dict)
 
@@ -75,7 +75,7 @@ class Offers:
         hints: Mapping[str, bool] | None = None,
         program: str | None = None,
     ) -> None:
-        """Add a tool, with the schema of its results, if known; a second one of the same name is a problem."""
+        """Add a tool, with the schema of its results if known; raise for a duplicate name."""
         gives = None if output is None else as_object(lower(Tool("output", output), target=TARGET).payload)
         lowering = lower(schema, target=TARGET, name=name)
         made = ServerTool(lowering, call, None if gives is None else as_object(gives["inputSchema"]), hints or {}, program)
@@ -85,7 +85,7 @@ class Offers:
         self.offers[made.name] = made
 
     async def call(self, name: str, arguments: Json, caller: Caller = LOCAL) -> Json:
-        """Call a tool by its name in the protocol; raise `RefusedError` with the reason if that fails."""
+        """Call a tool by its protocol name; raise `RefusedError` with the reason on failure."""
         offer, value = self.read(name, arguments, caller)
         speaker = SPEAKER.set(name)
         try:
@@ -96,11 +96,11 @@ class Offers:
             SPEAKER.reset(speaker)
 
     def known_to(self, caller: Caller) -> dict[str, ServerTool]:
-        """Return the tools that a caller may know of, by their names: those of its programs, and all others."""
+        """Return the tools visible to a caller, by name: those of its programs, and those without a program."""
         return {name: each for name, each in self.offers.items() if each.program is None or caller.knows(each.program)}
 
     def read(self, name: str, arguments: Json, caller: Caller) -> tuple[ServerTool, JsonObject]:
-        """Return a tool by its name in the protocol, and its arguments; raise `RefusedError` if they are invalid."""
+        """Return a tool by its protocol name, and its arguments; raise `RefusedError` if they are invalid."""
         known = self.known_to(caller)
         offer = known.get(name)
         if offer is None:
@@ -114,7 +114,7 @@ class Offers:
 
 
 class RefusedError(Exception):
-    """A call cannot be carried out; the text is the reason, for the caller."""
+    """A call was refused; the text is the reason, for the caller."""
 
 
 def _without_root_references(schema: JsonObject) -> JsonObject:

@@ -29,7 +29,7 @@ _TITLES: Final = {
 
 
 def document_of(programs: Iterable[ProgramInfo], operations: Iterable[Endpoint] = ENDPOINTS) -> JsonObject:
-    """Return the document, with the inputs of programs as the compiler has emitted them."""
+    """Return the document, with program inputs as emitted by the compiler."""
     listed = [*programs]
     inputs = {f"Input{number}": _placed(f"Input{number}", each) for number, each in enumerate(listed, 1)}
     starts: list[Json] = [_start(each, name) for name, each in zip(inputs, listed, strict=True)]
@@ -51,7 +51,7 @@ def document_of(programs: Iterable[ProgramInfo], operations: Iterable[Endpoint] 
 
 
 def _placed(name: str, program: ProgramInfo) -> JsonObject:
-    """Return the schema of a program's inputs, with references to its place in the document."""
+    """Return the schema of a program's inputs, with references adapted to the document."""
     here = f"#/components/schemas/{name}"
     moved = {each: here + each[1:] for node in nodes(program.inputs) if (each := _reference(node)).startswith("#")}
     return {"title": program.name, **as_object(redirected(program.inputs, moved))}
@@ -62,7 +62,7 @@ def _reference(node: Json) -> str:
 
 
 def _start(program: ProgramInfo, schema: str) -> JsonObject:
-    """Return the request body that begins a run of one program: its inputs by name, or the text that is its only input."""
+    """Return the request body that starts a run of one program: its inputs by name, or the text of its only input."""
     body = as_object(next(each for each in ENDPOINTS if each.name == "startRun").body)
     given: JsonObject = {"$ref": f"#/components/schemas/{schema}"}
     prompt = as_object(program.inputs.get("properties", {})).get("prompt")

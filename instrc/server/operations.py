@@ -165,7 +165,7 @@ class RequestData(Struct, frozen=True):
         return int(given)
 
     def number(self, name: str) -> float | None:
-        """Return a moment of the query, as seconds since 1970."""
+        """Return a time from the query, in seconds since 1970."""
         given = self.query.get(name)
         if given is None:
             return None
@@ -212,12 +212,12 @@ class Endpoint(Struct, frozen=True):
 
 
 def tags_of(header: str | None) -> frozenset[str]:
-    """Return the tags of states that a caller has seen, as `If-Match` and `If-None-Match` list them; `*` is any."""
+    """Return the state tags in `If-Match` or `If-None-Match`; `*` is any."""
     return frozenset(each.strip().removeprefix("W/").strip('"') for each in (header or "").split(",")) - {""}
 
 
 def refuse(reason: str, pointer: str = "") -> NoReturn:
-    """Refuse a request that does not conform to the OpenAPI document."""
+    """Raise for a request that does not conform to the OpenAPI document."""
     raise RequestError([problems.serving.InvalidRequest(reason=reason, pointer=pointer)]) from None
 
 
@@ -229,12 +229,12 @@ def moment(seconds: float | None) -> str | None:
 
 
 def question_id(run: str, question: str) -> str:
-    """Return the id of a question among all runs, as addresses have it."""
+    """Return the id of a question among all runs, as used in addresses."""
     return f"{run}:{question.replace('/', '~')}"
 
 
 def place_of(token: str | None, *kinds: type) -> tuple[float | str, ...] | None:
-    """Return the place in a list that the token of the previous page encodes."""
+    """Return the cursor encoded in a page token."""
     if token is None:
         return None
     try:
@@ -248,17 +248,17 @@ def place_of(token: str | None, *kinds: type) -> tuple[float | str, ...] | None:
 
 
 def place_of_run(token: str | None) -> tuple[float, str] | None:
-    """Return the place in a list of runs."""
+    """Return the cursor of a list of runs."""
     return cast("tuple[float, str] | None", place_of(token, float, str))
 
 
 def place_of_question(token: str | None) -> tuple[float, str, str] | None:
-    """Return the place in a list of questions."""
+    """Return the cursor of a list of questions."""
     return cast("tuple[float, str, str] | None", place_of(token, float, str, str))
 
 
 def token_of(place: tuple[float | str, ...] | None) -> str | None:
-    """Return the token of the place after a page."""
+    """Return the token of the cursor after a page."""
     return None if place is None else urlsafe_b64encode(dumps(list(place), indent=False).encode()).decode().rstrip("=")
 
 
@@ -400,7 +400,7 @@ async def _runs(service: RunService, caller: Caller, asked: RequestData) -> Resp
 
 
 def filter_of(given: Mapping[str, Json]) -> RunFilter:
-    """Return the filter of runs that a query or a body has."""
+    """Return the run filter in a query or body."""
     texts = {name: optional_text(given.get(name)) for name in ("status", "program", "since", "before", "error")}
     try:
         return RunFilter.of(**texts, metadata=cast("dict[str, str]", mapping(given.get("metadata"))))
@@ -432,7 +432,7 @@ def _on(
     body: JsonObject | None = None,
     status: int = 200,
 ) -> Endpoint:
-    """Return an operation on a run or a question, with the errors that it may be missing, forbidden, or gone."""
+    """Return an operation on a run or question, including the errors for missing, forbidden and deleted ones."""
     name, path = f"{action}{noun.title()}", f"/v1/{noun}s/{{{noun}}}/{action}"
     return Endpoint("POST", path, name, summary, call, answer, body=body, status=status, errors=(404, 409, 410, *more))
 
@@ -649,7 +649,7 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
 
 
 def _wait(asked: RequestData) -> float:
-    """Return the seconds that the caller wants to wait (`Prefer: wait=20`), at most a minute."""
+    """Return the seconds that the caller is willing to wait (`Prefer: wait=20`), at most a minute."""
     for part in asked.headers.get("prefer", "").split(","):
         name, _, value = part.strip().partition("=")
         if name.lower() == "wait" and value.isascii() and value.isdigit():

@@ -1,4 +1,4 @@
-"""What operators do over HTTP: act on all runs that a filter names, read the audit log, and see what runs have cost."""
+"""HTTP operations for operators: act on all runs that match a filter, read the audit log, and sum up costs."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ _AT_ONCE: Final = 8
 
 
 class ActedRuns(Struct, frozen=True):
-    """What was done with a page of runs."""
+    """The result of an action on a page of runs."""
 
     count: int
     """Number of runs that match the filter, on all pages."""
@@ -74,9 +74,9 @@ async def act_on_runs(
     limit: int = 50,
     cursor: tuple[float, str] | None = None,
 ) -> ActedRuns:
-    """Do something with a page of the runs that a filter names and the caller may operate; with `dry_run` only list and count.
+    """Apply an action to a page of matching runs that the caller may operate; with `dry_run`, only list and count them.
 
-    Erasing needs the role `admin`, everything else `operator`.
+    Erasing requires the role `admin`, everything else `operator`.
     """
     role: Role = "admin" if action == "erase" else "operator"
     programs = [name for name in service.launchers if caller.may(role, name)]

@@ -1,4 +1,4 @@
-"""The records of a service beside the table of runs: claims and votes, keys, and an audit log."""
+"""Records of a service beside the run table: claims and votes, keys, and an audit log."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _SEEN: Final = 60.0
 
 
 class QuestionPeople(Struct, frozen=True):
-    """Who began the run of a question, who may answer it, and who has."""
+    """Who started the run of a question, who may answer it, and who has."""
 
     starter: str | None
     candidates: tuple[str, ...]
@@ -64,7 +64,7 @@ class QuestionPeople(Struct, frozen=True):
 
 
 class Records(RunTable):
-    """The tables of a service, in the database of the runs, else in a file beside them; `None` until they are opened."""
+    """The tables of a service, in the database of the runs, or else in a file beside them; `None` until opened."""
 
     def __init__(self, place: str | None) -> None:
         self._folder = mkdtemp(prefix="instrc-") if place is None else None
@@ -74,13 +74,13 @@ class Records(RunTable):
             super().__init__(store.open())
 
     def close(self) -> None:
-        """Give the database free."""
+        """Release the database."""
         close_engine(self.engine)
         if self._folder is not None:
             rmtree(self._folder, ignore_errors=True)
 
     def open_runs(self, limit: int) -> list[str]:
-        """Return runs that have not ended, those first that were looked at longest ago."""
+        """Return active runs, least recently checked first."""
         query = sa.select(RUNS.c.run).where(RUNS.c.status.in_(("running", "waiting", "held"))).order_by(RUNS.c.seen).limit(limit)
         with self.engine.connect() as connection:
             return list(connection.execute(query).scalars())
@@ -88,7 +88,7 @@ class Records(RunTable):
     # --- questions ------------------------------------------------------------------------------------------------------------
 
     def note_changed(self, report: RunReport, opening: Callable[[Question], Opening]) -> list[RunChange]:
-        """Write the state of a run that was read: most reads change nothing, and cost no write transaction."""
+        """Write the state of a run that was read, without a write transaction if nothing changed."""
         with self.engine.connect() as connection:
             row = connection.execute(sa.select(RUNS).where(RUNS.c.run == report.run)).first()
             if row is not None and (row.status, row.ended) == (report.status, report.ended) and row.seen > time() - _SEEN:
@@ -98,14 +98,14 @@ class Records(RunTable):
         return self.note(report, opening)
 
     def voted(self, until: float) -> list[QuestionRow]:
-        """Return the open questions that a person had answered before a time."""
+        """Return the open questions answered by a person before a time."""
         answered = sa.select(VOTES.c.run).where(
             VOTES.c.run == QUESTIONS.c.run, VOTES.c.question == QUESTIONS.c.question, VOTES.c.at < until
         )
         return self.questions(questions_query().where(answered.exists()), None)
 
     def people_of(self, rows: Sequence[QuestionRow]) -> list[QuestionPeople]:
-        """Return the people of questions, in three queries for all of them."""
+        """Return the people of questions, with three queries in total."""
         runs = sorted({row.run for row in rows})
         candidates: dict[tuple[str, str], list[str]] = {}
         votes: dict[tuple[str, str], list[Vote]] = {}
@@ -131,11 +131,11 @@ class Records(RunTable):
         return next(iter(self.questions(questions_query(run=run).where(QUESTIONS.c.question == question))), None)
 
     def due(self, after: float, until: float) -> list[QuestionRow]:
-        """Return the open questions that are due after a moment, until another."""
+        """Return the open questions due between two times."""
         return self.questions(questions_query(due_before=until).where(QUESTIONS.c.due >= after), None)
 
     def claim(self, row: QuestionRow, who: str, until: float | None, means: str) -> str | None:
-        """Claim a question for a person until a time, or release it; return the holder, if it is another person."""
+        """Claim a question for a person until a time, or release it; return the holder if it is another person."""
         run, name = row.run, row.question.id
         place = (CLAIMS.c.run == run, CLAIMS.c.question == name)
         free = sa.true() if means == "admin" else sa.or_(CLAIMS.c.who == who, CLAIMS.c.until <= time())
@@ -155,10 +155,10 @@ class Records(RunTable):
         return None
 
     def vote(self, run: str, question: str, vote: Vote, opened: float, nonce: str | None = None) -> Vote | None:
-        """Record the answer of a person, also in the audit log; return their earlier answer, if there is one, which stays.
+        """Record the answer of a person, also in the audit log; return their earlier answer, if any, which is kept.
 
-        Answers from before the question was opened, when it was asked for the first time, are dropped.
-        The `nonce` of a link is noted with it, in one transaction: an `IntegrityError` if the link was used.
+        Answers from before the question was last opened are dropped.
+        The `nonce` of a link is recorded in the same transaction: an `IntegrityError` if the link was already used.
         """
         with self.engine.begin() as connection:
             if nonce is not None:
@@ -175,18 +175,18 @@ class Records(RunTable):
         return None
 
     def unvote(self, run: str, question: str, who: str, nonce: str | None = None) -> None:
-        """Take back an answer that the run has refused."""
+        """Remove an answer that the run has refused."""
         with self.engine.begin() as connection:
             connection.execute(sa.delete(NONCES).where(NONCES.c.nonce == nonce))
             connection.execute(sa.delete(VOTES).where(VOTES.c.run == run, VOTES.c.question == question, VOTES.c.who == who))
 
     def votes(self, run: str, question: str | None = None, since: float = 0.0) -> dict[str, list[Vote]]:
-        """Return the answers of people, by question, in the order in which they came."""
+        """Return the answers of people by question, in order of arrival."""
         with self.engine.connect() as connection:
             return votes_of(connection, run, question, since)
 
     def answered_by(self, who: str, limit: int) -> list[tuple[str, str, str, Vote]]:
-        """Return what a person has answered, the latest first: the run, its program, the question, and the answer."""
+        """Return the answers of a person, latest first: the run, its program, the question, and the answer."""
         query = sa.select(VOTES, RUNS.c.program).join_from(VOTES, RUNS, VOTES.c.run == RUNS.c.run).where(VOTES.c.who == who)
         with self.engine.connect() as connection:
             rows = connection.execute(query.order_by(VOTES.c.at.desc()).limit(limit))
@@ -195,7 +195,7 @@ class Records(RunTable):
     # --- idempotency, the feed, the audit log -----------------------------------------------------------------------------------
 
     def reserve(self, key: str, digest: str, run: str) -> tuple[str, str]:
-        """Note that a key begins a run; return the digest and the run that the key has, maybe since earlier."""
+        """Record that a key starts a run; return the digest and run of the key, possibly existing ones."""
         with suppress(sa.exc.IntegrityError), self.engine.begin() as connection:  # the same may be sent twice at once
             connection.execute(sa.insert(REQUESTS).values(key=key, digest=digest, run=run, at=time()))
             return digest, run
@@ -204,7 +204,7 @@ class Records(RunTable):
             return found.digest, found.run
 
     def count_action(self, name: str, minute: int) -> int:
-        """Count an action of a caller in a minute, and return how many there are in all services of the store."""
+        """Count a caller's action in a minute; return the number in all services of the store."""
         insert = sqlite.insert if self.engine.dialect.name == "sqlite" else postgresql.insert
         counted = insert(RATES).values(name=name, minute=minute, count=1)
         counted = counted.on_conflict_do_update(index_elements=["name", "minute"], set_={"count": RATES.c.count + 1})
@@ -215,18 +215,18 @@ class Records(RunTable):
             return count
 
     def audit(self, who: str, means: str, action: str, run: str | None, question: str | None = None, sent: Json = None) -> None:
-        """Record who did what; of the request only a digest is kept."""
+        """Record who did what; only a digest of the request is kept."""
         with self.engine.begin() as connection:
             connection.execute(_audited(who, means, action, run, question, sent))
 
     def audit_runs(self, who: str, means: str, action: str, runs: Sequence[str]) -> None:
-        """Note who did the same with many runs."""
+        """Record who did the same with many runs."""
         with self.engine.begin() as connection:
             for run in runs:
                 connection.execute(_audited(who, means, action, run, None, None))
 
     def release(self, run: str, who: str) -> list[str]:
-        """End the claims of the questions of a run; return these questions."""
+        """End the claims on the questions of a run; return these questions."""
         claimed = [row for row in self.questions(questions_query(run=run), None) if row.claimed_by is not None]
         for row in claimed:
             self.claim(row, who, None, "admin")
@@ -248,7 +248,7 @@ class Records(RunTable):
             return list(connection.execute(sa.select(KEYS).where(KEYS.c.name == name)))
 
     def key(self, ident: str) -> KeyRow | None:
-        """Return an API key, and note once a minute that it is used."""
+        """Return an API key, recording its use at most once a minute."""
         with self.engine.begin() as connection:
             row = connection.execute(sa.select(KEYS).where(KEYS.c.id == ident)).first()
             if row is not None and (row.used or 0) < time() - 60:
@@ -256,20 +256,20 @@ class Records(RunTable):
             return row
 
     def add_session(self, digest: str, name: str, groups: Sequence[str], key: str | None, expires: float) -> None:
-        """Keep the digest of a session of pages; those that have ended go."""
+        """Store the digest of a page session; expired ones are deleted."""
         said = {"hash": digest, "name": name, "groups": [*groups], "key": key, "expires": expires}
         with self.engine.begin() as connection:
             connection.execute(sa.delete(SESSIONS).where(SESSIONS.c.expires < time()))
             connection.execute(sa.insert(SESSIONS).values(said))
 
     def session(self, digest: str) -> KeyRow | None:
-        """Return a session that has not ended."""
+        """Return an active session."""
         with self.engine.connect() as connection:
             found = sa.select(SESSIONS).where(SESSIONS.c.hash == digest, SESSIONS.c.expires >= time())
             return connection.execute(found).first()
 
     def end_session(self, digest: str) -> None:
-        """Forget a session."""
+        """Delete a session."""
         with self.engine.begin() as connection:
             connection.execute(sa.delete(SESSIONS).where(SESSIONS.c.hash == digest))
 
@@ -284,9 +284,9 @@ class Records(RunTable):
             return connection.execute(sa.delete(KEYS).where(KEYS.c.name == name)).rowcount
 
     def name_subjects(self, issuer: str | None) -> None:
-        """Rename people whom an earlier release called by bare names to those of their issuer, once for a store.
+        """Rename people whom an earlier release recorded by bare names to those of their issuer, once per store.
 
-        Only those who, by the audit log, have always used a token are renamed.
+        Only people who, according to the audit log, have always used a token are renamed.
         """
         if self.cursor("names") is not None:
             return
@@ -302,7 +302,7 @@ class Records(RunTable):
         self.move_cursor("names", issuer or "")
 
     def secret(self) -> str:
-        """Return the secret that signs sessions and links: one for all processes of the store, created when first needed."""
+        """Return the secret that signs sessions and links: one for all processes of the store, created on first use."""
         found = self.cursor("secret")
         if found is None:
             with suppress(sa.exc.IntegrityError), self.engine.begin() as connection:  # another process may make one now
@@ -326,7 +326,7 @@ SECRET_CHARACTERS: Final = 32
 
 
 def secrets_given() -> list[str]:
-    """Return the secrets of the environment; raise `SettingsError` for one that is too short."""
+    """Return the secrets in the environment; raise `SettingsError` for one that is too short."""
     secrets = [secret for secret in os.environ.get(SECRETS, "").split(",") if secret]
     if any(len(secret) < SECRET_CHARACTERS for secret in secrets):
         reason = f"a secret has at least {SECRET_CHARACTERS} characters, as `openssl rand -base64 48` prints them"

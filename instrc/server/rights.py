@@ -1,4 +1,4 @@
-"""Decide who may do what with a question; every protocol uses these rules only."""
+"""Decide who may do what with a question; these rules apply to every protocol."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _STANDING_IN: Final = "this is for whoever has claimed it, and for the role `ope
 def refusal_of(
     action: Action, question: QuestionInfo, caller: Caller, now: float, to: Caller | None = None
 ) -> InstrcError | None:
-    """Return why a caller may not do something with a question, or `None` if they may.
+    """Return why a caller may not perform an action on a question, or `None` if they may.
 
-    `to` is the other person, with their groups and roles as known here: a link is for a candidate, or for an
-    outsider where the question allows outsiders. Whoever is excluded by the question neither answers nor lets others answer.
+    `to` is the other person, with their known groups and roles: a link is for a candidate, or for an
+    outsider if the question allows outsiders. People excluded by the question can neither answer nor let others answer.
     """
     doing = f"{_ACTIONS[action]} `{question.question.id}` of `{question.run}`"
 
@@ -75,12 +75,12 @@ def refusal_of(
 
 
 def may_know_answers(caller: Caller, answered_by: Iterable[str], *, sees_run: bool, was_asked: bool) -> bool:
-    """Return whether a caller may know who has answered a question that is closed."""
+    """Return whether a caller may see who answered a closed question."""
     return sees_run or was_asked or caller.name in answered_by
 
 
 def is_candidate(question: QuestionInfo, person: Caller) -> bool:
-    """Return whether a question is for a person: they are named, and have the role, or a link names them."""
+    """Return whether a question is for a person: they are named and have the role, or a link names them."""
     if person.name.startswith(OUTSIDER):
         return question.approval.outsiders
     named = person.as_candidates & {*question.candidates}
@@ -89,7 +89,7 @@ def is_candidate(question: QuestionInfo, person: Caller) -> bool:
 
 
 def _may_be_candidate(question: QuestionInfo, person: Caller) -> bool:
-    """Return whether a person may be a candidate: only a token may confirm that they are in one of its groups."""
+    """Return whether a person may be a candidate: membership in some groups can only be confirmed by a token."""
     return any(each == "*" or each.startswith("group:") or each == person.name for each in question.candidates)
 
 

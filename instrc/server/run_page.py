@@ -1,4 +1,4 @@
-"""The facts of the page of a run: its steps with what became of them, folded where there are many, and its picture."""
+"""The data of a run's page: its steps with their states, folded if there are many, and its picture."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _FACTS: Final = ("input", "show", "answer", "output", "error", "complaints")
 
 
 class StepGroup(Struct):
-    """A step of a run, with everything that it did: once, or once for each element and round."""
+    """A step of a run with all its executions: one, or one per element and round."""
 
     key: str
     """Its command without element and round numbers."""
@@ -61,33 +61,33 @@ class StepGroup(Struct):
 
     @property
     def seconds(self) -> float | None:
-        """From the first beginning to the last end; `None` while it goes on."""
+        """The seconds from the first start to the last end; `None` while it is active."""
         ends = [span.ended for span in self.spans if span.ended is not None]
         return max(ends) - self.spans[0].began if len(ends) == len(self.spans) else None
 
     @property
     def tokens(self) -> int:
-        """What models have read and written."""
+        """The tokens read and written by models."""
         return int(sum(_numbers(span.facts.get("usage")) for span in self.spans))
 
     @property
     def cost(self) -> float:
-        """What models have cost, in dollars, as far as it is known."""
+        """The cost of models in dollars, as far as known."""
         return sum(cost for span in self.spans if isinstance(cost := span.facts.get("cost"), int | float))
 
     @property
     def tries(self) -> int:
-        """How often something was tried again."""
+        """The number of retries."""
         return sum(len(span.retries) for span in self.spans)
 
     @property
     def step(self) -> str | None:
-        """The key of its first step, from which the run can go on anew; `None` in a run below it, in elements and in rounds."""
+        """The key of its first step, from which the run can be forked; `None` in child runs, elements and rounds."""
         span = self.spans[0]
         return None if "/" in span.id or "[" in span.id else keys_of(span)[0]
 
     def page(self, state: str | None, first: int, most: int) -> list[TimelineSpan]:
-        """Return some elements, those that have failed first; with a state only those."""
+        """Return some executions, failed ones first, optionally in one state."""
         order = list(self.counts)
         chosen = [span for span in self.spans if state in {None, span.state}]
         return sorted(chosen, key=lambda span: order.index(span.state))[first : first + most]
@@ -99,7 +99,7 @@ def _numbers(usage: Json) -> float:
 
 
 def groups_of(spans: Iterable[TimelineSpan], titles: Mapping[str, str]) -> list[StepGroup]:
-    """Return the steps of a run in the order in which they began."""
+    """Return the steps of a run in order of their start."""
     groups: dict[str, StepGroup] = {}
     for span in spans:
         key = re.sub(r"\[\d+\]|#\d+", "", span.id)
@@ -121,35 +121,35 @@ def keys_of(span: TimelineSpan) -> list[str]:
 
 
 def name_of_step(key: str) -> str:
-    """Return the key of a step as a person reads it."""
+    """Return the display name of a step's key."""
     return re.sub(r"^step\d+_|_(?:User|Activity)$", "", key).replace("_", " ")
 
 
 def element_of(span: TimelineSpan) -> str:
-    """Return which element and round a command is of: "3", "3.2"; nothing of one that there is once."""
+    """Return the element and round of a command: "3", "3.2", or the empty string."""
     return ".".join(re.findall(r"\[(\d+)\]", span.id))
 
 
 def facts_of(span: TimelineSpan) -> list[tuple[str, str]]:
-    """Return what a step was given and what it gave, each cut to an excerpt."""
+    """Return the input and output of a step, each shortened."""
     values = [(name, span.facts[name]) for name in _FACTS if span.facts.get(name) not in (None, {}, [], "")]
     texts = [(name, value if isinstance(value, str) else dumps(value)) for name, value in values]
     return [(name, text if len(text) <= _EXCERPT else f"{text[:_EXCERPT]}\u2026") for name, text in texts]
 
 
 def schemas_of(process: Process) -> dict[str, Json]:
-    """Return the schemas of steps by their keys."""
+    """Return the schemas of steps by key."""
     return {step.key: step.schema for context in process.contexts() if isinstance(context, flow.Chunk) for step in context.steps}
 
 
 def titles_of(process: Process) -> dict[str, str]:
-    """Return the titles of steps by their keys."""
+    """Return the titles of steps by key."""
     titles = {key: optional_text(mapping(schema).get("title")) for key, schema in schemas_of(process).items()}
     return {key: title for key, title in titles.items() if title}
 
 
 def drawn(process: Process, name: str, groups: Iterable[StepGroup]) -> str | None:
-    """Return the picture of a program with the states of a run; `None` if it is too large."""
+    """Return the picture of a program with the states of a run, or `None` if it is too large."""
     by_key: dict[str, StepGroup] = {}
     for group in groups:
         for key in keys_of(group.spans[0]):
@@ -184,7 +184,7 @@ def _noted(step: PictureStep, group: StepGroup | None) -> PictureStep:
 
 
 def sample_picture() -> str | None:
-    """Return a picture with a step in each state, for the page of components."""
+    """Return a sample picture with a step in each state."""
     steps = {lane: {"type": "string", "title": lane} for lane in ("model", "server", "user")}
     contexts: JsonObject = {}
     spans: list[TimelineSpan] = []

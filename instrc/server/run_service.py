@@ -1,4 +1,4 @@
-"""The service of runs that every protocol adapts; authorization happens here, and nowhere else."""
+"""The service of runs that every protocol adapts; all authorization happens here."""
 
 from __future__ import annotations
 
@@ -87,9 +87,9 @@ class RunService:
         hub: Hub | None = None,
         secrets: Iterable[str] = (),
     ) -> None:
-        """`hub` is the sink of the engine: without it events of other processes and its own are polled.
+        """`hub` is the sink of the engine: without it events are polled.
 
-        `secrets` sign links and sessions, the last one; without any the store has one.
+        `secrets` sign links and sessions, using the last one; without any, the store provides one.
         """
         self.launchers: dict[str, Launcher] = dict(programs)
         self.engine = engine
@@ -114,7 +114,7 @@ class RunService:
 
     @property
     def names(self) -> NameRules:
-        """The spelling of names of settings and programs."""
+        """The rules for names in settings and programs."""
         return names_of(self.settings, self.records.has_keys)
 
     async def programs(self, caller: Caller) -> list[ProgramInfo]:
@@ -122,7 +122,7 @@ class RunService:
         return [program_info(name, self.launchers[name]) for name in self.launchers if caller.knows(name)]
 
     async def program(self, caller: Caller, program: str) -> ProgramInfo:
-        """Return a program; one that the caller may not see is as unknown as one that is not there."""
+        """Return a program; one that the caller may not see is reported as missing."""
         if program not in self.launchers or not caller.knows(program):
             near = nearest(program, [each.name for each in await self.programs(caller)])
             raise NotFoundError([problems.serving.NoSuchProgram(program=program, nearest=near)])
@@ -139,9 +139,9 @@ class RunService:
         metadata: Mapping[str, str] | None = None,
         wait: float = 0.0,
     ) -> RunInfo:
-        """Begin a run, and return as soon as it is recorded, or settled within `wait` seconds.
+        """Start a run, and return once it is recorded, or settled within `wait` seconds.
 
-        The same caller with the same `key` and the same inputs gets the same run; with others it is a `KeyReused`.
+        The same caller with the same `key` and inputs gets the same run; other inputs raise `KeyReused`.
         """
         await self._enter(caller)
         if any(len(name) > NAME for name in (key or "", *(metadata or {}).values())):
@@ -169,7 +169,7 @@ class RunService:
         return await self._info_of(caller, report)
 
     async def _settled(self, report: RunReport, wait: float) -> RunReport:
-        """Wait until a run that another process carries ends or asks for something, at most so many seconds."""
+        """Wait, with a time limit, until a run of another process ends or has a question."""
         end, pause = monotonic() + wait, 0.05
         while report.status == "running" and monotonic() < end:
             await self.hub.wait(report.run, pause)
@@ -180,7 +180,7 @@ class RunService:
         return report
 
     async def _enter(self, caller: Caller) -> None:
-        """Count a start or an answer of a caller: in a database, where other services may be, for all of them together."""
+        """Count a start or answer of a caller: with a database, across all services."""
         if self.records.engine.dialect.name == "sqlite":
             self.rate.enter(caller.name, _RATED)
             return
@@ -188,7 +188,7 @@ class RunService:
         self.rate.refuse(await asyncio.to_thread(self.records.count_action, caller.name, now // 60), _RATED, now)
 
     async def _require_free(self, caller: Caller, run: str) -> None:
-        """Refuse the id of a run that was deleted, or of another caller's: its state would be revealed."""
+        """Raise for the id of a deleted run, or of another caller's, whose state would otherwise be revealed."""
         row = await asyncio.to_thread(self.records.run, run)
         if row is not None and row.status == DELETED:
             raise GoneError([problems.runs.NoSuchRun(run=run, store="")])
@@ -204,7 +204,7 @@ class RunService:
         cursor: tuple[float, str] | None = None,
         own: bool = False,
     ) -> Page:
-        """Return a page of the runs that the caller may see, the latest first; with `own` of those that the caller began."""
+        """Return a page of the runs visible to the caller, latest first; with `own`, of those that the caller started."""
         seen = [name for name in self.launchers if caller.may_any(SEES, name) and not own]
         every = caller.may_any(SEES, "") and not own  # a role for `*`
         limit = max(1, min(limit, _MOST))
@@ -216,12 +216,12 @@ class RunService:
         return Page(page, (page[-1].began, page[-1].run) if len(rows) > limit else None)
 
     async def schedules(self, caller: Caller) -> list[Schedule]:
-        """Return the schedules of programs whose runs the caller may see, by name; a folder and memory have none."""
+        """Return the schedules of programs whose runs the caller may see, by name; folders and memory have none."""
         listed = await self.engine.schedules() if isinstance(self.engine, Scheduling) and self.engine.keeps_schedules else []
         return [schedule for schedule in listed if caller.may_any(SEES, schedule.program)]
 
     async def workers(self, caller: Caller) -> list[WorkerInfo]:
-        """Return the workers that carry runs; a folder and memory have none."""
+        """Return the workers that carry out runs; folders and memory have none."""
         if not any(caller.may("operator", name) for name in ("", *self.launchers)):
             caller.require("operator", "", "see workers")
         return await self.engine.workers() if isinstance(self.engine, WorkerListing) else []
@@ -236,12 +236,12 @@ class RunService:
         return await self._info_of(caller, report)
 
     async def trace(self, caller: Caller, run: str) -> list[Event]:
-        """Return the events of a run, in order; a caller who only answers a question sees their questions alone."""
+        """Return the events of a run, in order; a caller who only answers questions sees only these."""
         await self._require_whole(caller, run)
         return await asyncio.to_thread(self.engine.trace, run)
 
     async def story(self, caller: Caller, run: str) -> RunStory:
-        """Return how a run stands and was begun, what has happened in it, and what people have answered.
+        """Return the state and launch of a run, its events, and the answers of people.
 
         A caller who is only asked something in it gets how it stands alone. The record may be missing.
         """
@@ -257,19 +257,19 @@ class RunService:
         return await asyncio.to_thread(self.records.votes, run)
 
     async def cancel(self, caller: Caller, run: str) -> RunInfo:
-        """Cancel a run; one that has ended stays unchanged."""
+        """Cancel a run; one that has ended is unchanged."""
         return await self._operate(caller, run, "cancel", lambda: self.engine.cancel(run))
 
     async def resume(self, caller: Caller, run: str) -> RunInfo:
-        """Go on with a run that no process carries on."""
+        """Continue a run that no process carries out."""
         return await self._operate(caller, run, "resume", lambda: self.engine.resume(run))
 
     async def retry(self, caller: Caller, run: str, options: RetryOptions) -> RunInfo:
-        """Go on with a run that has failed or is held."""
+        """Retry a run that has failed or is held."""
         return await self._operate(caller, run, "retry", lambda: self.engine.retry(run, options))
 
     async def fork(self, caller: Caller, run: str, options: ForkOptions) -> RunInfo:
-        """Begin another run with the recorded results of one."""
+        """Start another run with the recorded results of a run."""
         report = await self._seen(caller, run)
         caller.require("operator", report.name, f"fork runs of `{report.name}`")
         if options.run is not None and await asyncio.to_thread(self.records.run, options.run) is not None:
@@ -285,7 +285,7 @@ class RunService:
         return await self._info_of(caller, made)
 
     async def delete(self, caller: Caller, run: str) -> None:
-        """Forget a run that has ended; that there was one stays known."""
+        """Delete a run that has ended; its existence remains known."""
         report = await self._seen(caller, run)
         caller.require("operator", report.name, f"delete runs of `{report.name}`")
         await self.engine.delete(run)
@@ -315,9 +315,9 @@ class RunService:
         cursor: tuple[float, str, str] | None = None,
         by_due: bool = False,
     ) -> Page:
-        """Return a page of open questions, the oldest first: `mine` are those that the caller may answer, `claimed` has.
+        """Return a page of open questions, oldest first: `mine` are those the caller may answer, `claimed` those they hold.
 
-        With `by_due` those that are due first come first.
+        With `by_due`, questions due first come first.
         """
         limit = max(1, min(limit, _MOST))
         every = caller.may_any((*SEES, "answerer"), "")
@@ -341,9 +341,9 @@ class RunService:
         return Page(page, (place, last.run, last.question.id))
 
     async def answered(self, caller: Caller, run: str, question: str, *, was_asked: bool = False) -> Sequence[Vote]:
-        """Return the answers to a question that is closed, as far as the caller may know them: others' without their data.
+        """Return the answers to a closed question, as far as the caller may see them: others' without their data.
 
-        `was_asked` says that the caller has seen it.
+        `was_asked` means that the caller has seen the question.
         """
         votes = (await asyncio.to_thread(self.records.votes, run, question)).get(question, [])
         row = await asyncio.to_thread(self.records.run, run)
@@ -353,11 +353,11 @@ class RunService:
         return [vote if sees_run or vote.who == caller.name else replace(vote, data=None, comment=None) for vote in votes]
 
     async def history(self, caller: Caller, limit: int = 50) -> list[tuple[str, str, str, Vote]]:
-        """Return what the caller has answered, the latest first: the run, its program, the question, and the answer."""
+        """Return the caller's answers, latest first: the run, its program, the question, and the answer."""
         return await asyncio.to_thread(self.records.answered_by, caller.name, limit)
 
     async def question(self, caller: Caller, run: str, question: str) -> QuestionInfo:
-        """Return an open question, by its id, a step or a chunk of it."""
+        """Return an open question by its id, one of its steps or its chunk."""
         report = await self._seen(caller, run, question)
         await self._note(report)
         try:
@@ -373,7 +373,7 @@ class RunService:
         return (await self._asked([replace(row, question=found)]))[0]
 
     async def _row_of(self, run: str, question: str) -> QuestionRow | None:
-        """Return the row of a question that the journal has: its carrier writes the row a moment after the entry."""
+        """Return the row of a question in the journal, which is written shortly after the journal entry."""
         for pause in (0.02, 0.05, 0.1, 0.3, 1.0):
             if (row := await asyncio.to_thread(self.records.question, run, question)) is not None:
                 return row
@@ -384,7 +384,7 @@ class RunService:
         return await asyncio.to_thread(self.records.question, run, question)
 
     async def claim(self, caller: Caller, run: str, question: str, *, to: str | None = None) -> QuestionInfo:
-        """Claim a question for the caller, or another person, for a while: only they can answer it."""
+        """Claim a question for the caller, or another person, for a while: only they can answer it then."""
         found = await self.question(caller, run, question)
         person = caller if to is None else await self._person(to)
         action: Action = "claim" if person.name == caller.name else "delegate"
@@ -394,14 +394,14 @@ class RunService:
         return await self.question(caller, run, question)
 
     async def release(self, caller: Caller, run: str, question: str) -> QuestionInfo:
-        """Release a question of the caller; an operator releases those of others too."""
+        """Release a question of the caller; operators may release those of others."""
         found = await self.question(caller, run, question)
         _require("release", found, caller)
         await self._claim(caller, found, caller.name, None, "release")
         return await self.question(caller, run, question)
 
     async def delegate(self, caller: Caller, run: str, question: str, to: str) -> QuestionInfo:
-        """Delegate a question of the caller to another person; an operator delegates any."""
+        """Delegate a question of the caller to another person; operators may delegate any."""
         return await self.claim(caller, run, question, to=to)
 
     async def _claim(self, caller: Caller, found: QuestionInfo, who: str, until: float | None, action: Action) -> None:
@@ -413,9 +413,9 @@ class RunService:
         await self._audit(caller, action, found.run, found.question.id)
 
     async def link(self, caller: Caller, run: str, question: str, to: str) -> str:
-        """Return the word of a link by which a person may see and answer one question, once; an operator makes it.
+        """Return the token of a link by which a person may see and answer one question, once; operators create links.
 
-        The person is a candidate, or an outsider where the question allows outsiders; the link has their rights of then.
+        The person is a candidate, or an outsider if the question allows outsiders; their rights are checked on use.
         """
         found, person = await self.question(caller, run, question), await self._person(to)
         if not is_candidate(found, person):
@@ -430,21 +430,21 @@ class RunService:
         return replace(await self._person(bearer.name), only=bearer.only, nonce=bearer.nonce)
 
     async def later(self, name: str, kept: JsonObject) -> Caller | None:
-        """Return the owner of something that is done later, with their rights of now."""
+        """Return the owner of later work with their current rights."""
         return await asyncio.to_thread(caller_later, self.settings, self.records, name, kept)
 
     async def _person(self, name: str) -> Caller:
-        """Return a person by name, with their groups and roles as known here."""
+        """Return a person by name, with their known groups and roles."""
         return await asyncio.to_thread(known_person, self.settings, self.records, name)
 
     async def answer(
         self, caller: Caller, run: str, question: str, data: Json, *, comment: str | None = None, tags: Collection[str] = ()
     ) -> RunInfo:
-        """Answer a question as the caller, and return as soon as that is recorded.
+        """Answer a question as the caller, and return once that is recorded.
 
-        A wrong answer, `RejectedAnswer`, leaves it open; `tags` are those of the question as the caller may have seen it.
-        Where several people have to answer, the run continues when enough of them agree, or when that has become impossible.
-        The same answer of the same person again changes nothing.
+        An invalid answer raises `RejectedAnswer` and leaves it open; `tags` are those of the question as seen by the caller.
+        If several people must answer, the run continues when enough of them agree, or when that has become impossible.
+        Repeating the same answer as the same person changes nothing.
         """
         await self._enter(caller)
         before = (await asyncio.to_thread(self.records.votes, run, question)).get(question, [])
@@ -494,19 +494,19 @@ class RunService:
             raise
 
     async def _is_recorded(self, run: str, question: str, data: Json) -> bool:
-        """Return whether the answer that a run has recorded for a question is this one."""
+        """Return whether the answer recorded by a run for a question is this one."""
         child, _, asked = question.rpartition("/")
         _, journal = await self.engine.journal(f"{run}/{child}" if child else run)
         return any(command == asked and result.get("ok") == data for command, result in journal.results)
 
     async def _now(self, caller: Caller, run: str) -> RunInfo:
-        """Return the state of a run in which the caller has just answered."""
+        """Return the state of a run just answered by the caller."""
         report = await self.engine.show(run)
         await self._note(report)
         return await self._info_of(caller, report)
 
     async def _decide(self, run: str, question: str, votes: Sequence[Vote], decided: Vote) -> RunReport:
-        """Continue a run with the answer that its votes have decided."""
+        """Continue a run with the answer decided by its votes."""
         agreed = [each.who for each in votes if side_of(each.data) == side_of(decided.data)]
         by: Author = {"who": ", ".join(agreed), "means": decided.means}
         work = self.engine.answer(run, question, decided.data, by)
@@ -515,7 +515,7 @@ class RunService:
         return report
 
     async def _finish_votes(self) -> None:
-        """Give runs the answers that were voted for when a process ended before it could."""
+        """Deliver decided answers left over by a process that ended before delivery."""
         for found in await self._asked(await asyncio.to_thread(self.records.voted, time() - _LEFT)):
             decided = found.approval.tally(found.votes)
             if decided is not None and found.votes[-1].at < time() - _LEFT:
@@ -523,7 +523,7 @@ class RunService:
                     await self._decide(found.run, found.question.id, found.votes, decided)
 
     def refusal(self, caller: Caller, found: QuestionInfo) -> Problem | None:
-        """Return why the caller may not answer a question, or `None` if nothing speaks against it."""
+        """Return why the caller may not answer a question, or `None` if they may."""
         error = refusal_of("answer", replace(found, claimed_by=None), caller, time())
         return None if error is None else error.problems[0]
 
@@ -541,15 +541,15 @@ class RunService:
         )
 
     def events(self, caller: Caller, run: str | None, after: int = 0) -> AsyncGenerator[NumberedEvent]:
-        """Yield the events of a run, or of all that the caller may see, after a number, as they happen.
+        """Yield the events of a run, or of all visible runs, after a number, as they happen.
 
-        Numbers of a run count the events of its trace; where some are lost, there is a `gap`. It ends with the run.
-        A `partial` is the answer of a model so far: it has the number of the event before it, and is not stored.
+        Numbers count the events of a run's trace; missing ones are reported as a `gap`. The stream ends with the run.
+        A `partial` is a model's answer so far: it has the number of the previous event, and is not stored.
         """
         return self._events_of_all(caller, after) if run is None else self._events_of(caller, run, after)
 
     async def has_told(self, caller: Caller, run: str, after: int) -> bool:
-        """Return whether a run has ended, and nothing has happened to it since the event of a number."""
+        """Return whether a run has ended, without events after a number."""
         report = await self._seen(caller, run)
         return report.has_ended and not await asyncio.to_thread(TraceReading(self.engine, run, after).events)
 
@@ -579,7 +579,7 @@ class RunService:
                 woken = await self.hub.wait(run, max(_LOOK, len(self.hub.boxes) / _LOOKS))
 
     async def _standings_of(self, caller: Caller, info: RunInfo, after: int) -> AsyncGenerator[NumberedEvent]:
-        """Yield the state of a run for a person who only answers a question in it, each time that it changes."""
+        """Yield the state of a run for a person who only answers a question in it, after each change."""
         before = standing_json(info.report)
         with self.hub.following(info.report.run):
             while not info.report.has_ended:
@@ -615,19 +615,19 @@ class RunService:
         return row is not None and row.starter == caller.name
 
     async def begin(self) -> None:
-        """Use the loop that runs now, and look for runs that others have changed, until `close`."""
+        """Bind to the running loop, and watch for runs changed by other processes, until `close`."""
         self.hub.bind()
         self._looking = asyncio.gather(self._look(), self._hear())
 
     async def close(self) -> None:
-        """Release the background tasks: the engine keeps the runs."""
+        """Stop the background tasks; the engine keeps the runs."""
         self._looking.cancel()
         for task in self._under_way.values():
             task.cancel()
         await asyncio.gather(self._looking, *self._under_way.values(), return_exceptions=True)
 
     async def _look(self) -> None:
-        """Finish the decisions of a process that has ended; read runs whose carriers do not write the table."""
+        """Finish decisions of processes that have ended; read runs that are not kept in the table."""
         if isinstance(self.engine, TableEngine):
             with suppress(InstrcError, SQLAlchemyError):  # the store may be away: whoever lists runs fills the table then
                 await self.engine.fill()
@@ -650,7 +650,7 @@ class RunService:
                 await self._note(await self.engine.show(run))
 
     async def _hear(self) -> None:
-        """Take in what happens to runs that other processes carry, and what models write in them, while somebody here waits."""
+        """Receive events and partial answers of runs in other processes, while there are local waiters."""
         number = 0
         while isinstance(self.engine, TracedEngine):
             await asyncio.sleep(TOLD_PAUSE)
@@ -687,7 +687,7 @@ class RunService:
         return report
 
     def _asks(self, caller: Caller, report: RunReport) -> bool:
-        """Return whether a run asks the caller something, or has asked: as a candidate, by a claim, or because of an answer."""
+        """Return whether the caller is or was asked in a run: as a candidate, by a claim, or by an answer."""
         if any(self._is_for(caller, report, each) for each in report.questions):
             return True
         voted = any(vote.who == caller.name for votes in self.records.votes(report.run).values() for vote in votes)
@@ -702,14 +702,14 @@ class RunService:
         return opening_of(self.settings, self.records.has_keys, program, question)
 
     async def _note(self, report: RunReport) -> None:
-        """Wake the waiters of a run, and write its state where its carrier does not."""
+        """Wake the waiters of a run, and write its state if its process does not."""
         if self._writes:
             async with self._turns.setdefault(report.run, asyncio.Lock()):
                 await asyncio.to_thread(self.records.note_changed, report, partial(self._opening, report.name))
             self._turns.pop(report.run, None)
 
     async def _info_of(self, caller: Caller, report: RunReport) -> RunInfo:
-        """Return what the caller may see of a run: all of it, or only its state and their questions."""
+        """Return the part of a run visible to the caller: all of it, or only its state and their questions."""
         row = await asyncio.to_thread(self.records.run, report.run)
         starter = None if row is None else row.starter
         if _may_see(caller, report.name, starter):
@@ -758,7 +758,7 @@ class RunService:
         return await self.engine.show(run)
 
     async def _is_taken(self, run: str, question: str | None) -> bool:
-        """Return whether a run is recorded, and does not ask a question any more."""
+        """Return whether a run is recorded, and a question no longer open."""
         if self._writes:
             report = await self.engine.show(run)
             return all(each.id != question for each in report.questions)
@@ -775,14 +775,14 @@ class RunService:
 
 
 def _require(action: Action, question: QuestionInfo, caller: Caller, to: Caller | None = None) -> None:
-    """Refuse an action that the caller may not do with a question."""
+    """Raise for an action that the caller may not perform on a question."""
     error = refusal_of(action, question, caller, time(), to)
     if error is not None:
         raise error
 
 
 def _may_see(caller: Caller, program: str, starter: str | None) -> bool:
-    """Return whether the caller may see a run of a program: those who see all of them, and who has begun it."""
+    """Return whether the caller may see a run of a program: by role, or as its starter."""
     return caller.may_any(SEES, program) or (starter == caller.name and caller.may("starter", program))
 
 

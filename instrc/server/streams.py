@@ -1,4 +1,4 @@
-"""Streams of events for followers of runs: new events of a trace, by number, and partial answers of models."""
+"""Event streams for followers of runs: new events of a trace, by number, and partial answers of models."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class NumberedEvent(Struct, frozen=True):
 
 
 class TraceReading:
-    """Reads new events of a trace, and numbers them; a trace that has become shorter is a `gap`."""
+    """Reads and numbers new events of a trace; a trace that has become shorter is reported as a `gap`."""
 
     def __init__(self, engine: Engine, run: str, after: int) -> None:
         self.engine = engine
@@ -40,7 +40,7 @@ class TraceReading:
         self._asked: set[str] = set()
 
     def events(self) -> list[NumberedEvent]:
-        """Return the events that were not delivered."""
+        """Return the undelivered events."""
         events, self._place = self.engine.trace_from(self.run, self._place)
         first, self._seen = self._seen, self._seen + len(events)
         found: list[NumberedEvent] = []
@@ -56,13 +56,13 @@ class TraceReading:
         return found
 
     def parts(self, box: dict[str, AnswerPart]) -> Iterator[NumberedEvent]:
-        """Yield the new parts of answers of models, of those that are not complete."""
+        """Yield the new parts of incomplete model answers."""
         for key in [key for key in box if key.partition("~")[0] in self._asked]:
             yield NumberedEvent(self.after, "partial", part_json(box.pop(key)))
 
 
 def part_json(part: AnswerPart) -> JsonObject:
-    """Return the answer of a model so far, for events."""
+    """Return a model's answer so far in event form."""
     return {"run": part.run, "id": part.key, "steps": [*part.steps], "value": part.value, "complete": [*part.complete]}
 
 
@@ -80,22 +80,22 @@ class Hub:
 
     @property
     def is_awaited(self) -> bool:
-        """Whether somebody waits for something to happen."""
+        """Whether there are waiters for events."""
         return bool(self._waiting)
 
     def bind(self) -> None:
-        """Use the loop that runs now."""
+        """Bind to the running loop."""
         self._loop = asyncio.get_running_loop()
 
     def saw(self, event: Event) -> None:
-        """Take an event of a run in: a sink for engines."""
+        """Process an event of a run: a sink for engines."""
         loop = self._loop
         if loop is not None and not loop.is_closed():
             with suppress(RuntimeError):  # it has been closed just now
                 loop.call_soon_threadsafe(self.wake, event["run"].partition("/")[0])
 
     def changed(self, changes: Iterable[RunChange]) -> None:
-        """Wake those who wait for runs whose rows have changed, from whichever thread wrote them."""
+        """Wake the waiters of runs whose rows have changed, from any thread."""
         loop = self._loop
         if loop is not None and not loop.is_closed():
             with suppress(RuntimeError):
@@ -103,14 +103,14 @@ class Hub:
                     loop.call_soon_threadsafe(self.wake, run)
 
     def heard(self, part: AnswerPart) -> None:
-        """Receive the answer of a model so far: for engines."""
+        """Receive a model's answer so far, from engines."""
         loop = self._loop
         if loop is not None and {None, part.run} & self.boxes.keys() and not loop.is_closed():
             with suppress(RuntimeError):
                 loop.call_soon_threadsafe(self.take, part)
 
     def take(self, part: AnswerPart) -> None:
-        """Keep a part for those who follow its run, and wake them a moment later."""
+        """Keep a part for followers of its run, and wake them shortly afterwards."""
         for run in (part.run, None):
             for box in self.boxes.get(run, ()):
                 box[part.key] = part
@@ -123,7 +123,7 @@ class Hub:
         self._release(run)
 
     def wake(self, run: str) -> None:
-        """Wake those who wait for a run, or for any."""
+        """Wake the waiters of a run, and those of any run."""
         self.touched.add(run)
         self._release(run)
         self._release(None)
@@ -134,7 +134,7 @@ class Hub:
                 future.set_result(None)
 
     async def wait(self, run: str | None, seconds: float) -> bool:
-        """Wait for an event of a run, or of any, for at most that long; return whether there was one."""
+        """Wait, with a time limit, for an event of a run, or of any; return whether there was one."""
         future = asyncio.get_running_loop().create_future()
         self._waiting.setdefault(run, set()).add(future)
         try:
@@ -148,7 +148,7 @@ class Hub:
 
     @contextmanager
     def following(self, run: str | None) -> Iterator[dict[str, AnswerPart]]:
-        """Give a box into which the newest parts of a run, or of all, come as long as this is open."""
+        """Yield a dict that collects the newest parts of a run, or of all runs, during the context."""
         box: dict[str, AnswerPart] = {}
         self.boxes.setdefault(run, []).append(box)
         try:

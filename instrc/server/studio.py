@@ -1,4 +1,4 @@
-"""The studio: a local page with an editor for one project and the output of the commands beside it."""
+"""The studio: a local page with an editor for one project and the output of commands beside it."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ _GRAPH_POLICY: Final = (
 
 
 class Studio(Struct):
-    """A project, its runs, and the page that shows them; it changes files of the project, and nothing else."""
+    """A project, its runs, and its page; only files of the project are changed."""
 
     root: Path
     service: RunService
@@ -107,7 +107,7 @@ class Studio(Struct):
         ]
 
     def close(self) -> None:
-        """Forget the earlier version of the files."""
+        """Discard the earlier version of the files."""
         shutil.rmtree(self._kept, ignore_errors=True)
 
     # --- files ----------------------------------------------------------------------------------------------------------------
@@ -123,7 +123,7 @@ class Studio(Struct):
                     yield Path(folder, name).relative_to(self.root)
 
     def path(self, given: Json) -> Path:
-        """Return a file of the project; one that lies elsewhere, or is no text of a project, is refused."""
+        """Return a file of the project; raise for files outside it, or of other types."""
         name = given if isinstance(given, str) and given and "\0" not in given else ""
         place = (self.root / name).resolve()
         inside = place.is_relative_to(self.root) and place.name.endswith(EDITED)
@@ -133,7 +133,7 @@ class Studio(Struct):
         return place
 
     def keep(self) -> None:
-        """Record the current files: later ones are compared with them."""
+        """Record the current files, with which later ones are compared."""
         shutil.rmtree(self._kept, ignore_errors=True)
         for each in self.listed():
             if (self.root / each).stat().st_size <= FILE_BYTES:
@@ -145,7 +145,7 @@ class Studio(Struct):
         return {}
 
     async def _write(self, asked: JsonObject) -> Json:
-        """Write a file, unless it was changed since it was read."""
+        """Write a file, unless it has changed since it was read."""
         place, text = self.path(asked.get("path")), asked.get("text")
         if not isinstance(text, str) or len(text.encode("utf-8", "replace")) > FILE_BYTES:
             refuse(f"the text of a file is a text of at most {FILE_BYTES:,} bytes", "/text")
@@ -168,7 +168,7 @@ class Studio(Struct):
         return HTMLResponse(made, 200, {"Content-Security-Policy": POLICY})
 
     async def _open(self, request: Request) -> Response:
-        """Set the cookie for a browser with the address that the command has printed."""
+        """Set the cookie for a browser that opens the printed address."""
         if not compare_digest(request.path_params["token"].encode(), self.token.encode()):
             raise AuthenticationError(
                 [problems.serving.NotAuthenticated(reason="this is not the address that the studio has printed")]
@@ -195,7 +195,7 @@ class Studio(Struct):
         return known if known is not None and known.source.text == text else self._session.put(place, text)
 
     async def _check(self, asked: JsonObject) -> Json:
-        """Return the problems of a text, as the language server reports them, with their fixes."""
+        """Return the problems of a text, as from the language server, with their fixes."""
 
         def check() -> Json:
             document = self._document(asked)
@@ -237,7 +237,7 @@ class Studio(Struct):
     # --- what commands show ---------------------------------------------------------------------------------------------------
 
     async def command(self, *words: str) -> CommandOutput:
-        """Return the output of a command about the files on disk."""
+        """Return the output of a command for the files on disk."""
         environment = {**os.environ, "NO_COLOR": "1", "COLUMNS": "100", "PYTHONIOENCODING": "utf-8"}
         async with self._turn:
             process = await asyncio.create_subprocess_exec(
@@ -275,7 +275,7 @@ class Studio(Struct):
         return CommandOutput(shown.code, shown.output.replace(f"{self._kept}/", "kept: "), shown.told).to_json()
 
     async def _graph(self, request: Request) -> Response:
-        """Return the page that `graph` writes, for a frame."""
+        """Return the page written by `graph`, for a frame."""
         caller_of(request)
         file = f"./{self.path(request.query_params.get('path')).relative_to(self.root).as_posix()}"
         shown = await self.command("graph", "--format", "html", "--", file)
@@ -287,7 +287,7 @@ class Studio(Struct):
     # --- runs -----------------------------------------------------------------------------------------------------------------
 
     async def _run(self, asked: JsonObject) -> Json:
-        """Begin a run of a program as it is on disk: a rehearsal, or with a model."""
+        """Start a run of a program as on disk: a rehearsal, or with a model."""
         place, export = self.path(asked.get("path")), optional_text(asked.get("export"))
         model = optional_text(asked.get("model")) or self.model
         rehearse = asked.get("rehearse") is True
@@ -356,7 +356,7 @@ def _fixes(problem: Problem, document: TextDocument) -> Json:
 
 
 def _inputs(text: str) -> Json:
-    """Return the inputs that were typed: a JSON object, else the request as text."""
+    """Return the entered inputs: a JSON object, or else the prompt as text."""
     try:
         value = loads(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""The pages of the service: templates that escape every text of others, and their words in several languages."""
+"""The pages of the service: templates that escape all foreign text, and their texts in several languages."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DEFAULT: Final = "en"
 
 
 class PageWords(dict[str, str]):
-    """The words of one language; a word that is not in the table is a mistake of the page, never an empty place."""
+    """The texts of one language; a missing text raises an error instead of leaving a gap."""
 
     def __getattr__(self, name: str) -> str:
         return self[name]
@@ -32,7 +32,7 @@ class PageWords(dict[str, str]):
 
 @cache
 def languages() -> Mapping[str, Words]:
-    """Return the words of all languages."""
+    """Return the texts of all languages."""
     return {name: PageWords(words) for name, words in _table().items() if " " not in name}
 
 
@@ -42,9 +42,9 @@ def _table() -> dict[str, dict[str, str]]:
 
 
 def spoken(problem: Problem, words: Words) -> list[tuple[str, bool]]:
-    """Return the sentences of a problem for a reader, and for each whether it is English for lack of a translation.
+    """Return the sentences of a problem for a reader, each with whether it is in English for lack of a translation.
 
-    The table has them under the sentences of the problem's class; advice for programs on how to authenticate is left out.
+    The table has them by the sentences of the problem's class; advice for programs on authentication is left out.
     """
     hint = None if isinstance(problem, NotAuthenticated) else problem.hint
     sentences = _table()[f"problems {words['language']}"]
@@ -53,7 +53,7 @@ def spoken(problem: Problem, words: Words) -> list[tuple[str, bool]]:
 
 
 def counted(words: Words, unit: str, count: int) -> str:
-    """Return a number of things in words, by the plural rules of the language: `minute one`, `minute few`, `minute many`."""
+    """Return a count with its unit by the plural rules of the language: `minute one`, `minute few`, `minute many`."""
     form = "one" if count == 1 else "many"
     if words["language"] == "ru":
         few = 2 <= count % 10 <= 4 and not 12 <= count % 100 <= 14
@@ -62,7 +62,7 @@ def counted(words: Words, unit: str, count: int) -> str:
 
 
 def operator_schema(question: Question, words: Words) -> JsonObject:
-    """Return the schema of what an operator is asked, with titles: to try again, to give the result, to let it fail."""
+    """Return the schema of an operator's question with titles: retry, provide the result, or let it fail."""
     branches: list[Json] = []
     for branch in listing(mapping(question.schema)["anyOf"]):
         members = mapping(mapping(branch)["properties"])
@@ -77,7 +77,7 @@ def _titled(schema: Json, title: str) -> Json:
 
 
 def words_for(accepted: str | None, setting: str | None = None) -> Words:
-    """Return the words for a reader: those of the setting, else of the first language of `Accept-Language` that there is."""
+    """Return the texts for a reader: in the setting's language, or the first supported one of `Accept-Language`."""
     if setting in languages():
         return languages()[setting or DEFAULT]
     wanted: list[tuple[float, str]] = []
@@ -113,7 +113,7 @@ def _as_json(value: Json) -> str:
 
 
 def _linked(text: str) -> Markup:
-    """Return a text in which addresses of the web are links."""
+    """Return a text with web addresses converted to links."""
     parts = re.split(r"(https?://[^\s<>\"'`]*[^\s<>\"'`.,;:!?)\]}*_])", text)
     return Markup("").join(
         Markup('<a href="{0}" rel="noreferrer">{0}</a>').format(part) if at % 2 else escape(part) for at, part in enumerate(parts)

@@ -1,4 +1,4 @@
-"""The responses of the service: programs, runs, questions, and pages of them; and the inputs of a program."""
+"""Responses of the service: programs, runs, questions, and pages of them; and the inputs of a program."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class QuestionInfo(QuestionRow, frozen=True):
 
     @property
     def tag(self) -> str:
-        """tag: A short text that changes with the content of the page."""
+        """A short text that changes with the content."""
         return digest_of([self.question.show, self.question.schema])[:24]
 
 
@@ -86,21 +86,21 @@ class RunStory(Struct, frozen=True):
 
 
 class Page(Struct, frozen=True):
-    """Some rows of a list, and the place after them."""
+    """Some rows of a list, and the cursor after them."""
 
     rows: tuple[RunRow, ...] | tuple[QuestionInfo, ...]
     next: tuple[float | str, ...] | None = None
 
 
 def program_info(name: str, launcher: Launcher) -> ProgramInfo:
-    """Describe a program that is offered under a name."""
+    """Return the description of a program offered under a name."""
     inputs = inputs_schema(launcher.prepared)
     title = str(inputs.pop("description")).partition("\n")[0]
     return ProgramInfo(name, title, inputs, output_schema(launcher.plan), launcher.plan["digest"])
 
 
 def inputs_of(info: ProgramInfo, given: JsonLike) -> JsonObject:
-    """Return the inputs of a run by name, with defaults; a text is the `prompt`. Refuse invalid ones."""
+    """Return the inputs of a run by name, with defaults; a text is the `prompt`. Raise for invalid ones."""
     inputs: JsonObject = dict(given) if isinstance(given, dict) else {} if given is None else {"prompt": cast("Json", given)}
     declared = as_object(info.inputs["properties"])
     for name, each in declared.items():

@@ -1,4 +1,4 @@
-"""The operations of the HTTP API for webhooks: add and remove them, list what became of their messages, and send these again."""
+"""HTTP operations for webhooks: add and remove them, list their deliveries, and send messages again."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _allowed(call: Callable[[Caller, RequestData], Awaitable[ResponseData]]) -> 
 
 
 async def _known(hooks: Webhooks, asked: RequestData) -> str:
-    """Return the webhook that the path names."""
+    """Return the webhook in the path."""
     hook = asked.path["hook"]
     if hook not in {each.id for each in await hooks.hooks()}:
         raise NotFoundError([problems.serving.InvalidRequest(reason="there is no such webhook", pointer="/hook")])

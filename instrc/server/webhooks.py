@@ -49,20 +49,20 @@ IpAddress: TypeAlias = IPv4Address | IPv6Address
 
 
 class AddressRules(Struct, frozen=True):
-    """The addresses that may be sent to: public ones, and the private networks that the settings allow."""
+    """The allowed destination addresses: public ones, and private networks from the settings."""
 
     allowed: tuple[IpNetwork, ...] = ()
 
     @classmethod
     def of(cls, networks: Iterable[str]) -> AddressRules:
-        """Return the rules of networks as `10.0.0.0/8`; raise `SettingsError` for a text that is no network."""
+        """Return the rules for networks such as `10.0.0.0/8`; raise `SettingsError` for an invalid one."""
         try:
             return cls(tuple(ip_network(each) for each in networks))
         except ValueError as error:
             raise SettingsError([problems.settings.InvalidSettings(key="serve.networks", reason=str(error))]) from None
 
     def refusal(self, address: IpAddress, *, encrypted: bool) -> str | None:
-        """Return why an address is refused, or `None` if it may be sent to."""
+        """Return why an address is refused, or `None` if it is allowed."""
         if isinstance(address, IPv6Address) and address.ipv4_mapped is not None:
             address = address.ipv4_mapped
         if is_inner(address) and not any(address in network for network in self.allowed):
@@ -72,7 +72,7 @@ class AddressRules(Struct, frozen=True):
         return None
 
     async def resolve(self, host: str, port: int, *, encrypted: bool) -> list[str]:
-        """Return the addresses of a host; raise `InputError` if one of them may not be sent to."""
+        """Return the addresses of a host; raise `InputError` if one of them is refused."""
         try:
             found = await asyncio.get_running_loop().getaddrinfo(host, port, type=1)  # a stream
         except (OSError, UnicodeError) as error:
@@ -84,7 +84,7 @@ class AddressRules(Struct, frozen=True):
         return addresses
 
     async def check(self, url: str) -> None:
-        """Refuse a URL that nothing may be sent to, with a `InputError`."""
+        """Raise `InputError` for a refused URL."""
         parts = _parts_of(url)
         await self.resolve(parts.host, parts.port or (443 if parts.scheme == "https" else 80), encrypted=parts.scheme == "https")
 
@@ -160,9 +160,9 @@ class Webhooks:
         id: str | None = None,  # noqa: A002  -- the name of the member
         details: JsonObject | None = None,
     ) -> tuple[Hook, str]:
-        """Add a webhook; return it and its secret, which is shown this once.
+        """Add a webhook; return it and its secret, which is shown only once.
 
-        `InputError` for an address that is refused, or an event that there is not.
+        Raise `InputError` for a refused address, or an unknown event.
         """
         unknown = [each for each in events if each not in EVENTS]
         if unknown or not events:
@@ -186,7 +186,7 @@ class Webhooks:
         return made, secret
 
     async def hooks(self, *, run: str | None = None) -> list[Hook]:
-        """Return the webhooks, the oldest first: those of one run, or those of no one run."""
+        """Return the webhooks, oldest first: those of one run, or those without a run."""
         of_run = HOOKS.c.run == run if run is not None else HOOKS.c.run.is_(None)
         query = sa.select(HOOKS).where(of_run).order_by(HOOKS.c.made)
         return [_hook_of(row) for row in await asyncio.to_thread(self._read, query)]
@@ -200,7 +200,7 @@ class Webhooks:
     async def deliveries(
         self, hook: str, chosen: DeliveryFilter | None = None, limit: int = 100, before: tuple[float, str] | None = None
     ) -> list[WebhookDelivery]:
-        """Return the log of a webhook, the latest messages first, those `before` a place in that order."""
+        """Return the deliveries of a webhook, latest first, `before` a cursor in that order."""
         columns = (DELIVERIES, MESSAGES.c.type, MESSAGES.c.run, MESSAGES.c.at)
         query = sa.select(*columns).join(MESSAGES, MESSAGES.c.id == DELIVERIES.c.message)
         query = query.where(*_conditions_of(hook, chosen or DeliveryFilter()))
@@ -210,7 +210,7 @@ class Webhooks:
         return [WebhookDelivery(**row._mapping) for row in await asyncio.to_thread(self._read, query)]  # noqa: SLF001  -- SQLAlchemy's public name
 
     async def send_again(self, hook: str, chosen: DeliveryFilter) -> int:
-        """Send messages of a webhook again that are not waiting to be sent; return how many. One that was disabled is enabled."""
+        """Requeue messages of a webhook that are not pending; return how many. A disabled webhook is enabled."""
         messages = sa.select(MESSAGES.c.id).join(DELIVERIES, MESSAGES.c.id == DELIVERIES.c.message)
         meant = messages.where(*_conditions_of(hook, chosen), DELIVERIES.c.status != "pending")
         enabled = sa.update(HOOKS).where(HOOKS.c.id == hook).values(disabled=None)
@@ -223,7 +223,7 @@ class Webhooks:
     # --- what happened ------------------------------------------------------------------------------------------------------
 
     def read_feed(self) -> None:
-        """Copy new entries of the feed into the outbox: each change once, whichever process has written it."""
+        """Copy new entries of the feed into the outbox: each change once, whichever process wrote it."""
         place = sa.select(CURSORS.c.value).where(CURSORS.c.name == _FEED).with_for_update()
         with self.database.begin() as connection:
             begin_write(connection)
@@ -253,7 +253,7 @@ class Webhooks:
             connection.execute(sa.insert(DELIVERIES), rows)
 
     def _body(self, change: RunChange) -> str:
-        """Return the body: ids and a link, and no data of the run."""
+        """Return the body: ids and a link, without data of the run."""
         when = datetime.fromtimestamp(change.at, UTC).isoformat().replace("+00:00", "Z")
         data: JsonObject = {"run": change.run, "program": change.program, **change.body, "link": self.link(change)}
         return dumps({"type": change.kind, "timestamp": when, "data": data}, indent=False)
@@ -264,7 +264,7 @@ class Webhooks:
             self._loop.call_soon_threadsafe(self._noted.set)
 
     def remind(self) -> int:
-        """Tell of the open questions that are due within an hour, and of those that are overdue, once each; return how many."""
+        """Send reminders for open questions due within an hour, and overdue ones, once each; return how many."""
         return self._remind("question.due", _DUE, SOON) + self._remind("question.overdue", _OVERDUE, 0.0)
 
     def _remind(self, kind: ChangeKind, cursor: str, ahead: float) -> int:
@@ -307,7 +307,7 @@ class Webhooks:
                     await asyncio.wait_for(self._noted.wait(), every)
 
     async def deliver(self) -> int:
-        """Send the due messages, each once, and return their number."""
+        """Send the due messages once each, and return their number."""
         await asyncio.to_thread(self.read_feed)
         turn = sa.func.row_number().over(partition_by=DELIVERIES.c.hook, order_by=DELIVERIES.c.due).label("turn")
         due = (
@@ -373,7 +373,7 @@ class Webhooks:
             return connection.execute(query).all()
 
     def _write(self, statements: Iterable[sa.Executable]) -> int:
-        """Carry out statements in one transaction; return how many rows the last one has changed."""
+        """Execute statements in one transaction; return the number of rows changed by the last one."""
         changed = 0
         with self.database.begin() as connection:
             for each in statements:
@@ -400,7 +400,7 @@ _NAT64: Final = ip_network("64:ff9b::/96")
 
 
 def is_inner(address: IpAddress) -> bool:
-    """Return whether an address is inside the machine or its own networks: loopback, private, link-local, metadata services."""
+    """Return whether an address is internal: loopback, private, link-local, metadata services."""
     if isinstance(address, IPv6Address):
         inside = [address.ipv4_mapped, address.sixtofour, *(address.teredo or ())]
         if address in _NAT64:
@@ -437,9 +437,9 @@ ANSWER_BYTES: Final = 64 * 1024
 
 
 async def post(url: str, body: str, headers: dict[str, str], rules: AddressRules) -> int:
-    """Send JSON to a URL; return the status of the answer.
+    """Send JSON to a URL; return the status of the response.
 
-    `InputError` if the address is refused; `OSError`, with words, if nothing answers in time.
+    Raise `InputError` if the address is refused, and `OSError`, with a message, if nothing responds in time.
     """
     parts = _parts_of(url)
     sent = {"Content-Type": "application/json", "User-Agent": "instrc", **headers, "Host": parts.netloc.decode("ascii")}
@@ -465,7 +465,7 @@ async def post(url: str, body: str, headers: dict[str, str], rules: AddressRules
 
 
 class _CheckedBackend(AutoBackend):
-    """Connects to the address that a host has, after the rules have allowed it."""
+    """Connects to the resolved address of a host after the rules have allowed it."""
 
     def __init__(self, rules: AddressRules, *, encrypted: bool) -> None:
         self.rules = rules
@@ -492,7 +492,7 @@ def _trusted() -> SSLContext:
 
 
 class WebhookDelivery(Struct, frozen=True):
-    """One message to one webhook, and its result."""
+    """A message to a webhook, and its result."""
 
     message: str
     hook: str
@@ -514,7 +514,7 @@ class WebhookDelivery(Struct, frozen=True):
 
 
 class DeliveryFilter(Struct, frozen=True):
-    """Which messages to a webhook are meant."""
+    """A filter of messages to a webhook."""
 
     status: str | None = None
     type: str | None = None
@@ -530,7 +530,7 @@ def _conditions_of(hook: str, chosen: DeliveryFilter) -> list[sa.ColumnElement[b
 
 
 def _numbered(body: str, number: int | None) -> str:
-    """Return the body of a message with its number among those of its run to this webhook; earlier releases gave none."""
+    """Return the body of a message with its number among those of its run to this webhook; earlier releases stored none."""
     return body if number is None else dumps({**as_object(loads(body)), "sequence": number}, indent=False)
 
 
@@ -539,5 +539,5 @@ LONGEST_PAUSE: Final = 6 * 3600.0
 
 
 def pause_after(attempts: int) -> float:
-    """Return the seconds to wait after so many attempts, with jitter, so that retries do not come at once."""
+    """Return the seconds to wait after a number of attempts, with jitter, so that retries are spread."""
     return min(FIRST_PAUSE * 4.0 ** min(attempts - 1, 20), LONGEST_PAUSE) * uniform(0.8, 1.2)  # noqa: S311  -- no secret
