@@ -237,7 +237,7 @@ class App:
             async for item in app.map("triage.aug", letters, concurrency=20):
                 print(item.number, item.value if item.ok else item.run or item.error)
 
-        `concurrency` runs work at the same time, and at most `rate` begin in a second.  With a store and an `id` the runs are
+        At most `concurrency` runs are active, and at most `rate` start per second.  With a store and an `id` the runs are
         `ID.0`, `ID.1` and so on, and the same call after a kill continues: runs that have ended are not repeated.
         `as_` is the class of the values.  `progress` is called with each result; `True` shows a bar, in a terminal or a notebook.
         """

@@ -95,7 +95,7 @@ def evaluate() -> None:
         found = instrc.evaluate(draft, cases, model=instrc.Scripted({"draft": {"text": "Dear Ann"}}))
         assert found.scores() == {"case 1": 1.0}
 
-    `cases` is a file, as `triage.eval.jsonl` (one of Python is run: its function `cases` yields them), or a list of cases with
+    `cases` is a file, such as `triage.eval.jsonl` (a Python file is run: its function `cases` yields them), or a list with
     `input`, and optionally `id`, `expected`, `tags`, `weight` and `answers`.  `checks` are functions that receive an
     `instrc.CheckedRun` and return true, false, a number from 0 to 1 (0.5 and above passes), or a text that says what is wrong; or
     checks in data set form, `{"label": "equal"}`.  Each case is run `repeat` times, with `concurrency` concurrent runs.

@@ -51,7 +51,7 @@ def compile(  # noqa: A001  -- `instrc.compile` is its name; nothing here compil
         program = '"Write a letter" | Introspect_Mixin(Draft)'
         [tool] = instrc.compile(program, vibes={"Draft": {"type": "object", "properties": {"text": {"type": "string"}}}})
 
-    `program` is a path if it is an `os.PathLike` or a text of one line that ends in `.aug` or `.json`, else the text itself.
+    `program` is a path if it is an `os.PathLike` or a single-line text ending in `.aug` or `.json`, otherwise the text itself.
     `emit` selects the document: `tool`, `result`, `flat`, `process`, `call`, or the default one (`auto`).
     `vibes` are in-memory instructions by name: JSON Schemas, pydantic models, dataclasses, `TypedDict`s, annotated
     functions, and tools in the formats of OpenAI, Anthropic, MCP, Gemini and others.  A list of classes and functions uses their

@@ -120,7 +120,7 @@ def _codes(options: Iterable[Json]) -> list[str]:
 
 
 def _members(shape: FieldShape, root: Json, value: JsonObject | None) -> dict[str, Json]:
-    """Return the members of an object that have fields, with those that a value has by conditions; without one all of these."""
+    """Return the members of an object with fields, including conditional ones for a value; without a value, all of these."""
     named = {name: part for name, part in mapping(shape.schema.get("properties")).items() if part is not False}
     required = listing(shape.schema.get("required"))
     shown = {name: part for name, part in named.items() if name in required or not is_read_only(part, root)}

@@ -535,7 +535,7 @@ _PLAIN_BOUNDS: Final = {(word, bound) for word in ("minLength", "minItems") for 
 
 
 def _lines(text: str) -> str:
-    """Return a text with `\n` line ends, as browsers send others."""
+    """Return a text with its line ends converted to line feeds, as browsers send others."""
     return text.replace("\r\n", "\n")
 
 

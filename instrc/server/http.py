@@ -271,7 +271,7 @@ def _endpoint(service: RunService, operation: Endpoint, rate: RateLimiter) -> An
 
 
 async def used_link(service: RunService, rate: RateLimiter, request: Request, word: str) -> Caller:
-    """Return the bearer of a link; uses are counted by link, wrong ones by address, so that nobody locks out their neighbours."""
+    """Return the bearer of a link; uses are limited by link, invalid links by address, so that neighbours are not locked out."""
     try:
         caller = await service.linked(word)
     except InstrcError:

@@ -118,7 +118,7 @@ class RefusedError(Exception):
 
 
 def _without_root_references(schema: JsonObject) -> JsonObject:
-    """Return a schema that refers to itself by a definition: clients put it into another schema, where `#` is another root."""
+    """Return a schema that refers to itself through a definition: clients embed it in another one, which changes `#`."""
     if not any(isinstance(node, dict) and node.get("$ref") == "#" for node in nodes(schema)):
         return schema
     definitions = as_object(schema.get("$defs") or {})

@@ -737,7 +737,7 @@ class RunService:
         known: bool = False,
         question: str | None = None,
     ) -> RunReport:
-        """Carry out a change that continues a run, and return its state as soon as that is recorded; the rest continues alone."""
+        """Make a change that continues a run, and return its state once recorded; the rest continues in the background."""
         task = asyncio.create_task(work)
         key = f"{run}!{token_hex(4)}"
         self._under_way[key] = task
