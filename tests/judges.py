@@ -9,7 +9,7 @@ from typing import Any
 import jsonschema
 from making import Maker
 
-from instrc.providers.lowering.rules import breaches  # the rules alone, without asking the engines
+from instrc.providers.lowering.verify import breaches  # the rules alone, without asking the engines
 from instrc.schema.flattening.flatten import flatten
 
 __all__ = ["breaches", "change", "keywords", "verdicts", "written_out"]

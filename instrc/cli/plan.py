@@ -45,7 +45,6 @@ class ScoreFormat(StrEnum):
 
     TABLE = "table"
     JSON = "json"
-    SVG = "svg"
 
 
 @plan_group.command()
@@ -174,18 +173,12 @@ def score(
     text = ""
     if right is not None and said is not None and bench is not None:
         from instrc.taskbench.score import score as compare
-        from instrc.taskbench.score import svg, table
+        from instrc.taskbench.score import table
 
         found = compare(
             [record for _, record in each_record(right.value)], [record for _, record in each_record(said.value)], bench
         )
-        match view:
-            case ScoreFormat.TABLE:
-                text = table(found)
-            case ScoreFormat.JSON:
-                text = f"{dumps(found.to_json())}\n"
-            case ScoreFormat.SVG:
-                text = svg(found)
+        text = table(found) if view is ScoreFormat.TABLE else f"{dumps(found.to_json())}\n"
     _deliver(text, output, (gold, predictions, tools), report, shape)
 
 

@@ -22,7 +22,7 @@ from instrc.schema.vocabulary import IN_PLACE
 from instrc.schema.walk import dereferenced, nodes, of_item, of_property, refers, subschemas
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, equal, listing, mapping
-from instrc.text.limits import BRANCHES_OF_A_PLACE, COMPARED_LEVELS, SHALLOW
+from instrc.text.limits import BRANCHES_OF_A_PLACE, COMPARED_LEVELS
 
 INSTANCES_COMPARED: Final = 400
 """Maximum instances tried in one comparison of two vibes, and again for their parts."""
@@ -148,7 +148,7 @@ class _PartSearch:
     def _differs(self, pair: _Pair) -> bool:
         """Return whether it is uncertain that one schema accepts everything that the other does."""
         self.answering.steps = 0
-        certain = self.answering.implies(pair.narrow, pair.wide, SHALLOW)
+        certain = self.answering.implies(pair.narrow, pair.wide, 0)
         return not certain or not (self.same_definitions or not refers(pair.narrow))
 
     def _followed(self, pair: _Pair) -> _Pair:

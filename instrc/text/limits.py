@@ -57,7 +57,5 @@ BRANCHES_OF_A_PLACE: Final = 20
 """Maximum schemas at one place whose branches are examined, and maximum branches of each."""
 COMPARED_LEVELS: Final = 60
 """Maximum nesting of two vibes that `instrc diff` compares."""
-SHALLOW: Final = 4
-"""Number of levels for which a plain comparison of schemas is faster."""
 META_ERRORS: Final = 10_000
 """Maximum errors requested from the meta-schema for one schema."""

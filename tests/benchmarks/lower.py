@@ -26,7 +26,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent.parent.parent))
 
 from instrc import encode, lift, lower, targets
-from instrc.providers.lowering.rules import breaches  # the rules alone, without asking the engines
+from instrc.providers.lowering.verify import breaches  # the rules alone, without asking the engines
 
 Schema = dict[str, Any]
 

@@ -70,8 +70,8 @@ def test_a_broken_line_is_told_with_its_place_and_the_others_are_read(instrc: In
     assert command == "check" or done.out
 
 
-@pytest.mark.parametrize(("view", "shows"), [("table", "n-F1"), ("json", '"by_shape"'), ("svg", "<svg")])
-def test_scores_are_shown_in_three_ways(instrc: Instrc, files: Path, view: str, shows: str) -> None:
+@pytest.mark.parametrize(("view", "shows"), [("table", "n-F1"), ("json", '"by_shape"')])
+def test_scores_are_shown_in_both_ways(instrc: Instrc, files: Path, view: str, shows: str) -> None:
     done = instrc("plan", "score", "two.jsonl", "two.jsonl", "--tools", "tools.json", "--as", view)
     assert (done.code, done.err) == (0, "")
     assert shows in done.out

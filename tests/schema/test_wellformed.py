@@ -13,7 +13,12 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from instrc.schema.walk import walk
-from instrc.schema.wellformed import doubtful, has_sound_keywords, is_sound, problems_of
+from instrc.schema.wellformed import (
+    doubtful,
+    has_sound_keywords,
+    is_sound,
+    problems_of,
+)  # the gate alone, without the meta-schema
 
 KEYWORDS = sorted(
     {

@@ -27,7 +27,7 @@ from judges import keywords
 from instrc import Inexpressible, Lowering, lower, targets
 from instrc.problems.errors import InstrcError
 from instrc.providers.lowering.context import Loss  # one step of a lowering
-from instrc.providers.lowering.rules import breaches  # the rules alone, without asking the engines
+from instrc.providers.lowering.verify import breaches  # the rules alone, without asking the engines
 from instrc.providers.transcode import Transcoder  # a value without the checks around it
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import equal

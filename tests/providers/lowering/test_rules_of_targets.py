@@ -10,7 +10,7 @@ from every_case import every_case
 from test_facts_of_targets import RICH
 
 from instrc import lower, targets
-from instrc.providers.lowering.rules import Breach, breaches  # the rules alone, without asking the engines
+from instrc.providers.lowering.verify import Breach, breaches  # the rules alone, without asking the engines
 from instrc.text.jsonvalue import at
 
 Plant = Callable[[Any], object]
