@@ -394,7 +394,7 @@ class BadCondition(Problem):
             case "call":
                 return "name the result of the call first: `const answer = …`"
             case "range":
-                return "write the number of times as a literal: `each i in 3 { … }`"
+                return "write the number of times, or the path to it: `each i in 3 { … }`, `each i in order.count { … }`"
             case "scalar":
                 return _scalar(self.word)
             case "list" if self.empty:
@@ -407,6 +407,8 @@ class BadCondition(Problem):
                 return f"write the path again: `PATH is … {self.word}`"
             case "bounds":
                 return "the path comes first: `PATH > 3`, `PATH >= 3 and PATH <= 5`"
+            case _ if self.word == "in" and self.at and self.at.text == "[":
+                return "make a written list a value first: `const items = do { […] }; each NAME in items { … }`"
             case _ if self.word == "in":
                 return "write the path of a list from a step or an `input`: `each NAME in found.items { … }`"
             case _:

@@ -301,9 +301,9 @@ class NotAList(Problem):
     @property
     def hint(self) -> str | None:
         if self.choosing:
-            return "let an earlier step return a list of only the names or ids"
+            return "choose from a list of only the names or ids: `const ids = each item in PATH { do { item.id } };`"
         if self.number:
-            return "write the number of times as a literal: `each i in 3 { … }`"
+            return "to count, let its schema say `integer`, or write the number: `each i in 3 { … }`"
         members = did_you_mean(tuple(f"{self.word}.{name}" for name in self.lists))
         return members or "name what has the type `array`; let an instruction return a list if there is none"
 

@@ -364,7 +364,7 @@ COMPARISONS: Mapping[Comparison, str] = {
     "exclusiveMaximum": "<",
 }
 """Keyword of each comparison with another path in a process, with its form in a program."""
-_BY_SIZE = frozenset({"minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum"})
+BY_SIZE = frozenset({"minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum"})
 
 
 class Condition(msgspec.Struct, frozen=True, gc=False):
@@ -648,7 +648,7 @@ def version_needed(contexts: Iterable[Context]) -> int | None:
 def _version_of(context: Context) -> int:
     if isinstance(context, Each | Repeat) and context.selection is not None:
         return ORDERED
-    if afters_of(context) or any(word in _BY_SIZE for each in _conditions_of(context) for word in each.compared.values()):
+    if afters_of(context) or any(word in BY_SIZE for each in _conditions_of(context) for word in each.compared.values()):
         return ORDERED
     return int(_is_of_version_1(context))
 

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from instrc.process import flow
 from instrc.runtime.interpreter.documents import BodyState, FailureKind, State
-from instrc.runtime.interpreter.v1.refusals import INPUT, bases_of, unread_decisions
+from instrc.runtime.interpreter.v1.refusals import INPUT, bases_of, unread_decisions, values_of_member
 from instrc.runtime.interpreter.v1.runnable import PlanRegion, PlanUnit, RunnablePlan
 from instrc.runtime.interpreter.v1.state import ROOT, Machine, scoped_id
 from instrc.runtime.interpreter.v1.values import holds
@@ -234,20 +234,25 @@ def _looks(program: RunnablePlan) -> Iterator[tuple[PlanRegion, flow.Read, Json]
                     yield from ((region, read, schema) for read, schema in (part.condition.tests if part.condition else ()))
                 yield from ((region, read, _NOT_EMPTY) for read in flow.reads_of(flow.source_of_block(unit.block)))
             if isinstance(unit.block, flow.Each | flow.Repeat) and unit.block.selection is not None:
-                yield from _of_selection(region, unit.block, unit.block.selection)
+                yield from _of_selection(program, region, unit.block, unit.block.selection)
 
 
 def _of_selection(
-    region: PlanRegion, block: flow.Each | flow.Repeat, chosen: flow.Selection
+    program: RunnablePlan, region: PlanRegion, block: flow.Each | flow.Repeat, chosen: flow.Selection
 ) -> Iterator[tuple[PlanRegion, flow.Read, Json]]:
     """Yield the paths that select elements: for the list, with an element that is selected."""
-    tests = () if chosen.condition is None else chosen.condition.tests
-    for case in [] if chosen.condition is None else chosen.condition.alternatives:
+    condition = chosen.condition or flow.Condition(())
+    for case in condition.alternatives:
         asked: list[Json] = []
-        for read, schema in [tests[number] for number in case]:
+        for number in case:
+            read, schema = condition.tests[number]
+            if condition.compared.get(number, condition.compared.get(number - 1, "")) in flow.BY_SIZE:
+                schema = _SEVERAL  # the other number may be smaller, as samples are
             if read.first != block.item:
                 yield region, read, schema
                 continue
+            for source in flow.reads_of(block.source):
+                yield from ((*place, schema) for place in _of_block_elements(program, region, source, read))
             inner = schema
             for segment in reversed(read.segments[1:]):
                 inner = {"type": "object", "properties": {segment.name: inner}, "required": [segment.name]}
@@ -256,6 +261,20 @@ def _of_selection(
         yield from ((region, read, _list_of(element)) for read in flow.reads_of(block.source))
     for value in (chosen.most, chosen.first):
         yield from ((region, read, _SEVERAL) for read in flow.reads_of(value))
+
+
+def _of_block_elements(
+    program: RunnablePlan, region: PlanRegion, source: flow.Read, read: flow.Read
+) -> Iterator[tuple[PlanRegion, flow.Read]]:
+    """Yield the paths in the body of the block whose value is a list to which a path into an element leads."""
+    place = program.locate(region, source)
+    for _ in range(place.levels):
+        region = program.regions[region.parent or 0]
+    for index in region.keys.get(place.name, ()) if place.source == "key" and not place.rest else ():
+        for body in [program.regions[number] for number in region.units[index].regions]:
+            tail = tuple(segment.name for segment in read.segments[1:])
+            for inner, given, more in values_of_member(body, body.value, tail):
+                yield inner, flow.Read((*given.segments, *map(flow.Segment, more)))
 
 
 _SEVERAL: Json = {"type": "integer", "minimum": 2}

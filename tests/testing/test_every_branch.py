@@ -125,6 +125,26 @@ def test_a_condition_on_an_element_of_a_list_is_reached() -> None:
     assert "eachContext1.whenContext1 branch 1" in taken
 
 
+@pytest.mark.parametrize(
+    "condition",
+    ["x.n > order.least", "x.n <= order.least", "x.name is order.name"],
+)
+def test_an_element_that_another_value_selects_is_reached(condition: str) -> None:
+    line = {"type": "object", "properties": {"name": {"type": "string"}, "n": {"type": "number"}}, "required": ["name", "n"]}
+    order = {"least": {"type": "number"}, "name": {"type": "string"}, "lines": {"type": "array", "items": line}}
+    vibes = {"Order": {"type": "object", "properties": order, "required": [*order]}, "Note": line}
+    program = f"const order = Order(prompt); each x in order.lines when {condition} {{ Note(x) }}"
+    assert not instrc.rehearse(instrc.artefacts(program, vibes=vibes)[0].documents["process"], "x").missed
+
+
+def test_an_element_of_a_block_is_selected_by_the_step_that_gives_it() -> None:
+    judge = {"type": "object", "properties": {"score": {"type": "integer"}}, "required": ["score"]}
+    program = """const all = each i in 3 { const t = Think(i); const j = Judge(t); { t, j } };
+        each x in all when x.j.score >= 7 first 2 { Judge(x) }"""
+    vibes = {"Think": {"type": "object", "properties": {"idea": {"type": "string"}}}, "Judge": judge}
+    assert not instrc.rehearse(instrc.artefacts(program, vibes=vibes)[0].documents["process"], "x").missed
+
+
 def test_a_refusal_that_no_condition_reads_is_a_branch() -> None:
     decision = '{ decision: { enum: ["Approve", "Reject"] } }'
     ask = f'@{{ title: "Ask_User", type: "object", properties: {decision}, required: ["decision"] }}'

@@ -151,7 +151,7 @@ MISTAKES = [
     # lists
     (PEOPLE + "each x in «p» { Draft(x) }", "not-a-list", "`p.attendees` or `p.names`"),
     (PEOPLE + "each x in «p.organizer» { Draft(x) }", "not-a-list", ""),
-    (PEOPLE + "each x in «[»1, 2] { Draft(x) }", "bad-condition", "path"),
+    (PEOPLE + "each x in «[»1, 2] { Draft(x) }", "bad-condition", "a written list a value first"),
     ("const s = Search_Activity(prompt); Draft(prompt, { subject: OneOf(«s») })", "not-a-list", "s.items"),
     (PEOPLE + "each x in «range»(3) { Draft(x) }", "bad-condition", "each i in 3"),
     (PEOPLE + "each x in «People»(p).attendees { Draft(x) }", "bad-condition", "name the result of the call first"),

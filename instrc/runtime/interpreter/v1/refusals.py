@@ -79,7 +79,7 @@ def bases_of(
             for number in unit.regions:
                 body = program.regions[number]
                 lists = isinstance(unit.block, Each) or (isinstance(unit.block, Repeat) and unit.block.source is not None)
-                waiting += _values_of_member(body, body.value, () if lists else tail)
+                waiting += values_of_member(body, body.value, () if lists else tail)
     return result
 
 
@@ -106,7 +106,7 @@ def _values_of_block(
                 yield body, Read((Segment(key, quoted=True),)), tail[1:] if name == "previous" else ()
 
 
-def _values_of_member(
+def values_of_member(
     region: PlanRegion, value: Value | None, tail: tuple[str, ...]
 ) -> Iterator[tuple[PlanRegion, Read, tuple[str, ...]]]:
     """Yield the paths that a member of a value leads to."""
@@ -114,7 +114,7 @@ def _values_of_member(
         case Read() as read:
             yield region, read, tail
         case Named(members) if tail:
-            yield from _values_of_member(region, members.get(tail[0]), tail[1:])
+            yield from values_of_member(region, members.get(tail[0]), tail[1:])
         case _:
             for read in reads_of(value):
                 yield region, read, ()
