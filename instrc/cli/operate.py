@@ -79,7 +79,7 @@ async def act(engines: Sequence[Engine], name: RunActionName, chosen: RunFilter,
     with _records(place) as records:
         statuses = Counter[str]()
         reasons = {run: why for kept, each in named for run, why in (await _acted(kept, action, each, records, statuses)).items()}
-        records.audit_runs("local", "command", action, [run for run in runs if run not in reasons])
+        records.audit("local", "command", action, *(run for run in runs if run not in reasons))
     ended = ", ".join(f"{number} {status}" for status, number in sorted(statuses.items()))
     for run, reason in reasons.items():
         write_error(f"{run}: {reason}\n")

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 Carry = Annotated[
     int | None,
-    typer.Option("--carry", metavar="N", min=1, help="Also carry up to N runs at once, beside the workers of a database."),
+    typer.Option("--carry", metavar="N", min=1, help="Carry up to N runs at once, in a database beside its workers."),
 ]
 
 
@@ -110,6 +110,8 @@ def _engine_of_service(
     from instrc.server import hosting
 
     kept = engine(store, name, watch=hub.saw, parts=hub.heard, worker=WorkerOptions(slots=carry or 0))
+    if carry is not None and not isinstance(kept, WorkerListing):
+        options.refuse_use("only the engine `durable` carries runs by number", "--carry")
     run_to_end(hosting.reach(kept, tell))
     if carry is None and isinstance(kept, WorkerListing) and scheme_of(store_place(store)):
         tell("workers carry the runs: start `instrc worker`, or carry some here with `--carry N`")

@@ -262,10 +262,6 @@ class TableEngine(Protocol):
     """An engine that keeps the run table up to date."""
 
     @property
-    def has_peers(self) -> bool:
-        """Whether other processes carry out runs of the store."""
-
-    @property
     def starts_by_queue(self) -> bool:
         """Whether `start` returns as soon as a run is enqueued, without waiting for its progress."""
 

@@ -25,9 +25,6 @@ class StoreLock(Protocol):
     def alone(self) -> AbstractContextManager[None]:
         """Create tables and queues while no other process does."""
 
-    def take(self, run: str) -> str | None:
-        """Take a run, by the id of its root; return the queue of another worker that owns it."""
-
     @property
     def is_locked(self) -> bool:
         """Whether it is still held: a server's lock ends with the connection."""
@@ -40,6 +37,9 @@ class StoreLock(Protocol):
 @runtime_checkable
 class SharedLock(StoreLock, Protocol):
     """The lock of a worker that shares a store, and the runs that it owns."""
+
+    def take(self, run: str) -> str | None:
+        """Take a run, by the id of its root; return the queue of another worker that owns it."""
 
     def own(self, runs: Collection[str], projects: Collection[str]) -> set[str]:
         """Take runs of these projects that no live worker owns; return which of `runs` it owns then."""

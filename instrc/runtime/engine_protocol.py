@@ -113,11 +113,11 @@ class WorkerInfo(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class WorkerOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """Options of a process that carries out runs on a server beside others."""
+    """Options of a process that carries out the runs of a store."""
 
     name: str | None = None
     slots: int | None = None
-    """Maximum concurrent runs, waiting ones excluded; 0 for none, `None` for no limit."""
+    """Maximum concurrent runs, waiting ones excluded; `None` for no limit, and 0 for none on a server."""
     drain: float = 10.0
     """Seconds for effects in flight to end on shutdown."""
 

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterat
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
+from signal import SIGTERM
 from socket import IPPROTO_TCP, SOCK_STREAM, create_server, getaddrinfo, socket
 from time import monotonic
 from types import FrameType
@@ -353,6 +354,9 @@ class GracefulServer(uvicorn.Server):
         self._closing = closing
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Begin to stop."""
-        super().handle_exit(sig, frame)
+        """Begin to stop; SIGTERM is not passed on, which would end the process before its runs are left."""
+        if sig == SIGTERM:
+            self.should_exit = True
+        else:
+            super().handle_exit(sig, frame)
         self._closing.set()

@@ -107,7 +107,7 @@ async def _act(service: RunService, caller: Caller, action: RunAction, run: str)
         await service.cancel(caller, run)
     elif action == "release":
         for question in await asyncio.to_thread(service.records.release, run, caller.name):
-            await asyncio.to_thread(service.records.audit, caller.name, caller.by, "release", run, question)
+            await asyncio.to_thread(service.records.audit, caller.name, caller.by, "release", run, question=question)
         service.hub.wake(run)
     else:
         if action == "erase":  # before its metadata go, by which it is found again after a kill

@@ -79,6 +79,9 @@ class Records(RunTable):
         if self._folder is not None:
             rmtree(self._folder, ignore_errors=True)
 
+    def _insert(self, table: sa.Table) -> sqlite.Insert | postgresql.Insert:
+        return (sqlite.insert if self.engine.dialect.name == "sqlite" else postgresql.insert)(table)
+
     def open_runs(self, limit: int) -> list[str]:
         """Return active runs, least recently checked first."""
         query = sa.select(RUNS.c.run).where(RUNS.c.status.in_(("running", "waiting", "held"))).order_by(RUNS.c.seen).limit(limit)
@@ -143,9 +146,8 @@ class Records(RunTable):
             if until is None:
                 connection.execute(sa.delete(CLAIMS).where(*place, free))
             else:
-                insert = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
                 place_of_claim, held = {"run": run, "question": name}, {"who": who, "until": until}
-                placed = insert(CLAIMS).values({**place_of_claim, **held})
+                placed = self._insert(CLAIMS).values({**place_of_claim, **held})
                 placed = placed.on_conflict_do_update(index_elements=[*place_of_claim], set_=held, where=free)
                 if connection.execute(placed).rowcount == 0:
                     return str(connection.execute(sa.select(CLAIMS.c.who).where(*place)).scalar())
@@ -165,8 +167,7 @@ class Records(RunTable):
                 connection.execute(sa.insert(NONCES).values(nonce=nonce, at=time()))
             place = (VOTES.c.run == run, VOTES.c.question == question, VOTES.c.who == vote.who)
             row = {"run": run, "question": question, **structs.asdict(vote)}
-            insert = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
-            if connection.execute(insert(VOTES).values(row).on_conflict_do_nothing()).rowcount == 0:
+            if connection.execute(self._insert(VOTES).values(row).on_conflict_do_nothing()).rowcount == 0:
                 # this has waited for whoever answered at the same moment; what it does now sees that answer
                 replaced = connection.execute(sa.update(VOTES).where(*place, VOTES.c.at < opened).values(row))
                 if replaced.rowcount == 0:
@@ -205,8 +206,7 @@ class Records(RunTable):
 
     def count_action(self, name: str, minute: int) -> int:
         """Count a caller's action in a minute; return the number in all services of the store."""
-        insert = sqlite.insert if self.engine.dialect.name == "sqlite" else postgresql.insert
-        counted = insert(RATES).values(name=name, minute=minute, count=1)
+        counted = self._insert(RATES).values(name=name, minute=minute, count=1)
         counted = counted.on_conflict_do_update(index_elements=["name", "minute"], set_={"count": RATES.c.count + 1})
         with self.engine.begin() as connection:
             count = int(connection.execute(counted.returning(RATES.c.count)).scalar_one())
@@ -214,16 +214,11 @@ class Records(RunTable):
                 connection.execute(sa.delete(RATES).where(RATES.c.name == name, RATES.c.minute < minute))
             return count
 
-    def audit(self, who: str, means: str, action: str, run: str | None, question: str | None = None, sent: Json = None) -> None:
-        """Record who did what; only a digest of the request is kept."""
-        with self.engine.begin() as connection:
-            connection.execute(_audited(who, means, action, run, question, sent))
-
-    def audit_runs(self, who: str, means: str, action: str, runs: Sequence[str]) -> None:
-        """Record who did the same with many runs."""
+    def audit(self, who: str, means: str, action: str, *runs: str, question: str | None = None, sent: Json = None) -> None:
+        """Record who did what with runs; only a digest of the request is kept."""
         with self.engine.begin() as connection:
             for run in runs:
-                connection.execute(_audited(who, means, action, run, None, None))
+                connection.execute(_audited(who, means, action, run, question, sent))
 
     def release(self, run: str, who: str) -> list[str]:
         """End the claims on the questions of a run; return these questions."""

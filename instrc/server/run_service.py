@@ -164,7 +164,7 @@ class RunService:
             report = await self._settled(await self.engine.start(launch), wait)
         else:
             report = await self._recorded(launch.run, self.engine.start(launch), wait)
-        await asyncio.to_thread(self.records.audit, caller.name, caller.by, "start", launch.run, None, launch.inputs)
+        await self._audit(caller, "start", launch.run, sent=launch.inputs)
         await self._note(report)
         return await self._info_of(caller, report)
 
@@ -655,7 +655,7 @@ class RunService:
         while isinstance(self.engine, TracedEngine):
             await asyncio.sleep(TOLD_PAUSE)
             with suppress(SQLAlchemyError):  # whoever waits looks now and then as well
-                if isinstance(self.engine, TableEngine) and self.engine.has_peers and self.hub.is_awaited:
+                if isinstance(self.engine, TableEngine) and self.engine.starts_by_queue and self.hub.is_awaited:
                     number = number or (await asyncio.to_thread(self.records.feed_bounds))[1]
                     changes = await asyncio.to_thread(self.records.feed, number)
                     number = changes[-1].number if changes else number
@@ -726,7 +726,7 @@ class RunService:
             caller.require("viewer", report.name, f"see all of `{run}`")
 
     async def _audit(self, caller: Caller, action: str, run: str, question: str | None = None, sent: Json = None) -> None:
-        await asyncio.to_thread(self.records.audit, caller.name, caller.by, action, run, question, sent)
+        await asyncio.to_thread(self.records.audit, caller.name, caller.by, action, run, question=question, sent=sent)
 
     async def _recorded(
         self,

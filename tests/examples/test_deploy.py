@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import tomllib
@@ -88,7 +87,7 @@ def started(command: list[str], folder: Path) -> Iterator[subprocess.Popen[str]]
         yield process
         assert process.poll() is None, process.communicate()
         process.terminate()
-        assert process.wait(30) in {0, -signal.SIGTERM}, process.communicate()
+        assert process.wait(60) == 0, process.communicate()
     finally:
         process.kill()
         process.communicate()

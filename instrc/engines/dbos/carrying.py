@@ -436,7 +436,7 @@ def child_of(carrier: RunCarrier, launch: LaunchDocument, journal: Journal, pare
     async def child(run: str, process: Json, command: ActivityCommand) -> Result:
         found = await carrier.claims.row(run)
         if found is not None and found.status == "SUCCESS":
-            return child_result(found.output, command)
+            return child_result(cast("Outcome", found.output), command)
         if found is not None:
             starting = asyncio.create_task(carrier.resume(run))
         else:

@@ -83,7 +83,7 @@ class DurableEngine(TracedEngine):
         self.worker: WorkerOptions = options.get("worker", WorkerOptions())
         self._fronts: bool = self.worker.slots == 0 and not self.location.is_local
         """Whether other processes carry all runs, and nobody waits here for what they do."""
-        self.starts_by_queue: bool = self._fronts
+        self.starts_by_queue: bool = self._fronts or (self.location.is_local and bool(self.worker.slots))
         """Whether `start` returns as soon as a run is in the queue, and does not wait for what it does."""
         self._shares: bool = self._fronts
         """Whether it works beside other workers of the store."""
@@ -97,11 +97,6 @@ class DurableEngine(TracedEngine):
         self._events.flush()
         with self._reading() as engine:
             return store.trace_from(self.location, engine, run, place)
-
-    @property
-    def has_peers(self) -> bool:
-        """Whether other processes carry out runs of the store; for a folder there is only one."""
-        return not self.location.is_local
 
     def use_table(self, table: RunTable, opening: OpeningOf) -> None:
         """Record runs in the table of a service, whose `opening` returns who may answer."""
@@ -459,7 +454,7 @@ class DurableEngine(TracedEngine):
         if self.location.is_local:
             return
         await self._is_held()
-        await self.asker.reach()
+        await self.asker.ask(lambda _: self.asker.db().connect().close())
 
     async def _is_held(self) -> bool:
         """Return whether the server still holds the local runner's lock; otherwise close the runner."""
@@ -476,7 +471,8 @@ class DurableEngine(TracedEngine):
 
         Return `False` if a process other than a worker owns a server's runs; raise if another process owns those of a folder.
         """
-        self.starts_by_queue = self._shares = not self.location.is_local
+        self._shares = not self.location.is_local
+        self.starts_by_queue |= self._shares
         if self._fronts:
             await asyncio.to_thread(self._prepare)
             return True

@@ -84,10 +84,6 @@ class ServerLock:
         finally:
             self.connection.execute(sa.text(f"SELECT pg_advisory_unlock({_SETUP_NUMBER})"))
 
-    def take(self, run: str) -> str | None:  # noqa: ARG002  -- all runs are its own
-        """Return `None`: this process owns every run."""
-        return None
-
     @property
     def is_locked(self) -> bool:
         """Whether the connection is alive."""
@@ -155,7 +151,7 @@ _TAKE = f"INSERT INTO instrc_owners AS o (run, worker) VALUES (:run, :me) {_OWN}
 _TAKE_ALL = f"""INSERT INTO instrc_owners AS o (run, worker) SELECT r, :me FROM unnest(CAST(:runs AS text[])) r
   LEFT JOIN {RUN_TABLE} i ON i.run = r WHERE i.project IS NULL OR i.project = ANY(:projects) {_OWN}"""  # noqa: S608  -- as above
 _NOW = "CAST(extract(epoch FROM now()) * 1000 AS bigint)"
-_ANEW = f"status = 'ENQUEUED', owner_xid = NULL, recovery_attempts = 0, started_at_epoch_ms = NULL, updated_at = {_NOW}"
+_ANEW = f"status = 'ENQUEUED', owner_xid = NULL, started_at_epoch_ms = NULL, updated_at = {_NOW}"
 _DRAW = f"""WITH next AS (SELECT workflow_uuid FROM dbos.workflow_status
   WHERE status = 'ENQUEUED' AND queue_name = ANY(:queues) ORDER BY priority, created_at LIMIT :most FOR UPDATE SKIP LOCKED),
   owned AS (INSERT INTO instrc_owners AS o (run, worker) SELECT workflow_uuid, :me FROM next {_OWN})
@@ -175,7 +171,7 @@ _PARK = f"""WITH own AS (UPDATE instrc_owners SET worker = 0, due = :due WHERE r
   UPDATE dbos.workflow_status w SET {_ANEW}, queue_name = '{PARKED}' FROM own
   WHERE w.workflow_uuid = own.run AND w.status = 'PENDING'"""  # noqa: S608  -- as above
 _HAND_OVER = f"""WITH own AS (DELETE FROM instrc_owners WHERE run = :run AND worker = :me)
-  UPDATE dbos.workflow_status SET {_ANEW}, queue_name = :queue
+  UPDATE dbos.workflow_status SET {_ANEW}, queue_name = :queue, recovery_attempts = recovery_attempts - 1
   WHERE workflow_uuid = :run AND status = 'PENDING' AND executor_id = :executor"""  # noqa: S608  -- as above
 _GIVE_BACK = f"""WITH own AS (DELETE FROM instrc_owners WHERE worker = :me RETURNING run)
   UPDATE dbos.workflow_status w SET {_ANEW}, queue_name = '{QUEUE}' FROM own

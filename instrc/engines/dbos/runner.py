@@ -227,8 +227,8 @@ class Runner:
         return self.claims.live
 
     async def owns(self, run: str) -> bool:
-        """Take a run for this process; return `False` if another worker of the store owns it."""
-        return await asyncio.to_thread(self.lock.take, run.partition("/")[0]) is None
+        """Take a run for this process; `False` if another worker of the store carries it."""
+        return self.shared is None or await asyncio.to_thread(self.shared.take, run.partition("/")[0]) is None
 
     async def begin(self, launch: LaunchDocument) -> Live:
         """Start a run; one that has started meanwhile continues."""
@@ -403,6 +403,8 @@ class Rest:
         self.begun: set[str] = set()
         """Runs that were taken from a queue, until they are left or end."""
         self._began = time()
+        self.slots: int | None = runner.options.slots or None if runner.shared is None else None
+        """How many runs of a folder are carried at once; on a server it is known before runs are drawn."""
         self._awake = asyncio.Event()
         self._watching: asyncio.Task[None] | None = None
         self._threads = ThreadPoolExecutor(thread_name_prefix="instrc-rest")
@@ -442,18 +444,19 @@ class Rest:
             await self._read()
         for run in [run for run, due in self.parked.items() if due is not None and due <= time()]:
             await self.runner.resume(run)
-        if self.runner.shared is not None and not self.runner.draining:
-            await self._share(self.runner.shared)
-        if (changed or woken) and not self.runner.draining:
-            await self._begin_queued()
+        if not self.runner.draining:
+            busy = await self._park_idle()
+            if self.runner.shared is not None:
+                await self._share(self.runner.shared, busy)
+            if changed or woken or self.slots is not None:
+                await self._begin_queued(busy)
         if self._letters or not self.runner.resting:
             self._since = monotonic()
         elif not self.asleep and monotonic() > self._since + LINGER:
             await self._begin()
 
-    async def _share(self, lock: SharedLock) -> None:
-        """Park waiting runs, take as many as there are free slots, and look periodically for those of dead workers."""
-        busy = await self._park_idle()
+    async def _share(self, lock: SharedLock, busy: int) -> None:
+        """Take as many runs as there are free slots, and look periodically for those of dead workers."""
         slots = self.runner.options.slots
         free = BATCH if slots is None else min(slots - busy, BATCH)
         if free > 0 and await asyncio.to_thread(lock.draw, served_projects(), free) == free:
@@ -463,7 +466,7 @@ class Rest:
             await asyncio.to_thread(lock.rescue)
             await asyncio.to_thread(lock.beat, self._info(busy))
 
-    async def _begin_queued(self) -> None:
+    async def _begin_queued(self, busy: int) -> None:
         """Start the runs in this process's queue, and in those of its projects if it owns all runs."""
         runner = self.runner
         projects = served_projects() if runner.shared is None else ()
@@ -472,7 +475,9 @@ class Rest:
         if queued:
             await self.end()
         for queue in queued:
-            self.begun.update(await runner.claims.begin_queued(partial(begin_queued, queue)))
+            begun = await runner.claims.begin_queued(partial(begin_queued, queue, self.slots, busy, runner.claims.resumed))
+            self.begun.update(begun)
+            busy += len(begun)
 
     async def _park_idle(self) -> int:
         """Park runs that have only waited for a while; return the number of active ones."""
@@ -482,7 +487,12 @@ class Rest:
         self._idle = {run: self._idle.get(run, monotonic()) for run in idle}
         answered = {run for run, _ in self._letters.values()}
         for run, due in idle.items():
-            if self._idle[run] < monotonic() - PARK_AFTER and due > time() + PARK_AFTER and run not in answered:
+            if (
+                self.runner.shared is not None
+                and self._idle[run] < monotonic() - PARK_AFTER
+                and due > time() + PARK_AFTER
+                and run not in answered
+            ):
                 await self.runner.park(run, None if due == float("inf") else due)
         return len((trees.keys() | self.begun) - idle.keys())
 
@@ -539,15 +549,20 @@ class Rest:
             await asyncio.to_thread(store.settle, self.runner.engine, letter.id, "taken" if taken else "refused")
 
 
-def begin_queued(queue: str) -> list[str]:
-    """Start all runs in a queue, as DBOS itself does after each polling interval; return them."""
+def begin_queued(queue: str, slots: int | None, busy: int, resumed: set[str]) -> list[str]:
+    """Start the runs in a queue, at most as many as have slots, as DBOS does after each polling interval; return them.
+
+    Those that were begun before, perhaps by a process that has died, are put into `resumed`.
+    """
     dbos, owner = _get_dbos_instance(), token_hex(16)
     own = copy(dbos._registry.get_internal_queue())  # noqa: SLF001  -- DBOS has no public way to look into a queue at once
-    own.name = queue
+    own.name, own._worker_concurrency = queue, slots  # noqa: SLF001  -- as above
     executor, version = GlobalParams.executor_id, GlobalParams.app_version
     system = dbos._sys_db  # noqa: SLF001  -- as above
-    begun, _ = system.start_queued_workflows(own, executor, version, None, owner_xid=owner)
+    begun, _ = system.start_queued_workflows(own, executor, version, None, busy, owner_xid=owner)
     for status in system.get_workflow_statuses(begun) if begun else ():
+        if (status["recovery_attempts"] or 0) > 1:
+            resumed.add(status["workflow_uuid"])
         execute_dequeued_workflow(dbos, status, owner)
     return begun
 
@@ -565,12 +580,13 @@ async def run_plan(launch: LaunchDocument) -> Outcome | None:
 
 
 async def _carry_here(runner: Runner, launch: LaunchDocument) -> Outcome | None:
-    """Carry out a run, unless another worker already does or serves its project."""
-    elsewhere = await asyncio.to_thread(runner.lock.take, launch["run"].partition("/")[0])
-    project = RunConfig.from_json(launch["how"]).project
-    if elsewhere is None and runner.shared is not None and project is not None and project not in served_projects():
-        elsewhere = store.queue_of(project)
-    if elsewhere is not None and runner.shared is not None:
-        await asyncio.to_thread(runner.shared.hand_over, launch["run"], elsewhere, GlobalParams.executor_id)
-        raise asyncio.CancelledError
+    """Carry a run, unless another worker carries it already or serves its project."""
+    if runner.shared is not None:
+        elsewhere = await asyncio.to_thread(runner.shared.take, launch["run"].partition("/")[0])
+        project = RunConfig.from_json(launch["how"]).project
+        if elsewhere is None and project is not None and project not in served_projects():
+            elsewhere = store.queue_of(project)
+        if elsewhere is not None:
+            await asyncio.to_thread(runner.shared.hand_over, launch["run"], elsewhere, GlobalParams.executor_id)
+            raise asyncio.CancelledError
     return await carry(runner, launch)

@@ -132,10 +132,6 @@ class FolderLock:
         """Return an empty context: there are no other processes."""
         return nullcontext()
 
-    def take(self, run: str) -> str | None:  # noqa: ARG002  -- all runs are its own
-        """Return `None`: this process owns every run."""
-        return None
-
     @property
     def is_locked(self) -> bool:
         """Whether it is still held."""

@@ -68,11 +68,6 @@ class StoreClient:
         with store.trouble(self.location):
             return await asyncio.to_thread(question, self.client())
 
-    async def reach(self) -> None:
-        """Check that the store responds."""
-        with store.trouble(self.location):
-            await asyncio.to_thread(lambda: self.db().connect().close())
-
     async def is_there(self) -> bool:
         """Return whether this store has ever been used."""
         if not self._is_there and self.location.exists():

@@ -20,6 +20,7 @@ from instrc.engines.dbos.runner import Runner  # moments of a carrier that no ru
 from instrc.engines.dbos.store import enqueue, launch_json  # as another process does
 from instrc.problems.errors import ConflictError, InstrcError
 from instrc.runtime.effects import Effects
+from instrc.runtime.engine_protocol import WorkerOptions
 from instrc.runtime.plan import plan_of
 from instrc.runtime.run_launch import Launch
 from instrc.runtime.run_report import RunReport
@@ -31,10 +32,10 @@ CALL = process(serverContext1=chunk(step1_send=call("Send", "prompt")))
 class Stage:
     """A store, and an activity that lasts until it is let go."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, slots: int | None = None) -> None:
         self.keys: list[str] = []
         self.released = threading.Event()
-        self.engine = DurableEngine(folder, self._equip)
+        self.engine = DurableEngine(folder, self._equip, worker=WorkerOptions(slots=slots))
 
     def _equip(self, run: str, _plan: Any, _how: Any, sink: Any) -> Effects:
         return Effects(run, Sample(), Activities({"Send": self._send}), sink)
@@ -118,6 +119,23 @@ def test_a_run_that_another_process_has_put_into_the_queue_goes_on(stage: Stage)
     stage.runner.client.resume_workflow("r1", queue_name=queue)
     until(lambda: stage.runner.client.list_workflows(workflow_ids=["r1"])[0].status == "PENDING")
     assert go(stage.engine.answer("r1", "userContext1", {"decision": "Approve"})).status == "done"
+
+
+def test_a_folder_has_as_many_runs_at_once_as_slots(tmp_path: Path) -> None:
+    """Those that only wait take none."""
+    stage = Stage(tmp_path, slots=2)
+    assert go(stage.engine.claim())
+    for run, document in (("asks", ASK), ("r1", CALL), ("r2", CALL), ("r3", CALL)):
+        assert go(stage.engine.start(launch(run, document))).status == "running"
+        if run == "asks":
+            until(lambda: go(stage.engine.show("asks")).status == "waiting")
+    until(lambda: len(stage.keys) == 2)
+    time.sleep(1)
+    assert stage.keys == ["r1/serverContext1.step1_send", "r2/serverContext1.step1_send"]
+    stage.released.set()
+    until(lambda: go(stage.engine.show("r3")).status == "done")
+    assert go(stage.engine.answer("asks", "userContext1", {"decision": "Approve"})).status == "done"
+    stage.engine.close()
 
 
 def test_a_run_that_is_put_into_the_queue_amid_an_effect_goes_on(stage: Stage) -> None:
