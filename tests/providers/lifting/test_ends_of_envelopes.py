@@ -137,6 +137,101 @@ def stream_of_anthropic(end: str) -> Any:
     return [*pieces, {"type": "message_delta", "delta": {"stop_reason": message["stop_reason"]}}, {"type": "message_stop"}]
 
 
+def chat_output(end: str) -> Any:
+    """Return structured output of Chat Completions: the value is a text."""
+    answer = chat(end)
+    message = answer["choices"][0]["message"]
+    if calls := message.pop("tool_calls", None):
+        message["content"] = calls[0]["function"]["arguments"]
+    return answer
+
+
+def responses_output(end: str) -> Any:
+    """Return structured output of OpenAI's Responses (openai 3.57.0 `ResponseOutputText`)."""
+    answer = responses(end)
+    text = {"cut": TEXT[:-3], "malformed": "a is x"}.get(end, TEXT)
+    part = {"type": "output_text", "text": text, "annotations": []}
+    item = {"type": "message", "id": "m", "role": "assistant", "status": "completed", "content": [part]}
+    return answer | {"output": [item if output["type"] == "function_call" else output for output in answer["output"]]}
+
+
+def anthropic_output(end: str) -> Any:
+    """Return structured output of Anthropic: a block of text (anthropic 2.14.0 `TextBlock`)."""
+    answer = anthropic(end)
+    if end != "failed":
+        block = {"type": "text", "text": TEXT[:-3] if end == "cut" else TEXT, "citations": None}
+        answer["content"] = [block for _ in answer["content"]]
+        answer["stop_reason"] = "end_turn" if answer["stop_reason"] == "tool_use" else answer["stop_reason"]
+    return answer
+
+
+def gemini_output(end: str) -> Any:
+    """Return structured output of Gemini: a part of text."""
+    answer = gemini(end)
+    for candidate in answer.get("candidates", ()):
+        content = candidate["content"]
+        content["parts"] = [{"text": TEXT[:-3] if end == "cut" else TEXT} for _ in content["parts"]]
+    return answer
+
+
+def bedrock_output(end: str) -> Any:
+    """Return structured output of Bedrock's Converse: a block of text (botocore 1.44.8 `ContentBlock`)."""
+    answer = bedrock(end)
+    if end != "failed":
+        message = answer["output"]["message"]
+        message["content"] = [{"text": TEXT[:-3] if end == "cut" else TEXT} for _ in message["content"]]
+        answer["stopReason"] = "end_turn" if answer["stopReason"] == "tool_use" else answer["stopReason"]
+    return answer
+
+
+def stream_of_responses(end: str) -> Any:
+    """Return the events of a stream of Responses (openai 3.57.0 `ResponseStreamEvent`); a cut one ends as incomplete."""
+    answer = responses(end)
+    pieces: list[Any] = [{"type": "response.created", "response": {**answer, "status": "in_progress", "output": []}}]
+    for index, item in enumerate(answer["output"]):
+        pieces.append({"type": "response.output_item.added", "output_index": index, "item": {**item, "status": "in_progress"}})
+        if item["type"] == "function_call":
+            about = {"item_id": "f", "output_index": index}
+            pieces.append({"type": "response.function_call_arguments.delta", **about, "delta": item["arguments"]})
+            pieces.append({"type": "response.function_call_arguments.done", **about, "arguments": item["arguments"]})
+        pieces.append({"type": "response.output_item.done", "output_index": index, "item": item})
+    return [*pieces, {"type": f"response.{answer['status']}", "response": answer}]
+
+
+def stream_of_gemini(end: str) -> Any:
+    """Return the chunks of a stream of Gemini: the reason is in the last one."""
+    answer = gemini(end)
+    if "candidates" not in answer:
+        return [answer]
+    [candidate] = answer["candidates"]
+    first = {**answer, "candidates": [{key: item for key, item in candidate.items() if key != "finishReason"}]}
+    return [first, {**answer, "candidates": [{**candidate, "content": {"role": "model", "parts": []}}]}]
+
+
+def stream_of_bedrock(end: str) -> Any:
+    """Return the events of a stream of Bedrock (ConverseStream, API reference, 2026-11)."""
+    pieces: list[Any] = [{"messageStart": {"role": "assistant"}}]
+    if end == "failed":
+        return [*pieces, {"modelStreamErrorException": {"message": "Oops", "originalStatusCode": 500}}]
+    answer = bedrock(end)
+    for index, block in enumerate(answer["output"]["message"]["content"]):
+        use = {key: item for key, item in block["toolUse"].items() if key != "input"}
+        pieces.append({"contentBlockStart": {"contentBlockIndex": index, "start": {"toolUse": use}}})
+        pieces.append({"contentBlockDelta": {"contentBlockIndex": index, "delta": {"toolUse": {"input": TEXT}}}})
+        pieces.append({"contentBlockStop": {"contentBlockIndex": index}})
+    pieces.append({"messageStop": {"stopReason": answer["stopReason"]}})
+    return [*pieces, {"metadata": {"usage": answer["usage"], "metrics": {"latencyMs": 1}}}]
+
+
+def stream_of_ollama(end: str) -> Any:
+    """Return the lines of a stream of Ollama: the last one has the reason."""
+    answer = ollama(end)
+    if end == "failed":
+        return [{"model": "m", "message": {"role": "assistant", "content": ""}, "done": False}, answer]
+    empty = {**answer, "message": {"role": "assistant", "content": ""}}
+    return [{"model": "m", "message": answer["message"], "done": False}, empty]
+
+
 ENVELOPES: dict[str, Envelope] = {
     item.__name__: item
     for item in (
@@ -148,8 +243,17 @@ ENVELOPES: dict[str, Envelope] = {
         bedrock,
         ollama,
         cohere,
+        chat_output,
+        responses_output,
+        anthropic_output,
+        gemini_output,
+        bedrock_output,
         stream_of_chat,
         stream_of_anthropic,
+        stream_of_responses,
+        stream_of_gemini,
+        stream_of_bedrock,
+        stream_of_ollama,
     )
 }
 DOORS: dict[str, Callable[[Any], Any]] = {
@@ -186,7 +290,8 @@ def test_an_envelope_is_told_by_its_end_whatever_the_schema(envelope: str, end: 
         assert lifted.status in {"ok", "invalid"}
         assert all("choices" not in call.value and "candidates" not in call.value for call in lifted.calls if call.valid)
     else:
-        assert lifted.status == ("invalid" if (envelope, end) == ("responses", "malformed") else STATUS.get(end, end))
+        unnamed = end == "malformed" and "responses" in envelope  # the API has no word for it
+        assert lifted.status == ("invalid" if unnamed else STATUS.get(end, end))
 
 
 @pytest.mark.parametrize("target", targets())
