@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import Any, Literal
+from zlib import crc32
 
 import pytest
 from applications import run_in_app
@@ -86,6 +88,15 @@ def events_of(kind: str, whole: dict[str, Any], cuts: Sequence[str]) -> Iterator
         for cut in cuts:
             yield "", {"model": "m", "done": False, "message": {"role": "assistant", "content": cut}}
         yield "", {**whole, "done_reason": "stop", "message": {"role": "assistant", "content": ""}}
+    elif kind == "bedrock":
+        use = {"toolUseId": "t1", "name": whole["output"]["message"]["content"][0]["toolUse"]["name"]}
+        yield "messageStart", {"role": "assistant"}
+        yield "contentBlockStart", {"contentBlockIndex": 0, "start": {"toolUse": use}}
+        for cut in cuts:
+            yield "contentBlockDelta", {"contentBlockIndex": 0, "delta": {"toolUse": {"input": cut}}}
+        yield "contentBlockStop", {"contentBlockIndex": 0}
+        yield "messageStop", {"stopReason": "tool_use"}
+        yield "metadata", {"usage": whole["usage"], "metrics": whole["metrics"]}
     elif kind == "gemini-output":
         for cut in cuts:
             yield "", {"candidates": [{"content": {"role": "model", "parts": [{"text": cut}]}}]}
@@ -112,11 +123,25 @@ def streamed(kind: str, value: Any, only: int | None = None, name: str = "step1_
     events = [*events_of(kind, SHAPES[kind](value, name), [text[at : at + 4] for at in range(0, len(text), 4)])][:only]
     if kind == "ollama":
         return 200, "".join(f"{json.dumps(each)}\n" for _, each in events).encode(), {"content-type": "application/x-ndjson"}
+    if kind == "bedrock":
+        body = b"".join(amazon_event(name, data) for name, data in events)
+        return 200, body, {"content-type": "application/vnd.amazon.eventstream"}
     lines = [
         f"event: {name}\ndata: {json.dumps({'type': name, **each})}\n\n" if name else f"data: {json.dumps(each)}\n\n"
         for name, each in events
     ]
     return 200, "".join(lines).encode(), {"content-type": "text/event-stream"}
+
+
+def amazon_event(name: str, data: Any, kind: str = "event") -> bytes:
+    """Return a message of Amazon's event stream (smithy.io, `amazon-eventstream`, 2026-11)."""
+    headers = b""
+    for key, value in ((f":{kind}-type", name), (":content-type", "application/json"), (":message-type", kind)):
+        headers += struct.pack(">B", len(key)) + key.encode() + b"\x07" + struct.pack(">H", len(value)) + value.encode()
+    payload = json.dumps(data).encode()
+    prelude = struct.pack(">II", 16 + len(headers) + len(payload), len(headers))
+    message = prelude + struct.pack(">I", crc32(prelude)) + headers + payload
+    return message + struct.pack(">I", crc32(message))
 
 
 def ask(kind: str, told: list[tuple[Any, tuple[str, ...]]] | None) -> Reply:
@@ -125,7 +150,7 @@ def ask(kind: str, told: list[tuple[Any, tuple[str, ...]]] | None) -> Reply:
     return asyncio.run(model_of(f"{kind}:m-1", Path()).answer(request))
 
 
-WHOLE = {"gemini", "gigachat", "bedrock"}
+WHOLE = {"gemini", "gigachat"}
 """They give the arguments of a function only as a whole."""
 STREAMING = SHAPES.keys() - WHOLE
 
@@ -142,7 +167,10 @@ def test_an_answer_in_pieces_is_the_answer_as_a_whole(kind: str, standin: Standi
     standin.answers.append((200, SHAPES[kind](FILLED, "step1_read")))
     reply, whole = ask(kind, told), ask(kind, None)
     assert (reply.answer, reply.usage, reply.complaints, reply.text) == (whole.answer, whole.usage, (), whole.text)
-    asked = [bool(sent.get("stream")) or "streamGenerateContent" in path for path, _, sent in standin.seen]
+    asked = [
+        bool(sent.get("stream")) or "streamGenerateContent" in path or path.endswith("/converse-stream")
+        for path, _, sent in standin.seen
+    ]
     assert asked == [kind in STREAMING, False]
     if kind in STREAMING:
         assert all(grows_into(value, FILLED) for value, _ in told)
@@ -203,6 +231,24 @@ def test_an_error_instead_of_a_stream_is_that_of_a_whole_answer(kind: str, stand
             ask(kind, told)
         errors.append((raised.value.code, raised.value.retry))
     assert errors[0] == errors[1] == ("429", True)
+
+
+@pytest.mark.parametrize("kind", ["bedrock"], indirect=True)
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [
+        ("throttlingException", "429"),
+        ("modelStreamErrorException", "500"),
+        ("serviceUnavailableException", "503"),
+        ("validationException", "400"),
+    ],
+)
+def test_an_error_within_a_stream_of_bedrock_has_its_status(kind: str, standin: Standin, name: str, code: str) -> None:
+    status, begun, headers = streamed(kind, FILLED, 4)
+    standin.answers.append((status, begun + amazon_event(name, {"message": "Too busy"}, "exception"), headers))
+    with pytest.raises(ModelError, match="Too busy") as raised:
+        ask(kind, [])
+    assert (raised.value.code, raised.value.retry) == (code, code != "400")
 
 
 PROGRAM = 'prompt | @{ title: "Draft", properties: { _why: { type: "string" }, text: { type: "string" } }, required: ["text"] }'

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from functools import partial
 from http import HTTPStatus
 from importlib import import_module
@@ -48,15 +48,18 @@ class Bedrock(Provider):
 
     async def send(self, client: Client, asked: ProviderRequest) -> Json:
         """Ask for a message."""
-        try:
-            answered: JsonObject = await asyncio.to_thread(partial(client.converse, **self._arguments(asked)))
-        except Exception as error:
-            about = mapping(mapping(getattr(error, "response", None)).get("ResponseMetadata"))
-            if not isinstance(status := about.get("HTTPStatusCode"), int) or status < HTTPStatus.BAD_REQUEST:
-                raise
-            headers = {name: str(value) for name, value in mapping(about.get("HTTPHeaders")).items()}
-            raise StatusError(status, headers, str(error)) from error
+        answered: JsonObject = await _in_thread(partial(client.converse, **self._arguments(asked)))
         return {name: item for name, item in answered.items() if name != "ResponseMetadata"}
+
+    async def stream(self, client: Client, asked: ProviderRequest) -> AsyncGenerator[JsonObject]:
+        """Ask for a message, event by event."""
+        events = (await _in_thread(partial(client.converse_stream, **self._arguments(asked))))["stream"]
+        pieces = iter(events)
+        try:
+            while (piece := await _in_thread(partial(next, pieces, None))) is not None:
+                yield piece
+        finally:
+            events.close()
 
     def _arguments(self, asked: ProviderRequest) -> JsonObject:
         """Return the arguments of a request; `extra` has model-specific fields."""
@@ -87,7 +90,31 @@ class Bedrock(Provider):
         return {"toolConfig": {"tools": [as_object(asked.payload), *mark], "toolChoice": choice}}
 
 
+async def _in_thread(call: Callable[[], Client]) -> Client:
+    """Call the library in a thread; raise `StatusError` for what the service refuses, also within a stream."""
+    try:
+        return await asyncio.to_thread(call)
+    except Exception as error:
+        response = mapping(getattr(error, "response", None))
+        about = mapping(response.get("ResponseMetadata"))
+        status = about.get("HTTPStatusCode") or _STATUS.get(str(mapping(response.get("Error")).get("Code")))
+        if not isinstance(status, int) or status < HTTPStatus.BAD_REQUEST:
+            raise
+        headers = {name: str(value) for name, value in mapping(about.get("HTTPHeaders")).items()}
+        raise StatusError(status, headers, str(error)) from error
+
+
+_STATUS: Final[Mapping[str, int]] = {
+    "internalServerException": 500,
+    "modelStreamErrorException": 500,
+    "serviceUnavailableException": 503,
+    "throttlingException": 429,
+    "validationException": 400,
+}
+"""Statuses of errors within a stream; API reference, ConverseStream, 2026-11: that of a model is to be tried again."""
+
+
 def _keep_report(response_dict: Mapping[str, Any], **_: object) -> None:  # botocore has no type for it
     """Raise the error that an answer reports: the library drops what it does not know."""
-    if response_dict["status_code"] < HTTPStatus.BAD_REQUEST:
-        require_no_report(response_dict["body"])
+    if response_dict["status_code"] < HTTPStatus.BAD_REQUEST and isinstance(body := response_dict["body"], bytes):  # no stream
+        require_no_report(body)

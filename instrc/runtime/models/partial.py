@@ -46,10 +46,11 @@ TellPart: TypeAlias = Callable[[AnswerPart], object]
 def written(piece: JsonObject) -> tuple[str, str]:
     """Return the text that a chunk of a stream adds to a call, and to the text beside it.
 
-    Chat Completions, Responses, Anthropic Messages, Ollama and Gemini are supported.
+    Chat Completions, Responses, Anthropic Messages, Bedrock, Ollama and Gemini are supported.
     """
     delta, message = mapping(piece.get("delta")), mapping(piece.get("message"))
-    call = [text_or_empty(delta.get("partial_json"))]
+    delta = delta or mapping(mapping(piece.get("contentBlockDelta")).get("delta"))
+    call = [text_or_empty(delta.get("partial_json")), text_or_empty(mapping(delta.get("toolUse")).get("input"))]
     said = [text_or_empty(delta.get("text")), text_or_empty(message.get("content"))]
     kind, fragment = piece.get("type"), text_or_empty(piece.get("delta"))
     call.append(fragment if kind == "response.function_call_arguments.delta" else "")
@@ -73,6 +74,7 @@ def is_last(piece: JsonObject) -> bool:
         piece.get("done") is True
         or any(piece.get("type") == kind for kind in ("response.completed", "response.incomplete", "response.failed"))
         or "promptFeedback" in piece
+        or "messageStop" in piece
         or bool(mapping(piece.get("delta")).get("stop_reason"))
         or any(reasons)
     )
@@ -86,7 +88,7 @@ def whole_answer(pieces: list[JsonObject], names: tuple[str | None, str, str]) -
         raise ModelError(message, code="unreadable", retry=True)
     member, *counted = names  # beside the counts that the answer itself has, such as those of Ollama, all are those of tokens
     holders = [
-        item for piece in pieces for item in (*(mapping(piece.get(key)) for key in ("message", "response")), piece)
+        item for piece in pieces for item in (*(mapping(piece.get(key)) for key in ("message", "response", "metadata")), piece)
     ]  # Anthropic counts in two
     counts: JsonObject = {}
     for holder in holders if member is None else [mapping(item.get(member)) for item in holders]:
