@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from datetime import UTC, datetime
 from hashlib import sha256
+from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 
@@ -167,8 +168,8 @@ def _shown(found: Tuning, held: int) -> list[str]:
 
 def _write(subject: Subject, found: Tuning, model: str) -> None:
     """Write the form beside the program."""
-    from instrc.compiler.tuned import Tuned, digest_of, tuned_file
-    from instrc.vibes.find_files import read_text
+    from instrc.compiler.tuned import Tuned, digest_of
+    from instrc.vibes.find_files import read_text, tuned_file
 
     assert found.comparison is not None
     assert subject.flat is not None
@@ -193,7 +194,7 @@ def _write(subject: Subject, found: Tuning, model: str) -> None:
         },
         form=found.best,
     )
-    file = tuned_file(subject.program)
+    file = tuned_file(Path(subject.program))
     if wrong := try_to_write({file: tuned.text()}):
         raise SettingsError(wrong)
     report_written([file], Format.TEXT)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, Literal, cast
@@ -18,6 +17,7 @@ from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, as_texts, listing, mapping
 from instrc.text.names import snake
 from instrc.text.source import Source
+from instrc.vibes.find_files import tuned_file
 
 
 class PromptForm(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -70,7 +70,6 @@ _HEAD: Final = (
     "# Written by `instrc tune`: what this model reads of this program.\n"
     "# Remove the file to go back to the program as it is written.\n"
 )
-ENDING: Final = ".tuned.toml"
 
 
 def _plain(value: Json) -> Json:
@@ -83,16 +82,9 @@ def _toml(value: Json) -> str:
     return dumps(value, indent=False).replace("\x7f", "\\u007f")
 
 
-def tuned_file(program: str) -> Path:
-    """Return the place of the form of a program."""
-    return Path(program).with_name(Path(program).name.removesuffix(".aug") + ENDING)
-
-
 def read_tuned(program: str, report: Report) -> Tuned | None:
-    """Return the form beside a program; `None` if there is none, or it cannot be read, which is reported."""
-    file = tuned_file(program)
-    if not os.path.isfile(file):  # noqa: PTH113  -- no error for a NUL
-        return None
+    """Return the form beside a program; `None` if it cannot be read, which is reported."""
+    file = tuned_file(Path(program))
     try:
         table = cast("JsonObject", read_toml(read_whole(str(file)).decode()))
         form = mapping(table.get("form"))
@@ -198,7 +190,7 @@ class TunedForm:
         if reason is not None:
             from instrc.problems.settings import NotTuned  # as above
 
-            self.report.add(NotTuned(at=Source(str(tuned_file(self.source.name)), "").whole(), reason=reason))
+            self.report.add(NotTuned(at=Source(str(tuned_file(Path(self.source.name))), "").whole(), reason=reason))
             return flat
         self.words = tuned.form.words
         return formed(flat, tuned.form)

@@ -20,7 +20,7 @@ from instrc.problems.suggest import comparison_key, nearest
 from instrc.text.files import is_regular
 from instrc.text.sentences import EN
 from instrc.text.source import Source
-from instrc.vibes.find_files import STDIN, read_bytes, readable, shown_path
+from instrc.vibes.find_files import STDIN, read_bytes, readable, shown_path, tuned_file
 from instrc.vibes.project import DEFAULT_PROJECT, Project, ProjectContext
 from instrc.vibes.registry import Registry
 from instrc.vibes.settings import Settings
@@ -98,7 +98,7 @@ class Workspace:
         settings = self._project.settings(place).file
         folders = [root.path for root in self.registry(path).roots]
         own = [each for each in (place, settings) if each is not None]
-        tuned = [] if place is None else [_tuned_place(place)]
+        tuned = [] if place is None else [tuned_file(place)]
         return lambda: [
             *own,
             *(file for file in tuned if is_regular(str(file))),
@@ -196,7 +196,7 @@ class Workspace:
 
     def _tuned(self, source: Source, place: Path | None, overrides: OptionOverrides, report: Report) -> TunedForm | None:
         """Return the form that `instrc tune` has chosen for a program."""
-        if place is None or not overrides.tuned or not source.name.endswith(".aug") or not is_regular(str(_tuned_place(place))):
+        if place is None or not overrides.tuned or not source.name.endswith(".aug") or not is_regular(str(tuned_file(place))):
             return None
         from instrc.compiler.tuned import TunedForm, read_tuned  # few programs are tuned
 
@@ -268,14 +268,9 @@ def _own_report(report: Report, file: str) -> Iterator[Report]:
         report.problems.extend(found.problems)
 
 
-def _tuned_place(program: Path) -> Path:
-    """Return where the form of a program is; most have none, and load nothing for it."""
-    return program.with_name(program.name.removesuffix(".aug") + ".tuned.toml")
-
-
 def _locked_form(program: str, folder: Path) -> Locked | None:
     """Return the entry of a lock for the form of a program; `None` if it has none."""
-    file = _tuned_place(Path(program))
+    file = tuned_file(Path(program))
     if not program.endswith(".aug") or not is_regular(str(file)):
         return None
     from hashlib import sha256

@@ -7,6 +7,7 @@ import stat
 import sys
 from collections.abc import Iterator, Sequence
 from itertools import islice
+from pathlib import Path
 from typing import IO, Final
 
 from instrc import problems
@@ -168,3 +169,8 @@ def unreadable(path: str, why: str, nearest: tuple[str, ...] = ()) -> Problem:
     """Return the problem, with the file as its place, so that machines see it."""
     name = shown_path(path)
     return problems.files.UnreadableFile(at=Source(name, "").whole(), path=name, reason=why, nearest=nearest)
+
+
+def tuned_file(program: Path) -> Path:
+    """Return where the form of a program is that `instrc tune` writes."""
+    return program.with_name(f"{program.name.removesuffix('.aug')}.tuned.toml")

@@ -14,7 +14,7 @@ import pytest
 
 import instrc
 from instrc import Reply, Request
-from instrc.compiler.tuned import PromptForm, Tuned, digest_of, read_tuned, tuned_file
+from instrc.compiler.tuned import PromptForm, Tuned, digest_of, read_tuned
 from instrc.problems.report import Report
 from instrc.testing.evaluation.dataset import DataSet, EvalCase  # cases without a file
 from instrc.testing.evaluation.runner import Budget, EvalOptions
@@ -30,6 +30,7 @@ from instrc.testing.evaluation.tune import (
     tuned,
 )  # a simulation
 from instrc.text.source import Source
+from instrc.vibes.find_files import tuned_file
 
 FORMS = [PromptForm(words=level) for level in ("all", "keys", "task")]
 STAGES: list[Any] = [
@@ -189,7 +190,7 @@ def test_a_form_is_read_as_it_was_written(program: str) -> None:
         calls="each",
     )
     written = Tuned(export="e", model="m:1", program="p", data="d", date="2026-11-28", figures={"p": 0.5}, form=form)
-    tuned_file(program).write_text(written.text())
+    tuned_file(Path(program)).write_text(written.text())
     assert read_tuned(program, Report()) == written
 
 
@@ -200,7 +201,7 @@ def test_programs_in_python_use_the_form_of_their_model(program: str) -> None:
     form = PromptForm(texts={"tell_mood.mood": "The feeling."})
     digest = digest_of(subject.flat, Source(program, Path(program).read_text()))
     written = Tuned(export="mood", model="sample", program=digest, data="", date="2026-11-28", form=form)
-    tuned_file(program).write_text(written.text())
+    tuned_file(Path(program)).write_text(written.text())
     run = instrc.run(program, "x", model="sample", rehearse=True)
     [asked] = [event for event in run.trace if event["event"] == "asked"]
     assert asked["schema"]["properties"]["mood"]["description"] == "The feeling."
@@ -214,7 +215,7 @@ def test_programs_in_python_use_the_form_of_their_model(program: str) -> None:
     "text", ["", "form = 3", "[form", 'export = 1\n[form.values]\na = "x"', '[form.values]\na = ["{"]', "\x00"]
 )
 def test_a_file_that_is_none_is_a_warning(program: str, text: str) -> None:
-    tuned_file(program).write_text(text)
+    tuned_file(Path(program)).write_text(text)
     report = Report()
     assert read_tuned(program, report) is None
     assert [problem.name for problem in report.problems] == ["not-tuned"]
