@@ -26,9 +26,9 @@ from tasks import TASKS, Case, Task
 
 import instrc
 from instrc.compiler.tuned import PromptForm  # what is measured
-from instrc.testing.evaluation.dataset import DataSet, EvalCase
+from instrc.testing.evaluation.dataset import DataSet, EvalCase  # cases without a file
 from instrc.testing.evaluation.runner import Budget, EvalOptions
-from instrc.testing.evaluation.statistics import compare, holm, rate
+from instrc.testing.evaluation.statistics import compare, holm, rate  # those of `eval`
 from instrc.testing.evaluation.tune import Subject, described, tuned
 
 HERE = Path(__file__).parent

@@ -19,7 +19,7 @@ from instrc.problems.report import Report
 from instrc.testing.evaluation.dataset import DataSet, EvalCase  # cases without a file
 from instrc.testing.evaluation.runner import Budget, EvalOptions
 from instrc.testing.evaluation.statistics import compare  # the test of `eval`
-from instrc.testing.evaluation.tune import (
+from instrc.testing.evaluation.tune import (  # a simulation
     HELD,
     REQUESTS,
     Subject,
@@ -28,7 +28,7 @@ from instrc.testing.evaluation.tune import (
     split_cases,
     stages_of,
     tuned,
-)  # a simulation
+)
 from instrc.text.source import Source
 from instrc.vibes.find_files import tuned_file
 
