@@ -1,6 +1,6 @@
 """The command line: each command is a function in a module of this folder.
 
-This module answers `--version` by itself, so that it costs no more than starting Python.
+This module handles `--version` itself, so that it costs no more than starting Python.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ INTERNAL_ERROR = 70
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command line (by default that of the process) and return its exit code: 0 fine, 1 problems, 2 wrong use."""
+    """Run a command line (by default that of the process) and return its exit code: 0 success, 1 problems, 2 wrong use."""
     return _run(sys.argv[1:] if arguments is None else list(arguments))
 
 
@@ -61,7 +61,7 @@ def _run(given: list[str]) -> int:
 
 
 def _own_mistake(error: Exception) -> int:
-    """Report an internal error in one line; show the traceback on request."""
+    """Report an internal error on one line; show the traceback on request."""
     from instrc.cli.terminal import write_error
     from instrc.text.arguments import is_on
 
@@ -78,9 +78,9 @@ def _own_mistake(error: Exception) -> int:
 
 
 def run_plain(arguments: list[str]) -> int | None:
-    """Run a command line that names files only, and return its exit code; `None` if it takes the whole program.
+    """Run a command line that only names files, and return its exit code, or `None` if it needs the whole program.
 
-    This is the fast path of `compile` and `check`: typer, which takes long to load, is not needed for them.
+    This is the fast path of `compile` and `check`, which avoids importing typer.
     """
     from instrc.vibes.find_files import STDIN
 

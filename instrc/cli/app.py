@@ -1,4 +1,4 @@
-"""Build the program of typer with its commands, and run a command line."""
+"""Build the typer application with its commands, and run a command line."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ _FUNCTIONS = {"test": "cases"}
 
 
 def _app(arguments: list[str]) -> typer.Typer:
-    """Build the program; only the command that will run is loaded, all of them for the help page and completion."""
+    """Build the application; only the requested command is loaded, or all of them for the help page and completion."""
     app = typer.Typer(
         help="Compile compositions of LLM instructions into exact, ordered tool schemas and processes.",
         rich_markup_mode=None,  # plain help: rich takes longer to load than a small program to compile
@@ -126,7 +126,7 @@ def run(arguments: list[str]) -> int:
 
 
 def _as_options(arguments: list[str]) -> list[str]:
-    """Return a command line in which `help`, `help compile` and `version` are written as options."""
+    """Return a command line with `help`, `help compile` and `version` converted to options."""
     match arguments:
         case ["help", name] if name in COMMANDS:
             return [name, "--help"]
@@ -140,7 +140,7 @@ def _as_options(arguments: list[str]) -> list[str]:
 
 @contextmanager
 def _own_output(arguments: list[str]) -> Iterator[None]:
-    """Write help in our own way, which answers for streams that are closed or full; typer's own does not."""
+    """Write help through the program's own output, which handles closed and full streams, unlike typer's."""
     if not ({*HELP, "--version", "-V"} & {*arguments} or "_INSTRC_COMPLETE" in os.environ):
         yield
         return

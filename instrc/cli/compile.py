@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 class Recursion(StrEnum):
-    """The treatment of a recursive schema, whatever is usual for the target."""
+    """How to treat a recursive schema, whatever the target's default."""
 
     KEEP = "keep"
     UNROLL = "unroll"
@@ -101,7 +101,7 @@ def compile_command(
 
 
 def _refuse_contradictions(emit: Emit | None, target: list[str] | None, way_back: Path | None, folder: Path | None) -> None:
-    """Refuse options that contradict each other."""
+    """Refuse contradictory options."""
     if target and emit not in {None, Emit.TOOL, Emit.FLAT} and folder is None:
         wrong = f"--emit {emit} is not for models: with --target it is tool or flat"
     elif target and len(target) > 1 and folder is None:
@@ -114,7 +114,7 @@ def _refuse_contradictions(emit: Emit | None, target: list[str] | None, way_back
 
 
 def _refuse_idle(files: list[str], given: dict[str, object]) -> None:
-    """Refuse options about the steps and names of programs where only vibes are compiled, which have neither."""
+    """Refuse options about steps and names of programs if only vibes are compiled, which have neither."""
     if all(file.endswith(".json") for file in files):
         for name, value in given.items():
             if value:
@@ -247,7 +247,7 @@ def _facts(dialect: Dialect) -> Json:
 
 
 def _limits(limits: Limits) -> dict[str, int]:
-    """Return the known limits, each under the thing it counts."""
+    """Return the known limits, by what they limit."""
     counted = {
         "properties": limits.properties,
         "levels": limits.depth,
@@ -402,7 +402,7 @@ def _call(call: ModelCall, artefact: Artefact, view: _View) -> list[str]:
 
 
 def _answer(effects: Effects, command: ModelCommand, events: list[Event], view: _View) -> list[str]:
-    """Ask the model, and return its answer for display."""
+    """Call the model, and return its answer for display."""
     run_common.run_to_end(effects.ask(command))
     told = next((event for event in reversed(events) if event["event"] == "answered"), None)
     if told is None:

@@ -52,7 +52,7 @@ class Emit(StrEnum):
 
 
 class NamedArtefact(Struct, frozen=True):
-    """An artefact, the file it is from, and the stem of its own files, unique in this run."""
+    """An artefact, its source file, and the stem of its own files, unique in this run."""
 
     file: str
     stem: str
@@ -60,12 +60,12 @@ class NamedArtefact(Struct, frozen=True):
 
     @property
     def file_name(self) -> str:
-        """The stem as the file system takes it."""
+        """The stem, made valid for the file system."""
         return file_name(self.stem)
 
 
 def kinds_to_strip(said: Iterable[str]) -> frozenset[str]:
-    """Read the sets of `--strip`: words, several in one with commas between them."""
+    """Return the sets of `--strip`: words, optionally separated by commas."""
     from instrc.schema.strip import KINDS
 
     kinds = frozenset(word for each in said for word in each.replace(",", " ").split())
@@ -77,7 +77,7 @@ def kinds_to_strip(said: Iterable[str]) -> frozenset[str]:
 
 
 def exports(compiled: Iterable[tuple[str, Artefact]], unwanted: frozenset[str] | None = None) -> Iterator[NamedArtefact]:
-    """Yield the wanted artefacts of one run; a name that is taken, whatever its case, gets the suffix `_2`."""
+    """Yield the wanted artefacts of a run; a duplicate name, ignoring case, gets the suffix `_2`."""
     taken: set[str] = set()
     for file, artefact in compiled:
         stem = free_name(artefact.name, lambda name: file_name(name).casefold() in taken)
@@ -86,7 +86,7 @@ def exports(compiled: Iterable[tuple[str, Artefact]], unwanted: frozenset[str] |
 
 
 def _strip_all(artefact: Artefact, unwanted: frozenset[str]) -> Artefact:
-    """Strip each document; a direct call is no schema, only its tool is."""
+    """Strip each document; in a direct call, only its tool is a schema."""
     from instrc.schema.strip import strip
 
     stripped: dict[Kind, JsonObject] = {
@@ -97,7 +97,7 @@ def _strip_all(artefact: Artefact, unwanted: frozenset[str]) -> Artefact:
 
 
 def document_to_print(export: NamedArtefact, emit: Emit | None, report: Report) -> Json:
-    """Return the document to print: the one asked for, the one that fits, or an object of all by kind."""
+    """Return the document to print: the requested one, the default one, or an object of all by kind."""
     documents = export.artefact.documents
     if emit is Emit.ALL:
         return {str(kind): document for kind, document in documents.items()}
@@ -115,14 +115,14 @@ def document_to_print(export: NamedArtefact, emit: Emit | None, report: Report) 
 
 
 def documents_to_write(export: NamedArtefact, emit: Emit | None, report: Report) -> dict[str, Json]:
-    """Return the documents to write by the names of their files: all there are, or the one asked for."""
+    """Return the documents to write by file name: all of them, or the requested one."""
     if emit is None or emit is Emit.ALL:
         return {f"{export.file_name}.{kind}.json": document for kind, document in export.artefact.documents.items()}
     return {f"{export.file_name}.{emit}.json": document_to_print(export, emit, report)}
 
 
 class Output(Struct):
-    """The output of a run: documents for the standard output and for files."""
+    """The output of a run: documents for standard output and for files."""
 
     documents: list[Json] = field(default_factory=list)
     """Documents to print."""
@@ -131,7 +131,7 @@ class Output(Struct):
     """Files of this run that must not be overwritten."""
 
     def deliver(self) -> None:
-        """Write the files, all or none (`OSError`), then print: one document alone, several as an array."""
+        """Write the files, all or none (`OSError`), then print: a single document alone, several as an array."""
         if self.files:
             write_files({path: f"{dumps(document)}\n" for path, document in self.files.items()}, self.sources)
         if self.documents:
@@ -143,7 +143,7 @@ _ITEM = re.compile(r"_item\d+$")
 
 
 class Places:
-    """The places of one artefact; each vibe is flattened once, to know where its keywords come from."""
+    """The places of one artefact; each vibe is flattened once to find the origins of its keywords."""
 
     def __init__(self, artefact: Artefact, file: str, registry: Registry) -> None:
         self.plan: Plan | None = artefact.plan
@@ -152,7 +152,7 @@ class Places:
         self._origins: dict[str, Mapping[str, tuple[KeywordOrigin, ...]]] = {}
 
     def of(self, place: str) -> Span | None:
-        """Return where the part at a JSON Pointer of the tool was written, or `None` if that is not known."""
+        """Return where the part at a JSON Pointer of the tool was written, or `None` if unknown."""
         try:
             if self.plan is None:
                 return self._in_vibe(self.registry.open(Path(self.file)), place)
@@ -173,7 +173,7 @@ class Places:
         return None if step is None else self._in_step(step, path)
 
     def _in_step(self, step: Step, path: tuple[str, ...]) -> Span:
-        """Return the place in the vibe of a step, or of a mixin around it, that has the property; else the step's own."""
+        """Return the place in the vibe of a step, or of an enclosing mixin, that has the property, or else the step's own."""
         content = step.content
         used = (content.instruction, *(each.mixin for each in content.mixins)) if isinstance(content, Fusion) else ()
         for uri in (each.uri for each in used):
@@ -202,7 +202,7 @@ class Places:
 
 
 class LoweredTool(NamedTuple):
-    """A payload for a target, and the map back for `instrc lift`."""
+    """A payload for a target, and the reverse map for `instrc lift`."""
 
     stem: str
     file_name: str
@@ -213,7 +213,7 @@ class LoweredTool(NamedTuple):
 
 
 class Delivery(Struct, frozen=True):
-    """The wanted artefacts of a run, their form, and their destination."""
+    """The requested artefacts of a run, their form, and their destination."""
 
     emit: Emit | None = None
     """Kind of document; `None` for the program's default."""
@@ -231,10 +231,10 @@ class Delivery(Struct, frozen=True):
 def one_by_one(
     exports: Sequence[NamedArtefact], wanted: Delivery, report: Report, registry: Callable[[str], Registry] | None = None
 ) -> Iterator[LoweredTool]:
-    """Yield each tool, or flat view if that is asked for, for each target; losses and failures are reported.
+    """Yield each tool, or flat view if requested, for each target; losses and failures are reported.
 
-    Where no document is asked for, a process yields one tool for each chunk of the model.
-    `registry` returns the registry that a file sees, so that losses can be shown where they were written.
+    If no document is requested, a process yields one tool per chunk of the model.
+    `registry` returns the registry for a file, so that losses can be shown at their origin.
     """
     from instrc.providers.lowering.lower import lower  # needed with --target only
 
@@ -265,7 +265,7 @@ def _tools(export: NamedArtefact, emit: Emit | None, report: Report) -> Iterator
 
 
 def _chunks(export: NamedArtefact) -> Iterator[Tool]:
-    """Yield the tool that starts a process, then those of the model's later chunks, each under the name of its chunk."""
+    """Yield the tool that starts a process, then those of the model's later chunks, named after their chunks."""
     from instrc.testing.preview import later_schemas  # brings the runtime's views
     from instrc.tools.tool import Tool
 
@@ -277,7 +277,7 @@ def _chunks(export: NamedArtefact) -> Iterator[Tool]:
 
 
 def _name_of(export: NamedArtefact, schema: Json) -> str:
-    """Return the name of a tool: an imported vibe has that of its server for its title, which calls of the model must reach."""
+    """Return the name of a tool: an imported vibe has its server's name as title, which the model's calls must use."""
     title = schema.get("title") if isinstance(schema, dict) else None
     if not isinstance(title, str) or not export.file.endswith(".json") or any(map(str.isspace, title)):
         return export.stem
@@ -285,12 +285,12 @@ def _name_of(export: NamedArtefact, schema: Json) -> str:
 
 
 def _letters(name: str) -> str:
-    """Return a name without its signs, of which the names of files and references have fewer than those of tools."""
+    """Return a name with letters and digits only, as file names and references allow fewer signs than tool names."""
     return "".join(filter(str.isalnum, comparison_key(name)))
 
 
 def _existing_targets(targets: Sequence[str], report: Report) -> list[Dialect]:
-    """Return the targets that exist, once each."""
+    """Return the existing targets, without duplicates."""
     from instrc.providers.targets import dialect
 
     known = []
@@ -309,7 +309,7 @@ def _placing_problems(
     registry: Callable[[str], Registry] | None = None,
     owners: Mapping[str, NamedArtefact] | None = None,
 ) -> Iterator[Report]:
-    """Note problems with the place they belong to: where a loss was written if that is known, else the file.
+    """Collect problems and assign them to their place: the origin of a loss if known, or else the file.
 
     A problem that names one of several tools belongs to its owner, all others to `export`.
     """
@@ -330,7 +330,7 @@ def _placed(
     registry: Callable[[str], Registry] | None,
     owners: Mapping[str, NamedArtefact],
 ) -> list[Problem]:
-    """Return problems with losses placed in the vibe, or at the step, that they are about, and others in their file."""
+    """Return problems with losses placed in their vibe or step, and others in their file."""
     from instrc.problems.targets import LossyTarget, LossyTargetStrict
 
     places: dict[int, Places] = {}
@@ -347,7 +347,7 @@ def _placed(
 
 
 def _hinted_once(found: list[Problem], report: Report) -> list[Problem]:
-    """Return the problems with the hint on the first loss of the whole report only."""
+    """Return the problems with a hint only on the first loss of the whole report."""
     from instrc.problems.targets import LossyTarget
 
     said = any(isinstance(each, LossyTarget) for each in report.problems)
@@ -404,7 +404,7 @@ def compile_files(
 def _lower(
     output: Output, compiled: list[NamedArtefact], wanted: Delivery, report: Report, registry: Callable[[str], Registry]
 ) -> None:
-    """Add the payloads: to the folder each by itself, to the standard output all those of one request."""
+    """Add the payloads: individually to the folder, or all of one request to standard output."""
     if wanted.folder is not None:
         for each in one_by_one(compiled, wanted, report, registry):
             output.files[wanted.folder / f"{each.file_name}.{each.target}.json"] = each.payload
@@ -429,7 +429,7 @@ def _lower(
 def _together(
     exports: Sequence[NamedArtefact], wanted: Delivery, report: Report, registry: Callable[[str], Registry]
 ) -> tuple[list[Json], Json]:
-    """Return the tools of one request and one way back for answers to it; names that the target makes equal get numbers."""
+    """Return the tools of one request and one reverse map for its answers; names that become equal get numbers."""
     from instrc.providers.lowering.toolset import lower_all  # needed with --target only
 
     owned = [(tool, export) for export in exports for tool in _tools(export, wanted.emit, report)]
@@ -442,7 +442,7 @@ def _together(
 
 
 def _tell_direct_calls(compiled: list[NamedArtefact]) -> None:
-    """Mark each direct call: it looks like the start of a process."""
+    """Mark each direct call, as it looks like the start of a process."""
     for export in compiled:
         if export.artefact.kind == "call":
             activity = as_text(export.artefact.documents["call"]["activity"])

@@ -78,7 +78,7 @@ def diff_command(
 
 
 class _Given(NamedTuple):
-    """One of the two sides: a flat schema, and the process of which it is the result."""
+    """One of the two sides: a flat schema, and the process it is the result of."""
 
     kind: str
     schema: Json
@@ -112,13 +112,13 @@ def _schemas(path: str, workspace: Workspace, report: Report, *, programs: bool)
 
 
 def _of_artefact(artefact: Artefact) -> _Given:
-    """Return the schema by which an export is compared: a tool by what is filled in, a process by its result."""
+    """Return the schema for comparing an export: a tool by its input, a process by its result."""
     shown: Emit = "result" if artefact.kind == "process" else "tool"
     return _Given(artefact.kind, artefact.documents[shown], _process_of(artefact))
 
 
 def _process_of(artefact: Artefact) -> Process | None:
-    """Return the process of an export, or its direct call as a process, or nothing for a tool."""
+    """Return the process of an export, or its direct call as a process, or `None` for a tool."""
     if artefact.kind == "tool":
         return None
     from instrc.runtime.plan import plan_of  # few programs are calls
@@ -154,7 +154,7 @@ def _all_compared(before: dict[str, _Given], after: dict[str, _Given], old: str,
 
 
 def _named_as(given: dict[str, _Given], old: str, new: str) -> dict[str, _Given]:
-    """Return exports with those that are called like their file, `new` and `new_2`, called like the old file."""
+    """Return exports, with those named after their file, `new` and `new_2`, renamed after the old file."""
     was, now = (Path(each).stem for each in (old, new))
     own = re.compile(rf"{re.escape(now)}(_\d+)?")
     renamed = {f"{was}{found[1] or ''}" if (found := own.fullmatch(name)) else name: each for name, each in given.items()}
@@ -162,7 +162,7 @@ def _named_as(given: dict[str, _Given], old: str, new: str) -> dict[str, _Given]
 
 
 def _renamed(before: dict[str, _Given], after: dict[str, _Given]) -> dict[str, str]:
-    """Return the new names of renamed exports with the old ones: all that they compile to is equal, for no other export."""
+    """Return the new names of renamed exports with the old ones: everything compiled is equal, for no other export."""
     gone, fresh = (
         {name: _content(each) for name, each in one.items() if name not in other}
         for one, other in ((before, after), (after, before))

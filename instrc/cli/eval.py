@@ -157,7 +157,7 @@ def eval_options(
     *,
     fresh: bool,
 ) -> EvalOptions:
-    """Return how the data sets are run."""
+    """Return the options for running the data sets."""
     from instrc.api.evaluation import evaluation_checks
     from instrc.engines.stores import USUAL_FOLDER
     from instrc.testing.evaluation.runner import Budget, EvalOptions  # the help of all commands does without them
@@ -182,7 +182,7 @@ def _functions(said: list[str] | None) -> dict[str, CheckFunction]:
 
 
 def dollars(said: str | None) -> float | None:
-    """Return a number of US dollars; wrong use ends the command."""
+    """Return a number of US dollars; an invalid one ends the command."""
     try:
         found = None if said is None else float(said.removeprefix("$"))
     except ValueError:
@@ -204,7 +204,7 @@ _ANSWERS: Final = "answers.json"
 
 
 def _written(outputs: list[Path] | None) -> dict[Path, EvalFormat]:
-    """Return the form of each report that is written, by the ending of its name."""
+    """Return the format of each written report, by its file extension."""
     for output in outputs or ():
         if output.suffix.lower() not in _ENDINGS:
             options.refuse_use(f"`{output}`: a report ends in {', '.join(_ENDINGS)}")
@@ -231,7 +231,7 @@ def eval_jobs(
     project: Project,
     model: str | None = None,
 ) -> list[_Job]:
-    """Return the programs with their cases; without any the command ends."""
+    """Return the programs with their cases; without any, the command ends."""
     from instrc.engines.prepare import prepare
     from instrc.testing.evaluation.dataset import read_data_set
 
@@ -265,7 +265,7 @@ def data_sets(paths: list[str] | None, data: str | None) -> list[tuple[str, str]
 
 
 def _minimum(said: list[str] | None) -> dict[str, float]:
-    """Return the rates that are demanded, by check."""
+    """Return the required rates, by check."""
     from instrc.testing.evaluation.dataset import minimum_of
     from instrc.testing.evaluation.report import ALL
 
@@ -380,7 +380,7 @@ async def _evaluate_all(jobs: list[_Job], asked: EvalOptions) -> list[Evaluation
 
 
 def _record(program: str, found: EvaluationResult, folder: Path) -> None:
-    """Write the answers of models as cases that are replayed without one."""
+    """Write the answers of models as cases that can be replayed without one."""
     from instrc.runtime.traces import read_trace
     from instrc.testing.cases import RECORDED
     from instrc.testing.evaluation.export import recorded_cases
@@ -393,7 +393,7 @@ def _record(program: str, found: EvaluationResult, folder: Path) -> None:
 
 
 def _deliver(render: Callable[[EvalFormat], str], shape: EvalFormat, written: dict[Path, EvalFormat]) -> None:
-    """Print the report, and write the others."""
+    """Print the report, and write it in other formats."""
     wanted = {output: render(form) for output, form in written.items()}
     unwritten = [*(try_to_write(wanted) if wanted else ()), *deliver_text(render(shape), None)]
     show(unwritten, Format.TEXT)

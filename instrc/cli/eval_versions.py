@@ -55,7 +55,7 @@ Progress: TypeAlias = Callable[[int], "AbstractContextManager[Callable[[CaseResu
 
 
 class Comparing(NamedTuple):
-    """The versions to compare, or the program without each of its parts, where there are no changes."""
+    """The versions to compare, or without changes, the program without each of its parts."""
 
     changes: Changes | None
     drop: float | None = None
@@ -75,7 +75,7 @@ def changes_of(
     *,
     ablate: bool,
 ) -> Comparing | None:
-    """Return what is compared, the drop that fails, the judge and its model; wrong use ends the command."""
+    """Return the comparison, the drop that fails it, the judge and its model; wrong use ends the command."""
     drop, *judge = judging
     if not (against or vibe or mixin or model or set_):
         if drop is not None:
@@ -133,7 +133,7 @@ def run_versions(
     export: str | None,
     progress: Progress,
 ) -> VersionReport:
-    """Run the versions of a program on the same cases; first print the difference that so many cases can show."""
+    """Run the versions of a program on the same cases, after printing the difference that these can show."""
     if comparing.changes is None:
         return _ablated(program, data, asked, project, export, progress)
     from instrc.testing.evaluation import comparison

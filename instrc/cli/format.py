@@ -79,7 +79,7 @@ def fmt_command(
 
 
 def _read(path: str, name: str, report: Report) -> tuple[Source | None, str]:
-    """Return a source without the byte order mark before it, and the mark."""
+    """Return a source without its byte order mark, and the mark."""
     data = read_bytes(path, PROGRAM_BYTES, report)
     shown = name or shown_path(path) if path == STDIN else path
     if data is None:
@@ -93,7 +93,7 @@ def _difference(name: str, old: str, new: str) -> str:
 
 
 def _lines(text: str) -> list[str]:
-    """Return the lines of a text with their ends; other line separators of Python are ordinary characters in a string."""
+    """Return the lines of a text with their ends; other separators known to Python are ordinary characters in a string."""
     return [line for line in re.split(r"(?<=\n)", text) if line]
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class JsonDocument:
-    """A JSON text: `value` is the parsed value, `path` the name that the user gave it."""
+    """A JSON text: `value` is the parsed value, `path` its name as given by the user."""
 
     def __init__(self, path: str, source: Source, value: Json) -> None:
         self.path = path
@@ -30,13 +30,13 @@ class JsonDocument:
         self._places = JsonPlaces(source.text)
 
     def locate(self, pointer: str = "") -> Span:
-        """Return the place of a part, or of the innermost part on the way that exists."""
+        """Return the span of a part, or of its innermost existing ancestor."""
         member = self._places.place(pointer)
         return self.source.span(member.start, member.end)
 
 
 def read_json(path: str, report: Report) -> JsonDocument | None:
-    """Read a file or the standard input (`-`); `None` with a problem if it is not JSON."""
+    """Read a file or standard input (`-`); return `None` with a problem if it is not JSON."""
     source = read_text(path, report)
     if source is None:
         return None
@@ -53,7 +53,7 @@ def read_json(path: str, report: Report) -> JsonDocument | None:
 
 
 class SchemaInput:
-    """A JSON Schema: `value`, and the reference it has as a vibe (`base`, else empty)."""
+    """A JSON Schema: `value`, and its reference as a vibe (`base`, otherwise empty)."""
 
     def __init__(self, value: Json, base: str, place: Callable[[str], Span], registry: Registry) -> None:
         self.value = value
@@ -62,14 +62,14 @@ class SchemaInput:
         self._registry = registry
 
     def locate(self, uri: str, pointer: str) -> Span | None:
-        """Return the place of a part of this schema or of a vibe."""
+        """Return the span of a part of this schema or of a vibe."""
         return self._place(pointer) if uri == self.base else self._registry.locate(uri, pointer)
 
 
 def read_schema(path: str, registry: Registry, report: Report) -> SchemaInput | None:
-    """Read a schema from a file, from a vibe file of either shape, or from the standard input (`-`).
+    """Read a schema from a file, a vibe file of either shape, or standard input (`-`).
 
-    `None` with problems if it is not one.
+    Return `None` with problems if it is not one.
     """
     given = _given_schema(path, registry, report)
     unsound = () if given is None else problems_of(given.value, lambda place: given.locate(given.base, place))
@@ -89,7 +89,7 @@ def _given_schema(path: str, registry: Registry, report: Report) -> SchemaInput 
 
 
 def read_records(path: str, report: Report) -> Given | None:
-    """Read JSON or JSON Lines from a file or the standard input; return `None` and a problem if that fails."""
+    """Read JSON or JSON Lines from a file or standard input; return `None` and a problem on failure."""
     source = read_text(path, report)
     if source is None:
         return None
@@ -106,7 +106,7 @@ def read_records(path: str, report: Report) -> Given | None:
 
 
 def are_records(value: Json) -> bool:
-    """Return whether something is records of TaskBench, not a list of tasks."""
+    """Return whether a value consists of TaskBench records rather than tasks."""
     first = value[0] if value.__class__ is list and value else value
     return first.__class__ is dict and "tool" not in first
 
@@ -120,7 +120,7 @@ def each_record(value: Json) -> Iterator[tuple[Location, Json]]:
 
 
 def plans_in(value: Json) -> tuple[bool, list[tuple[Location, Json, Json]]]:
-    """Return whether a file holds several plans, and each with its place and id: bare ones, or `{id, plan}`."""
+    """Return whether a file contains several plans, and each with its place and id: bare ones, or `{id, plan}`."""
     if value.__class__ is dict and "plan" in value:
         return False, [(("plan",), value.get("id"), value["plan"])]
     if value.__class__ is list and value and all(each.__class__ is list for each in value):

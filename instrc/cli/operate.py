@@ -1,4 +1,4 @@
-"""The commands of operators: what `runs --do` does with many runs, `audit`, and `costs`."""
+"""The commands of operators: `runs --do` for many runs, `audit`, and `costs`."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _BATCH = 100
 
 
 class RunActionName(StrEnum):
-    """What is done with many runs."""
+    """An action on many runs."""
 
     RETRY = "retry"
     CANCEL = "cancel"
@@ -58,7 +58,7 @@ _DONE = {"retry": "retried", "cancel": "cancelled", "release": "released", "dele
 
 
 async def act(engines: Sequence[Engine], name: RunActionName, chosen: RunFilter, place: str, *, yes: bool) -> int:
-    """Count the runs that a filter names and an action is for, or do it to all of them; return the exit code."""
+    """Count the runs that match a filter and allow an action, or apply it to all of them; return the exit code."""
     from instrc.engines.operating import STATUSES_OF, action_query
 
     action: RunAction = name.value
@@ -96,7 +96,7 @@ def _records(place: str) -> Iterator[Records]:
 
 
 def _read(place: str, read: Callable[[Records], list[_T]]) -> list[_T]:
-    """Return rows of the tables of a store; none where there is no store, which is not made."""
+    """Return rows of a store's tables, or none if there is no store, which is not created."""
     from instrc.engines.service_tables import service_store
 
     if not service_store(place).exists():
@@ -108,7 +108,7 @@ def _read(place: str, read: Callable[[Records], list[_T]]) -> list[_T]:
 async def _acted(
     kept: Engine, action: RunAction, runs: Sequence[str], records: Records, statuses: Counter[str]
 ) -> dict[str, str]:
-    """Do something with runs; return those where it was not possible, with the reason. Count how retried runs stand then."""
+    """Apply an action to runs; return failures with their reasons, and count the statuses of retried runs."""
     from asyncio import Semaphore, gather  # the help of all commands does without it
 
     from instrc.engines.operating import erase_names

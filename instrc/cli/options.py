@@ -1,4 +1,4 @@
-"""The options that several commands share, and how a command ends."""
+"""Options shared by several commands, and the end of a command."""
 
 from __future__ import annotations
 
@@ -116,20 +116,20 @@ def refuse_use(message: str, option: str | None = None) -> NoReturn:
 
 
 def refuse_no_span(option: str, span: str | None) -> None:
-    """Refuse the value of an option that is not a span of time."""
+    """Refuse an option value that is not a duration."""
     if span is not None and not is_duration(span):
         refuse_use(f"`{span[:80]}` is not a span of time, as `PT5M`", option)
 
 
 def project_of(root: list[str] | None, shared: list[str] | None, *, locked: bool = False) -> Project:
-    """Return the project that the options `--root`, `--shared` and `--locked` describe."""
+    """Return the project described by the options `--root`, `--shared` and `--locked`."""
     from instrc.vibes.project import Project  # many commands read no vibes
 
     return Project(tuple(root or ()), tuple(shared or ()), locked)
 
 
 def settings_of(said: list[str] | None) -> dict[str, Json]:
-    """Return settings that are written as `NAME=VALUE`, or as `extra.NAME=VALUE` for parameters of the provider's own."""
+    """Return settings written as `NAME=VALUE`, or as `extra.NAME=VALUE` for provider-specific parameters."""
     settings: dict[str, Json] = {}
     extra: dict[str, Json] = {}
     for each in said or []:
@@ -146,7 +146,7 @@ def settings_of(said: list[str] | None) -> dict[str, Json]:
 
 
 def pairs_of(given: list[str] | None) -> dict[str, str]:
-    """Return what `--metadata NAME=VALUE` says."""
+    """Return the pairs of `--metadata NAME=VALUE`."""
     pairs = [text.partition("=") for text in given or ()]
     wrong = next((text for text, (name, equals, _) in zip(given or (), pairs, strict=True) if not name or not equals), None)
     if wrong is not None:
@@ -155,7 +155,7 @@ def pairs_of(given: list[str] | None) -> dict[str, str]:
 
 
 def one_stdin(*paths: str) -> None:
-    """Refuse a command line that would read the standard input twice."""
+    """Refuse a command line that would read standard input twice."""
     if paths.count(STDIN) > 1:
         refuse_use("the standard input (-) can be read once only")
 
@@ -172,7 +172,7 @@ def exit_on_problems(shape: Format) -> Iterator[None]:
 
 @contextmanager
 def reported(shape: Format, *, strict: bool = False, product: bool = False) -> Iterator[Report]:
-    """Collect the problems of a command, show them when it is done, and end it with their exit code."""
+    """Collect the problems of a command, show them at its end, and exit with their code."""
     report = Report()
     try:
         yield report

@@ -25,10 +25,10 @@ _SCRATCH = re.compile(r"\.instrc-[0-9a-f]{16}\.tmp")
 
 
 def write_files(files: Mapping[Path, str], sources: Collection[str] = ()) -> None:
-    """Write texts as UTF-8, with the folders they need; an `OSError` while they are prepared leaves all files as they were.
+    """Write texts as UTF-8, creating folders; an `OSError` during preparation leaves all files unchanged.
 
-    An existing file must be a regular one: links, pipes and devices are refused,
-    and so are the `sources` of this run.  Streams of the shell (`/dev/stdout`) are written to.
+    An existing file must be regular: links, pipes and devices are refused,
+    and so are the `sources` of this run.  Streams of the shell (`/dev/stdout`) are allowed.
     """
     with ExitStack() as scratch:
         staged, streams = [], []
@@ -58,7 +58,7 @@ def _stage(place: Path, data: bytes, scratch: ExitStack) -> Path:
 
 
 def try_to_write(files: Mapping[Path, str], sources: Collection[str] = ()) -> list[Problem]:
-    """Write files as `write_files` does, and return the problem instead of raising it."""
+    """Write files like `write_files`, and return the problem instead of raising it."""
     try:
         write_files(files, sources)
     except OSError as error:
@@ -67,7 +67,7 @@ def try_to_write(files: Mapping[Path, str], sources: Collection[str] = ()) -> li
 
 
 def unwritable(error: OSError, otherwise: object) -> Problem:
-    """Return the problem of an error while writing; it names the path of the error, if that is one of the user's."""
+    """Return the problem of a write error; it names the error's path, if that is one of the user's."""
     from instrc.problems.files import UnwritableOutput  # rarely needed
 
     path = str(error.filename2 or error.filename or "")
@@ -77,7 +77,7 @@ def unwritable(error: OSError, otherwise: object) -> Problem:
 
 
 def refuse_place(place: Path, sources: Collection[str]) -> None:
-    """Raise an `OSError` if a path exists and must not be replaced."""
+    """Raise `OSError` if a path exists and must not be replaced."""
     try:
         mode = place.lstat().st_mode
     except FileNotFoundError:
@@ -181,7 +181,7 @@ def _for_machines(problems: Sequence[Problem], shape: Format) -> str:
 
 
 def deliver_text(text: str, output: Path | None, sources: Callable[[], Iterable[object]] = tuple) -> Sequence[Problem]:
-    """Print the output of a command, or write it to a file that is none of its sources; return the problem with the file."""
+    """Print the output of a command, or write it to a file that is not one of its sources; return the problem with the file."""
     if output is None:
         write(text)
         return ()
@@ -215,7 +215,7 @@ def refuse(path: str, reason: str) -> int:
 
 @contextmanager
 def item_counter(doing: str, *, quiet: bool = False) -> Iterator[Callable[[], None]]:
-    """Give a function to call after each item, where their number is not known; a terminal shows how many are done."""
+    """Yield a function to call after each item, for an unknown number of items; a terminal shows the count."""
     if quiet or not is_terminal(sys.stderr):
         yield lambda: None
         return

@@ -1,4 +1,4 @@
-"""`instrc plan`: check, convert and score the plans of models, also in the form of TaskBench."""
+"""`instrc plan`: check, convert and score models' plans, also in TaskBench format."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def import_(
 
 
 def _deliver(text: str, output: Path | None, sources: tuple[str, ...], report: Report, shape: Format) -> None:
-    """Write the output to a file that is not a source, and report problems: a plan that failed is `null`, others are kept."""
+    """Write the output to a file that is not a source, and report problems: a failed plan is `null`, others are kept."""
     for problem in deliver_text(text, output, lambda: sources) if text else ():
         report.add(problem)
     problems = report.once()
@@ -205,13 +205,13 @@ def sample(
 
 
 def _read_bench_file(path: str, report: Report) -> Bench | None:
-    """Read a tool file of TaskBench; return `None`, with a problem, if it is not JSON."""
+    """Read a TaskBench tool file; return `None`, with a problem, if it is not JSON."""
     known = read_json(path, report)
     return None if known is None else _bench_of(known.value, report)
 
 
 def _bench_of(value: Json, report: Report) -> Bench:
-    """Return the tools of a tool file of TaskBench; report entries that are not tools, and a file without any."""
+    """Return the tools of a TaskBench tool file; report entries that are not tools, and a file without any."""
     from instrc.problems.importing import NotATool, NoTools
     from instrc.tools.taskbench import read_bench
 

@@ -42,7 +42,7 @@ from instrc.vibes.settings import read_settings
 
 
 def write_new(files: Mapping[Path, str], shape: Format, *, replacing: Collection[Path] = (), way_out: str = "") -> int:
-    """Write all files or none, report them, and return the exit code; a file that exists is a problem.
+    """Write all files or none, report them, and return the exit code; an existing file is a problem.
 
     `way_out` is the hint for that case.
     """
@@ -90,12 +90,12 @@ def init_command(
 
 
 def _may_stay(path: Path) -> bool:
-    """Return whether a file is there and may be another's: settings of tools, not our program and its vibes."""
+    """Return whether an existing file may be kept: settings of other tools, but not our program and its vibes."""
     return (path.name == SETTINGS or path.name.startswith(".") or path.parent.name.startswith(".")) and is_regular(str(path))
 
 
 def _with_table(path: Path) -> str | None:
-    """Return the settings of the project with our table appended, or `None` to leave them unchanged."""
+    """Return the project's settings with our table appended, or `None` to leave them unchanged."""
     try:
         return with_table(read_whole(str(path)).decode("utf-8"))
     except (OSError, UnicodeDecodeError):
@@ -103,7 +103,7 @@ def _with_table(path: Path) -> str | None:
 
 
 def _in_shell(folder: Path) -> str:
-    """Return a path as a shell takes it."""
+    """Return a path quoted for a shell."""
     path = folder.as_posix()
     path = f"./{path}" if path.startswith("-") else path  # else it would be an option
     if os.name == "nt":
@@ -191,7 +191,7 @@ def lock_command(
 
 
 def _locks_of(project: Project, paths: list[str], report: Report) -> list[Lock]:
-    """Return the lock of each project that files belong to; of several only those in which something is locked."""
+    """Return the lock of each project that files belong to; if there are several, only non-empty ones."""
     workspace = Workspace(project)
     projects: dict[Path, list[str]] = {}
     for path in find_files(paths, report):
@@ -207,7 +207,7 @@ def _locks_of(project: Project, paths: list[str], report: Report) -> list[Lock]:
 
 
 def _stale(lock: Lock) -> list[Problem]:
-    """Return the entries of the lock on disk that differ from those it would have now."""
+    """Return the entries of the lock on disk that differ from the current ones."""
     name = lock.path.as_posix()
     text = lock_text(lock.path)
     if text is None:
@@ -340,7 +340,7 @@ def doctor_command(
 
 
 def _exposures(store: Path) -> list[str]:
-    """Return a line for each way in which others may read the runs of a project, or sign in its name."""
+    """Return a line for each way in which others may read a project's runs, or sign in its name."""
     result = []
     if is_open_to_others(store):
         result.append(f"`{store}` is open to other users of this machine: `chmod -R go= {store}`\n")
@@ -351,7 +351,7 @@ def _exposures(store: Path) -> list[str]:
 
 
 def _extras() -> list[str]:
-    """Return a line for each extra: which of its packages are there."""
+    """Return a line for each extra, with its installed packages."""
     from importlib import metadata  # the help of all commands does without it
 
     try:
@@ -380,7 +380,7 @@ def _package(name: str, wanted: str) -> str:
 
 
 def _providers() -> list[str]:
-    """Return a line for each provider of models: whether the environment has its key, and where its server is."""
+    """Return a line for each model provider: whether the environment has its key, and the location of its server."""
     from instrc.runtime.models.catalogue import ADAPTERS, adapter_of  # the other commands here ask no model
 
     width = max(map(len, ADAPTERS))

@@ -27,9 +27,9 @@ FIX_ROUNDS: Final = 20
 
 
 def with_dependents(files: list[str]) -> list[str]:
-    """Return files with all below the working folder whose text names one of them, or one that is deleted, and so on.
+    """Return files with all files below the working folder that name one of them, or a deleted one, transitively.
 
-    Names are compared as the language compares them, without case, `_` and `-`; a file that only mentions a name is taken too.
+    Names are compared as in the language, without case, `_` and `-`; files that merely mention a name are included.
     """
     given = [file for file in files if file == STDIN or os.path.exists(file)]  # noqa: PTH110  -- as the user wrote them
     names = {name for file in (*files, *deleted()) if (name := _name(file))}
@@ -45,7 +45,7 @@ def with_dependents(files: list[str]) -> list[str]:
 
 
 def _name(file: str) -> str:
-    """Return the name by which a file is used, as names are compared."""
+    """Return the name by which a file is used, normalized for comparison."""
     base = os.path.basename(file)  # noqa: PTH119  -- names with odd bytes stay as they are
     said = read_name(base) or read_name(base, PROGRAM_ENDING)
     return comparison_key(said[0]) if said else ""
@@ -75,7 +75,7 @@ def deleted() -> Iterable[str]:
 def fix_files(files: Sequence[str], check: Callable[[], Sequence[Problem]]) -> dict[str, int]:
     """Apply the safe fixes to these files until none is left; return the number of fixes for each file.
 
-    `check` returns the problems of the files as they are now.  Raise `OSError` if a file cannot be written.
+    `check` returns the problems of the current files.  Raise `OSError` if a file cannot be written.
     """
     counts: dict[str, int] = {}
     for _ in range(FIX_ROUNDS):
@@ -99,7 +99,7 @@ def fix_files(files: Sequence[str], check: Callable[[], Sequence[Problem]]) -> d
 
 
 def _is_still(name: str, text: str) -> bool:
-    """Return whether a file holds the text that the places are of; line ends count, a byte order mark does not."""
+    """Return whether a file still has the text that the places refer to; line ends count, a byte order mark does not."""
     data = read_bytes(name, 4 * len(text) + 3, Report())
     return data is not None and data.removeprefix(b"\xef\xbb\xbf") == text.encode("utf-8", "surrogatepass")
 

@@ -1,4 +1,4 @@
-"""The commands that carry runs: `run`, `resume`, `answer`, `worker`."""
+"""The commands that carry out runs: `run`, `resume`, `answer`, `worker`."""
 
 from __future__ import annotations
 
@@ -199,7 +199,7 @@ async def stream(
     output: Path | None,
     quiet: bool = False,
 ) -> int:
-    """Run a program for every line of a file or of the standard input; return how many have failed."""
+    """Run a program for every line of a file or standard input; return the number of failures."""
     from instrc.api.batch import streamed  # the help does without it
 
     async def work(number: int, line: str) -> dict[str, Json]:
@@ -228,7 +228,7 @@ async def stream(
 
 @contextmanager
 def _line_writer(output: Path | None) -> Iterator[Callable[[str], object]]:
-    """Open a writer of lines: to the standard output, or to a file."""
+    """Open a writer of lines: to standard output, or to a file."""
     if output is None:
         yield write
         return
@@ -255,7 +255,7 @@ def _line_writer(output: Path | None) -> Iterator[Callable[[str], object]]:
 
 
 async def _lines(path: str) -> AsyncIterator[str]:
-    """Yield the lines that are not empty, as they arrive."""
+    """Yield the non-empty lines as they arrive."""
     from instrc.text.streams import LineTooLongError, read_lines  # as below: they need an event loop
 
     try:
@@ -278,7 +278,7 @@ async def _lines(path: str) -> AsyncIterator[str]:
 
 
 def rehearse_all(prepared: Prepared, given: Json, idle: dict[str, object], *, as_json: bool, output: Path | None) -> int:
-    """Show a run for each branch, and the branches that no run reached; return the exit code. Refuse `idle` options."""
+    """Show a run for each branch, and the unreached branches; return the exit code. Refuse `idle` options."""
     _refuse_beside("--every-branch", "all answers are invented, and no run is kept", idle)
     from instrc.api.runs import rehearsal
 
@@ -394,11 +394,11 @@ def worker_command(
 
 
 def _heard_elsewhere(part: AnswerPart) -> None:
-    """Accept a part of an answer that is not shown here: a service of the same store may show it."""
+    """Accept a partial answer that is not shown here, but may be by a service of the same store."""
 
 
 async def _worked(carrier: Serving, every: float | None, alive: Path | None, note: str, *, quiet: bool) -> None:
-    """Serve, and retry held runs and show signs of life meanwhile."""
+    """Serve, meanwhile retrying held runs and updating the heartbeat file."""
     import asyncio  # the help of all commands does without it
 
     beside = [asyncio.ensure_future(_swept(cast("Engine", carrier)))]
@@ -415,7 +415,7 @@ async def _worked(carrier: Serving, every: float | None, alive: Path | None, not
 
 
 async def _touched(alive: Path) -> None:
-    """Touch a file as long as the event loop goes round."""
+    """Touch a file while the event loop is responsive."""
     from asyncio import sleep  # as above
 
     while True:
@@ -424,7 +424,7 @@ async def _touched(alive: Path) -> None:
 
 
 async def _swept(carrier: Engine) -> None:
-    """Delete what the settings of this project keep no longer; a service beside Temporal does so itself."""
+    """Delete data that this project's settings no longer keep; a service beside Temporal does so itself."""
     from instrc.vibes.settings import read_settings
 
     service = read_settings(Path()).service
@@ -437,7 +437,7 @@ async def _swept(carrier: Engine) -> None:
 
 
 async def _retried(carrier: Engine, every: float) -> None:
-    """Retry all runs that are held, now and then; one that a limit holds stays so."""
+    """Retry all held runs periodically, except those held by a limit."""
     from asyncio import ensure_future, gather, sleep  # as above
 
     from instrc.runtime.retry import RetryOptions
@@ -483,7 +483,7 @@ async def _served(carrier: Serving, note: str, *, quiet: bool) -> None:
 
 
 async def _reached(carrier: Serving, stop: asyncio.Event) -> None:
-    """Return as soon as the server of an engine answers, which a worker may be started before, or soon after `stop` is set."""
+    """Return once the engine's server responds, as a worker may start first, or shortly after `stop` is set."""
     from asyncio import sleep  # as above
 
     from instrc.runtime.reconnect import wait_for_server
@@ -493,7 +493,7 @@ async def _reached(carrier: Serving, stop: asyncio.Event) -> None:
 
 
 async def _claimed(carrier: Serving, stop: asyncio.Event, *, quiet: bool) -> bool:
-    """Wait until no other process carries the runs; `False` if the worker is stopped before that."""
+    """Wait until no other process owns the runs; return `False` if the worker is stopped first."""
     from asyncio import wait_for  # as above
 
     stands_by = False

@@ -1,4 +1,4 @@
-"""The common parts of the commands about runs: engines, inputs, and results."""
+"""Common parts of the commands about runs: engines, inputs, and results."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ def engine(
     keep: Keep = "all",
     worker: WorkerOptions | None = None,
 ) -> Engine:
-    """Return the engine of a command: that of the option, of the run, of the project's settings, or the default.
+    """Return the engine of a command: from the option, the run, the project's settings, or the default.
 
-    Usual is `durable` where it is installed; of a stream of items only those that wait are kept, so they are carried in memory,
+    The default is `durable` if installed; for a stream of items only waiting ones are stored, so they run in memory
     unless the store is a database.
     """
     from instrc.engines.folder import keeps
@@ -75,7 +75,7 @@ def engine(
 
 
 def store_place(store: Path | None) -> str:
-    """Return where runs are kept: the place of the option, else of the project's settings."""
+    """Return where runs are stored: the option's place, or else that of the project's settings."""
     from instrc.engines.stores import USUAL_FOLDER
     from instrc.vibes.settings import read_settings
 
@@ -98,7 +98,7 @@ def run_to_end(work: Coroutine[object, object, _T]) -> _T:
 
 
 async def lasting(kept: Engine, work: Callable[[bool], Awaitable[_T]]) -> _T:
-    """Call a function with an engine; its server may be lost meanwhile, for as long as the settings allow."""
+    """Call a function with an engine, which may lose its server meanwhile, for as long as the settings allow."""
     from instrc.runtime.reconnect import RECONNECT_SECONDS, retry_after_reconnect
     from instrc.vibes.settings import read_settings
 
@@ -107,7 +107,7 @@ async def lasting(kept: Engine, work: Callable[[bool], Awaitable[_T]]) -> _T:
 
 @contextmanager
 def shown(watcher: Watcher, run: str, store: Path | None, name: str | None) -> Iterator[Sink]:
-    """Show a run as it proceeds, with its growing answers; if it is interrupted, say how to continue it."""
+    """Show the progress of a run with its partial answers; if it is interrupted, print how to continue it."""
     try:
         with watcher as sink:
             yield sink
@@ -118,20 +118,20 @@ def shown(watcher: Watcher, run: str, store: Path | None, name: str | None) -> I
 
 
 def _where(store: Path | None, name: str | None) -> str:
-    """Return the options that name the store and the engine of a run."""
+    """Return the options that name the store and engine of a run."""
     options = {"--store": store, "--engine": name}
     return "".join(f" {option} {quote(os.fspath(value))}" for option, value in options.items() if value is not None)
 
 
 def tell_line(line: str) -> None:
-    """Write a line for a person."""
+    """Write a line for the user."""
     write_error(f"{line}\n")
 
 
 def given_value(text: str, *, data: bool = False, schema: Json = None) -> Json:
-    """Read a value of the command line: `@FILE`, `-`, JSON if it looks like it (or must be `data`), else a text.
+    """Read a value of the command line: `@FILE`, `-`, JSON if it looks like it (or must be `data`), otherwise a text.
 
-    By a `schema` it is JSON if it satisfies that only as JSON.
+    With a `schema` it is JSON if only the JSON value satisfies that.
     """
     given = text
     if text == STDIN or text.startswith("@"):
@@ -157,7 +157,7 @@ def given_value(text: str, *, data: bool = False, schema: Json = None) -> Json:
 
 
 def given_inputs(values: list[str] | None, prepared: Prepared) -> Json:
-    """Read the inputs of a program: the prompt, an object of inputs, or `name=value` for each of several inputs."""
+    """Read the inputs of a program: the prompt, an object of inputs, or `name=value` for several inputs."""
     from instrc.engines.prepare import inputs_schema
 
     declared = as_object(inputs_schema(prepared)["properties"])
@@ -215,7 +215,7 @@ def report_as_json(report: RunReport, *, record: bool = False) -> JsonObject:
 
 
 def show_warnings(programs: Iterable[Prepared], shape: Format, *, quiet: bool = False) -> None:
-    """Show, before anything runs, the warnings of programs that can run."""
+    """Show the warnings of programs before running them."""
     found = [] if quiet else [problem for program in programs for problem in program.warnings]
     if found:
         show(found, shape)
@@ -227,7 +227,7 @@ def files_of(given: list[str] | None) -> list[str]:
 
 
 def refuse_output(output: Path | None, sources: Iterable[object]) -> None:
-    """Refuse, before anything runs, to write where something must not be replaced: a source, a link, a pipe."""
+    """Refuse, before running, an output that must not be replaced: a source, a link, a pipe."""
     if output is None:
         return
     try:
@@ -290,13 +290,13 @@ def _next_steps(report: RunReport, where: str) -> Iterator[str]:
 
 
 def step_asked(question: Question) -> str:
-    """Return by which name a question is answered: that of its step, if it has one."""
+    """Return the name for answering a question: that of its step, if it has one."""
     return question.steps[0] if question.steps and question.id != "limit" else question.id
 
 
 @contextmanager
 def imports_of(command: str) -> Iterator[None]:
-    """Name the extra that installs what a command imports."""
+    """Report the extra that installs a package that a command imports."""
     try:
         yield
     except ModuleNotFoundError as error:

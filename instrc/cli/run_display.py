@@ -29,10 +29,10 @@ SILENCE: Final = 15.0
 
 
 class Watcher:
-    """Takes events in and shows them."""
+    """Processes events and shows them."""
 
     def __init__(self, *, as_json: bool = False, quiet: bool = False, several: bool = False) -> None:
-        """Show all events; of `several` runs each line has the id."""
+        """Show all events; for `several` runs, each line has the id."""
         self.as_json = as_json
         self.quiet = quiet
         self.several = several
@@ -66,7 +66,7 @@ class Watcher:
 
     @property
     def part(self) -> Callable[[AnswerPart], object] | None:
-        """Return the listener of growing answers; only a terminal has a place for them."""
+        """The listener for partial answers; only a terminal shows them."""
         return None if self._live is None else self._grow
 
     def _grow(self, part: AnswerPart) -> None:
@@ -76,7 +76,7 @@ class Watcher:
             row.growing = dumps(part.value, indent=False)
 
     def _beat(self) -> None:
-        """Print from time to time what the run waits for, while there is no other output."""
+        """Print periodically what the run waits for, while there is no other output."""
         while not self._ended.wait(BEAT):
             open_ = [row for row in list(self.rows.values()) if row.state == "running"]
             if open_ and monotonic() - self._told >= SILENCE:
@@ -85,11 +85,11 @@ class Watcher:
                 write_error(f"{time() - (self.began or time()):8.2f}  still waits for {names}\n")
 
     def paused(self) -> AbstractContextManager[None]:
-        """Leave the terminal alone for a while."""
+        """Leave the terminal alone during the context."""
         return nullcontext() if self._live is None else _Pause(self._live)
 
     def saw(self, event: Event) -> None:
-        """Take an event in."""
+        """Process an event."""
         if self.began is None:
             self.began, self.run = event["at"], event["run"].partition("/")[0]
         if self.as_json:
@@ -101,7 +101,7 @@ class Watcher:
             write_error(f"{event['at'] - self.began:8.2f}  {line}\n")
 
     def _line(self, event: Event) -> str:
-        """Update the row of a command; return the event in one line."""
+        """Update the row of a command; return the event as one line."""
         id_ = event.get("id", "")
         run, _, child = event["run"].partition("/")
         where = "/".join(filter(None, (run if self.several else "", child, id_)))
@@ -111,7 +111,7 @@ class Watcher:
         return row.saw(event)
 
     def tree(self) -> Tree:
-        """Return the commands so far, each below the blocks around it; of many, those that fit on the screen."""
+        """Return the commands so far, each below its enclosing blocks, limited to those that fit on the screen."""
         from rich.text import Text
         from rich.tree import Tree
 
@@ -132,7 +132,7 @@ class Watcher:
         return tree
 
     def _fitting(self, lines: int) -> tuple[list[CommandRow], int]:
-        """Return the rows that fit into this many lines, open ones and the latest first, and the number of those left out."""
+        """Return the rows that fit into a number of lines, open ones and the latest first, and the number of omitted ones."""
         rows = list(self.rows.values())
         open_ = [row.id for row in rows if row.state in {"running", "waiting"}]
         kept: list[CommandRow] = []
@@ -148,7 +148,7 @@ class Watcher:
         return [row for row in rows if row.id in chosen], len(rows) - len(kept)
 
     def _head(self, left_out: int) -> str:
-        """Return one line about the whole run."""
+        """Return a line about the whole run."""
         rows = self.rows.values()
         parts = [self.run, "begins" if self.began is None else f"{time() - self.began:.1f} s"]
         tokens = sum(row.tokens for row in rows)
@@ -177,7 +177,7 @@ class CommandRow:
         """The answer of a model as far as it is written."""
 
     def saw(self, event: Event) -> str:
-        """Take an event in; return it in one line."""
+        """Process an event; return it as one line."""
         match event["event"]:
             case "asked":
                 self.name, self.about = ", ".join(steps_of(event)) or self.name, "model"
@@ -251,7 +251,7 @@ _BLOCK = re.compile(r"(when|each|repeat|else|try|do)Context\d+(.*)")
 
 
 def blocks_of(id_: str) -> tuple[str, ...]:
-    """Return the blocks around a command as text: `each 2`, `repeat, round 3`; a child process by its step."""
+    """Return the enclosing blocks of a command as text: `each 2`, `repeat, round 3`; a child process by its step."""
     *children, own = id_.split("/")
     found = [part.rpartition(".")[2] for part in children]
     for part in own.split("."):
@@ -275,5 +275,5 @@ def _cost(event: Event) -> str:
 
 
 def came(event: Event) -> str:
-    """Return how long an answer took, its tokens and its cost."""
+    """Return the duration of an answer, its tokens and its cost."""
     return f"from the cache{_cost(event)}" if event.get("cached") else _cost(event).strip()

@@ -1,4 +1,4 @@
-"""The commands that look at runs: `runs`, `show`, `trace`, `cancel`."""
+"""The commands that display runs: `runs`, `show`, `trace`, `cancel`."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def runs_command(
 
 
 def _reports_of(engines: Iterable[Engine], chosen: RunFilter | None) -> tuple[list[RunReport], dict[str, str]]:
-    """Return the runs of engines, each once, the latest first, and the projects for whose workers some of them wait."""
+    """Return the runs of engines without duplicates, latest first, and the projects for whose workers some of them wait."""
     from instrc.runtime.engine_protocol import WorkerListing
 
     reports: dict[str, RunReport] = {}
@@ -107,7 +107,7 @@ def _reports_of(engines: Iterable[Engine], chosen: RunFilter | None) -> tuple[li
 
 
 def _family(run: str, reports: list[RunReport]) -> list[tuple[RunReport, int]]:
-    """Return the runs that were forked from one another, each behind its origin, and how many origins are above it."""
+    """Return the runs that were forked from one another, each after its origin, with the number of origins above it."""
     known = {report.run: report for report in reports}
     forks: dict[str, list[RunReport]] = {}
     for report in reversed(reports):  # the earliest first

@@ -105,7 +105,7 @@ def list_(
 
 
 def _about(action: str, said: str, work: Callable[[Scheduling, str], Coroutine[object, object, Schedule | str | None]]) -> None:
-    """Add a command about one schedule: it shows the schedule, or the run that it has begun."""
+    """Add a command about one schedule, which shows the schedule, or the run that it has started."""
 
     @schedule_group.command(action, help=said)
     def command(

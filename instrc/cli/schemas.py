@@ -63,7 +63,7 @@ def flatten_command(
 
 
 def _traced(found: Flat) -> Json:
-    """Return the schema with the origins of its keywords: by JSON Pointer, references to where each was written."""
+    """Return the schema with the origins of its keywords, by JSON Pointer."""
     origins: JsonObject = {pointer: [str(each) for each in written] for pointer, written in found.origins.items()}
     return {"schema": found.schema, "origins": origins}
 
@@ -215,7 +215,7 @@ def import_command(
 
 
 def _without_source(kind: str) -> str:
-    """Return which argument is missing if there is only one: usually it is the source, without a kind."""
+    """Return the argument that is missing if there is only one: usually the source."""
     if kind in KINDS:
         return f"the source is missing: `instrc import {kind} FILE`"
     from instrc.tools.foreign_documents import foreign  # for this mistake only
@@ -232,7 +232,7 @@ def _without_source(kind: str) -> str:
 
 
 def _in_the_way(folder: Path, files: dict[Path, str], *, force: bool) -> list[Problem]:
-    """Return the problems of vibes in the folder that have the same names with other content, or spell them otherwise."""
+    """Return the problems of vibes in the folder with the same names and other content, or other spellings of these names."""
     ending = ".vibe.json"
     try:
         there = sorted(path for path in folder.iterdir() if path.name.endswith(ending))
@@ -256,7 +256,7 @@ def _says(path: Path, text: str) -> bool:
 
 
 def _deliver(imported: Imported, source: str, folder: Path | None, files: dict[Path, str]) -> list[Problem]:
-    """Write all files or none, or print: one document alone, several as an object by file name."""
+    """Write all files or none, or print: a single document alone, several as an object by file name."""
     if folder is None:
         documents = {vibe.path: vibe.document for vibe in imported.vibes}
         write(f"{dumps(imported.vibes[0].document if len(documents) == 1 else documents)}\n")

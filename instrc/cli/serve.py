@@ -92,7 +92,7 @@ def serve_command(
 
 
 def _teller(*, log_json: bool) -> Callable[[str], object]:
-    """Return what writes a message for a person: to standard error, or into the log."""
+    """Return a function that writes a message for the user: to standard error, or into the log."""
     if not log_json:
         return tell_line
     from instrc.server.logs import log_as_json, tell_in_log

@@ -1,6 +1,6 @@
-"""Write to the two streams of a process: always UTF-8, flushed, and with no complaint at the end if a reader has gone.
+"""Write to the two streams of a process: always UTF-8, flushed, and without an error at exit if a reader has gone.
 
-Only visible characters are shown to a person: foreign texts could control a terminal.
+Only visible characters are shown to users, as foreign texts could control a terminal.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from instrc.text.visible import visible_lines
 
 
 class ReaderGoneError(Exception):
-    """Who read the standard output has had enough, as `head` does: nothing is wrong, but there is no point in going on."""
+    """The reader of standard output has closed it, as `head` does: not an error, but a reason to stop."""
 
 
 class OutputFailedError(Exception):
-    """The standard output cannot be written: it is closed, or its disk is full. `reason` says which."""
+    """Standard output cannot be written: it is closed, or its disk is full. `reason` says which."""
 
     def __init__(self, reason: str = "it is closed") -> None:
         super().__init__(reason)
@@ -31,7 +31,7 @@ _results: list[IO[str] | None] = []
 
 @contextmanager
 def claimed_results() -> Iterator[None]:
-    """Reserve the standard output for the results: what activities print goes to the standard error, with their names."""
+    """Reserve standard output for the results: output of activities goes to standard error, with their names."""
     from instrc.text.streams import claimed_output  # most commands run no code of others
 
     with claimed_output() as stream:
@@ -43,12 +43,12 @@ def claimed_results() -> Iterator[None]:
 
 
 def results() -> IO[str] | None:
-    """Return the standard output."""
+    """Return standard output."""
     return _results[-1] if _results else sys.stdout
 
 
 def write(text: str) -> None:
-    """Write results to the standard output: exactly, unless a person sees them at once."""
+    """Write results to standard output: exactly, unless a terminal shows them."""
     _write(visible_lines(text) if is_terminal(results()) else text)
 
 
@@ -77,7 +77,7 @@ def _send(stream: IO[str], text: str) -> None:
 
 
 def _leave_in_silence(stream: IO[str]) -> None:
-    """Point a broken stream at nothing, or Python complains when it flushes at the end."""
+    """Redirect a broken stream to the null device, as Python would report an error when flushing it at exit."""
     try:
         descriptor = stream.fileno()
         nowhere = os.open(os.devnull, os.O_WRONLY)
@@ -88,12 +88,12 @@ def _leave_in_silence(stream: IO[str]) -> None:
 
 
 def write_report(text: str) -> None:
-    """Write a text for a person to the standard output."""
+    """Write a text for the user to standard output."""
     _write(visible_lines(text))
 
 
 def write_error(text: str, *, exact: bool = False) -> None:
-    """Write for the user to the standard error; that it is closed is no reason to fail.
+    """Write a text for the user to standard error; errors are ignored.
 
     `exact` text is for a machine, or was made printable before it was coloured.
     """
@@ -106,7 +106,7 @@ def write_error(text: str, *, exact: bool = False) -> None:
 
 
 def coloured(stream: IO[str] | None) -> bool:
-    """Return whether to write colours: on a terminal; `NO_COLOR` and `FORCE_COLOR` have the last word."""
+    """Return whether to use colours: on a terminal, unless `NO_COLOR` or `FORCE_COLOR` decides otherwise."""
     if os.environ.get("NO_COLOR"):
         return False
     if os.environ.get("FORCE_COLOR"):
@@ -115,7 +115,7 @@ def coloured(stream: IO[str] | None) -> bool:
 
 
 def is_terminal(stream: IO[str] | None) -> bool:
-    """Return whether the stream is a terminal, so that a person reads it as it is written."""
+    """Return whether the stream is a terminal."""
     try:
         return stream is not None and stream.isatty()
     except ValueError:  # closed

@@ -76,7 +76,7 @@ def _program(file: Path) -> Path:
 
 
 def _judged(file: Path, cases: list[Case], artefacts: tuple[Artefact, ...], *, update: bool) -> tuple[int, int, list[Difference]]:
-    """Return how many cases of a file passed and failed, and the differences; failures are printed."""
+    """Return the number of passed and failed cases of a file, and the differences; failures are printed."""
     from instrc.testing.cases import BadCaseError, judge  # the help of all commands does without it
 
     passed = failed = 0
@@ -109,7 +109,7 @@ def _difference_as_text(difference: Difference) -> str:
 
 
 def _edited(text: str, edits: list[Difference]) -> str:
-    """Return a file of cases with the current results, its line ends kept."""
+    """Return a file of cases with the current results, keeping its line ends."""
     ending = "\r\n" if "\r\n" in text else "\n"
     for edit in sorted(edits, key=lambda each: each.block.start, reverse=True):
         text = text[: edit.block.start] + edit.actual.replace("\n", ending) + text[edit.block.end :]
@@ -117,7 +117,7 @@ def _edited(text: str, edits: list[Difference]) -> str:
 
 
 def _write(changed: dict[Path, str], report: Report) -> None:
-    """Write the files of cases in which something came out otherwise."""
+    """Write the case files with changed results."""
     if not changed:
         return
     found = try_to_write(changed)
@@ -190,7 +190,7 @@ def cases_command(
 
 
 def _files(paths: list[str], report: Report) -> list[Path]:
-    """Return the files of cases that paths lead to; a path that is not a file and a program without cases are reported."""
+    """Return the case files for paths; a path that is not a file, and a program without cases, are reported."""
     from instrc.testing.cases import ENDING, RECORDED  # as above
 
     found: dict[Path, None] = {}

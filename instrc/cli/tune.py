@@ -96,7 +96,7 @@ def _seconds(said: str) -> float:
 
 
 def _model_of(subject: Subject, prepared: Prepared) -> str:
-    """Return the model that is tuned for, and note whether it sees the schema."""
+    """Return the model to tune for, and record whether it sees the schema."""
     from instrc.testing.evaluation.runner import ProgramRunner
 
     runner = ProgramRunner(prepared, subject.options, real=False)
@@ -107,7 +107,7 @@ def _model_of(subject: Subject, prepared: Prepared) -> str:
 
 
 def _current(program: str, prepared: Prepared, model: str) -> PromptForm:
-    """Return the form that is in use: the one in the file, if it is for this program and this model."""
+    """Return the current form: the one in the file, if it belongs to this program and model."""
     from instrc.compiler.tuned import PromptForm, read_tuned
 
     tuned = read_tuned(program, Report())
@@ -116,7 +116,7 @@ def _current(program: str, prepared: Prepared, model: str) -> PromptForm:
 
 
 def _foresight(subject: Subject, prepared: Prepared, model: str, requests: int, held: int) -> list[str]:
-    """Return what the search may take, before anything is asked."""
+    """Return the expected cost of the search, before any request."""
     from instrc.runtime.models.budget import cost_of
     from instrc.runtime.models.settings import answer_bound
 

@@ -1,1 +1,1 @@
-"""Plans and tools in the form of TaskBench: read, written, scored, sampled."""
+"""Plans and tools in TaskBench format: read, written, scored, sampled."""

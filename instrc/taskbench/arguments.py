@@ -1,4 +1,4 @@
-"""The arguments of a record: the tool's input of each, and its references."""
+"""The arguments of a record: the tool input for each, and the references."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ class ReferenceTag(NamedTuple):
 
     @property
     def is_exact(self) -> bool:
-        """Whether it is written as it should be."""
+        """Whether it is written correctly."""
         return _EXACT.fullmatch(self.text) is not None
 
 
 class WrittenArgument(NamedTuple):
-    """One argument as written, and its reference."""
+    """An argument as written, and its reference."""
 
     key: str | None
     value: Json
@@ -80,7 +80,7 @@ def arguments(record: NamedRecord, number: int, given: list[WrittenArgument]) ->
 
 
 def _by_type(record: NamedRecord, number: int, tool: BenchTool, given: list[WrittenArgument]) -> TaskArguments:
-    """Return the arguments of a tool whose parameters have no names but types."""
+    """Return the arguments of a tool whose parameters have types instead of names."""
     slots = [slot.type for slot in tool.slots]
     place = record.place(number, "arguments")
     problems: list[plans.PlanProblem] = []
@@ -110,7 +110,7 @@ def _by_type(record: NamedRecord, number: int, tool: BenchTool, given: list[Writ
 
 
 def _source(record: NamedRecord, argument: WrittenArgument) -> BenchTool | None:
-    """Return the tool of the task that an argument refers to, or `None` if it is a literal, or of a task that is not known."""
+    """Return the tool of the task that an argument refers to, or `None` for a literal or an unknown task."""
     if argument.target is None or not argument.target[1:].isdecimal():
         return None
     number = int(argument.target[1:])
@@ -121,7 +121,7 @@ _MEDIA = frozenset({"image", "audio", "video"})
 
 
 def _wrong_type(argument: WrittenArgument, source: BenchTool | None, slot: str) -> str | None:
-    """Return why an argument is not of a type, or `None` if it is."""
+    """Return why an argument does not have a type, or `None` if it does."""
     if source is not None and source.kind == "resource" and not fits(source.outputs, slot):
         return f"`{source.id}` gives {' and '.join(source.outputs) or 'nothing'}, not {slot}"
     if argument.target is None and isinstance(argument.value, str) and slot.lower() in _MEDIA:
@@ -160,12 +160,12 @@ def content_type(text: str) -> str:
 
 
 def fits(kinds: Sequence[str] | None, slot: str) -> bool:
-    """Return whether an argument may be that of an input: `kinds` are the types of a task's output, `None` is a literal."""
+    """Return whether an argument may fill an input: `kinds` are the output types of a task, `None` means a literal."""
     return kinds is None or slot.lower() in {kind.lower() for kind in kinds}
 
 
 def arranged(given: Sequence[tuple[Sequence[str] | None, Json]], slots: Sequence[str]) -> tuple[int, ...]:
-    """Return the input of each argument: in the given order, unless another one fits better."""
+    """Return the input of each argument: in the given order, unless another assignment fits better."""
     order = tuple(range(len(given)))
     if len(given) > len(slots) or len(slots) > ORDERED_ARGUMENTS or len(slots) < 2:
         return order
@@ -178,7 +178,7 @@ def arranged(given: Sequence[tuple[Sequence[str] | None, Json]], slots: Sequence
 
 
 def _score(kinds: Sequence[str] | None, value: Json, slot: str) -> bool:
-    """Return whether an argument is seen to be of the type of an input."""
+    """Return whether an argument certainly has the type of an input."""
     if kinds is not None:
         return fits(kinds, slot)
     kind = content_type(value) if value.__class__ is str else "text"
@@ -207,7 +207,7 @@ def _tag(found: re.Match[str]) -> ReferenceTag:
 
 
 def arguments_of(record: NamedRecord, node: Json, number: int) -> tuple[list[WrittenArgument], list[plans.PlanProblem]]:
-    """Return the arguments of a task as written, and their oddities."""
+    """Return the arguments of a task as written, and their problems."""
     tool = record.tools[number]
     problems: list[plans.PlanProblem] = []
     written = node.get("arguments") if isinstance(node, dict) else None
@@ -234,7 +234,7 @@ def arguments_of(record: NamedRecord, node: Json, number: int) -> tuple[list[Wri
 
 
 def _argument(tool: BenchTool | None, each: Json, number: int, position: int) -> tuple[WrittenArgument, str | None]:
-    """Return an argument, and its oddities."""
+    """Return an argument, and its problems."""
     name: str | None = None
     reason: str | None = None
     value = each
@@ -261,7 +261,7 @@ def resolve(
 
 
 class _Referring:
-    """The references of one record."""
+    """Resolves the references of one record."""
 
     def __init__(self, record: NamedRecord, given: list[list[WrittenArgument]]) -> None:
         self.record = record
@@ -294,7 +294,7 @@ class _Referring:
         return self.record.place(argument.number, "arguments", argument.position)
 
     def _odd(self, argument: WrittenArgument, tag: ReferenceTag) -> WrittenArgument:
-        """Return the meaning of a reference in another spelling, if it is to be repaired."""
+        """Return the meaning of a reference in another spelling, if it can be repaired."""
         place = self._place(argument)
         if not self.record.repair:
             meaning = f"<node-{tag.node}>" if tag.node is not None and tag.argument is None else None
@@ -315,7 +315,7 @@ class _Referring:
         return argument._replace(target=f"n{node}")
 
     def _copied(self, argument: WrittenArgument, tag: ReferenceTag, node: int, position: int) -> WrittenArgument:
-        """Return the argument of another task, where a reference names that, not the task's output."""
+        """Return the argument of another task, if a reference names that instead of the task's output."""
         place = self._place(argument)
         if not (0 <= node < len(self.given) and position < len(self.given[node])) or node == argument.number:
             self.problems.append(plans.OddReference(pointer=place, text=tag.text))
@@ -328,7 +328,7 @@ class _Referring:
         return self.resolved(argument._replace(value=copied.value, tags=copied.tags))
 
     def _by_name(self, tool: str, argument: WrittenArgument) -> str:
-        """Return the id of the task that the name of a tool means, as seen from another task."""
+        """Return the id of the task that a tool name refers to, seen from another task."""
         places = [number for number, word in enumerate(self.record.words) if word == tool]
         if not places:
             return f"n{len(self.record.words)}"  # nobody: the check says so
@@ -341,7 +341,7 @@ class _Referring:
         return f"n{chosen}"
 
     def _counted_from(self) -> int:
-        """Return whether references count from 0 or from 1: from 1 if only that makes sense."""
+        """Return whether references count from 0 or 1: from 1 if only that makes sense."""
         result = [
             (argument, node)
             for item in self.given
@@ -379,7 +379,7 @@ class _Referring:
 
 
 class Linked(Struct, frozen=True):
-    """The tasks of a record in the order of its links, the place of each such order, and the problems."""
+    """The tasks of a record in the order of its links, the place of each such link, and the problems."""
 
     tasks: list[PlanTask]
     places: dict[tuple[int, int], str]
@@ -388,7 +388,7 @@ class Linked(Struct, frozen=True):
 
 
 def link_tasks(record: NamedRecord, tasks: list[PlanTask]) -> Linked:
-    """Return the tasks with the order that only the links of their record show."""
+    """Return the tasks with the order that only the links of their record define."""
     links = _Links(record)
     result = links.applied(tasks)
     return Linked(result, links.places, (*links.repairs, *links.problems))
@@ -410,7 +410,7 @@ class _Links:
         self._pairs = list(self._read(record.record.links))
 
     def applied(self, tasks: list[PlanTask]) -> list[PlanTask]:
-        """Return the tasks with the order that only the links show."""
+        """Return the tasks with the order that only the links define."""
         if not self._given:
             return tasks
         said = {
@@ -484,7 +484,7 @@ class _Links:
         return [task if not item else structs.replace(task, after=tuple(item)) for task, item in zip(tasks, after, strict=True)]
 
     def _chosen(self, pair: tuple[str, str], sources: list[int], targets: list[int], time: int, place: str) -> tuple[int, int]:
-        """Return the tasks that a link joins: where a name means several, the next one, and the nearest before it."""
+        """Return the tasks joined by a link: if a name is ambiguous, the next one, and the nearest before it."""
         target = targets[min(time, len(targets)) - 1]
         before = [item for item in sources if item < target]
         source = before[-1] if before else next((item for item in sources if item != target), sources[0])

@@ -1,4 +1,4 @@
-"""From a record of TaskBench to a plan and back."""
+"""Convert TaskBench records to plans and back."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class ImportedPlan(Struct, frozen=True):
 
     @property
     def repairs(self) -> tuple[plans.RepairedPlan, ...]:
-        """The parts that were read otherwise than written."""
+        """The parts that were read differently than written."""
         return tuple(problem for problem in self.problems if isinstance(problem, plans.RepairedPlan))
 
 
@@ -42,13 +42,13 @@ BenchLike = Bench | dict[str, Json] | list[Json]
 
 @takes_plain_values
 def import_plan(record: Json, tools: BenchLike, *, repair: bool = False) -> ImportedPlan:
-    """Return the plan of a record of TaskBench with its problems; no input raises.
+    """Return the plan of a TaskBench record with its problems; no input raises.
 
         tools = {"nodes": [{"id": "find", "desc": "Find it.", "parameters": [{"name": "text", "type": "string", "desc": ""}]}]}
         node = {"task": "find", "arguments": [{"name": "text", "value": "a bank"}]}
         imported = instrc.import_plan({"task_steps": [], "task_nodes": [node], "task_links": []}, tools)
 
-    With `repair` known mistakes are read as their likeliest meaning, each listed among the problems.
+    With `repair`, known mistakes are read as their most likely meaning, each reported among the problems.
     """
     return _importer(to_bench(tools), bool(repair)).read(record)
 
@@ -60,18 +60,18 @@ def _importer(bench: Bench, repair: bool) -> PlanImporter:  # noqa: FBT001  -- a
 
 @takes_plain_values
 def export_plan(plan: Json, tools: BenchLike, record: Json = None) -> Json:
-    """Return a plan as a record of TaskBench; `record` is its origin, if there is one.
+    """Return a plan as a TaskBench record; `record` is its origin, if any.
 
         tools = {"nodes": [{"id": "find", "desc": "Find it.", "parameters": [{"name": "text", "type": "string", "desc": ""}]}]}
         record = instrc.export_plan([{"tool": "Find", "id": "n0", "arguments": {"text": "a bank"}}], tools)
 
-    Raise `CompileError` if the plan is invalid, or cannot be expressed in that form.
+    Raise `CompileError` if the plan is invalid, or cannot be expressed in that format.
     """
     return export_record(plan, to_bench(tools), record)
 
 
 def to_bench(tools: BenchLike) -> Bench:
-    """Return the tools of a file, read once, or none if it cannot be read."""
+    """Return the tools of a file, cached, or none if it is unreadable."""
     if isinstance(tools, Bench):
         return tools
     try:
@@ -108,7 +108,7 @@ class PlanImporter:
         return ImportedPlan(plan, tuple(problems), record, record.shape or _shape(tasks))
 
     def _tasks(self, record: records.NamedRecord) -> tuple[list[PlanTask], list[plans.PlanProblem]]:
-        """Return the tasks, as far as they can be read, and their problems."""
+        """Return the readable tasks, and their problems."""
         nodes = record.record.nodes
         if not isinstance(nodes, list):
             return [], [plans.InvalidPlan(pointer=record.place(), reason="the tasks are not a list")]
@@ -133,7 +133,7 @@ class PlanImporter:
     def _check(
         self, record: records.NamedRecord, linked: Linked, placed: Sequence[TaskArguments], told: set[tuple[str, str]]
     ) -> Iterator[plans.PlanProblem]:
-        """Check the tasks as any plan is checked; places and names are those of the record."""
+        """Check the tasks like any plan; places and names are those of the record."""
         for problem in check_read(list(enumerate(linked.tasks)), self.tools):
             at = _translated(problem.pointer, record, linked, placed)
             if (problem.name, at) in told:
@@ -158,7 +158,7 @@ def _shape(tasks: Sequence[PlanTask]) -> records.PlanShape:
 
 
 def _translated(place: str, record: records.NamedRecord, linked: Linked, placed: Sequence[TaskArguments]) -> str:
-    """Return the place in the record for one in the plan."""
+    """Return the record's place for a place in the plan."""
     _, number, *rest = place.split("/")
     match rest:
         case ["arguments", key]:
@@ -177,7 +177,7 @@ def _translated(place: str, record: records.NamedRecord, linked: Linked, placed:
 def export_record(plan: Json, bench: records.Bench, record: Json = None) -> Json:
     """Return a plan as a record; `record`, its origin, provides what a plan lacks.
 
-    Raise `CompileError` if the plan is invalid, or cannot be expressed in that form.
+    Raise `CompileError` if the plan is invalid, or cannot be expressed in that format.
     """
     tasks, problems = check_tasks(plan, tool_set(records.tools_map(bench)))
     if problems:
@@ -256,7 +256,7 @@ def _needs_in_order(task: PlanTask, tool: records.BenchTool) -> list[str]:
 
 
 def _misread(nodes: list[Json], links: list[Json], tasks: tuple[PlanTask, ...], bench: records.Bench) -> list[plans.PlanProblem]:
-    """Return where the record would be read otherwise than the plan: a text that looks like a reference, for example."""
+    """Return where the record would be read differently from the plan, such as a text that looks like a reference."""
     read = PlanImporter(bench).read({"task_nodes": nodes, "task_links": links})
     if read.plan is None:
         return [
@@ -273,13 +273,13 @@ def _misread(nodes: list[Json], links: list[Json], tasks: tuple[PlanTask, ...], 
 
 
 def _task_place(pointer: str) -> str:
-    """Return the place of a task in the plan for one in the record."""
+    """Return the plan's place of a task for a place in the record."""
     steps = pointer.split("/")
     return f"/{steps[2]}" if steps[1:2] == ["task_nodes"] and len(steps) > 2 else ""
 
 
 def _numbered(tasks: tuple[PlanTask, ...]) -> list[Json]:
-    """Return the tasks in the form of a record: by number, and none waits twice for another."""
+    """Return the tasks in record form: by number, without duplicate dependencies."""
     ids = {task.id: f"n{number}" for number, task in enumerate(tasks)}
     result: list[Json] = []
     for task in tasks:
@@ -294,7 +294,7 @@ def _numbered(tasks: tuple[PlanTask, ...]) -> list[Json]:
 
 
 def _as_recorded(nodes: list[Json], links: list[Json], record: Json) -> Json:
-    """Return the record with its own steps, spelling and order of links."""
+    """Return the record with the steps, spelling and order of links of its origin."""
     given = records.read_record(record)
     if given is None:
         steps: list[Json] = [f"Step {number}: {as_object(node)['task']}" for number, node in enumerate(nodes, 1)]

@@ -16,9 +16,9 @@ from instrc.tools.tasks import PlanTask, Reference
 
 
 def sample(bench: Bench, count: int, seed: int = 0, shape: PlanShape | None = None, largest: int = 8) -> Iterator[list[Json]]:
-    """Yield plans: single tasks, chains, and graphs that grow by tasks before and after those they have.
+    """Yield plans: single tasks, chains, and graphs that grow by tasks before and after existing ones.
 
-    The same arguments give the same plans.  A file without tools gives none.
+    The same arguments give the same plans.  A file without tools yields none.
     """
     draw = random.Random(seed)  # noqa: S311  -- no secret: plans that can be made again
     sampler = _Sampler(bench, draw, max(largest, 2))
@@ -44,7 +44,7 @@ class _Sampler:
         self._before = {tool.id: [other for other in bench.tools if (other.id, tool.id) in edges] for tool in bench.tools}
 
     def plan(self, size: int, shape: PlanShape) -> list[Json]:
-        """Return one plan of at most so many tasks: the graph may end before."""
+        """Return a plan with at most the given number of tasks: the graph may end earlier."""
         chosen: list[BenchTool] = [self._draw.choice(self._tools)]
         edges: list[tuple[int, int]] = []
         for _ in range(size - 1):
@@ -60,7 +60,7 @@ class _Sampler:
         ]
 
     def _grown(self, chosen: list[BenchTool], edges: list[tuple[int, int]], *, chain: bool) -> bool:
-        """Add a task before or after one that is there, if there is one that fits."""
+        """Add a task before or after an existing one, if one fits."""
         used = {tool.id for tool in chosen}  # each tool once: names of tools stand for tasks in links
         forward = chain or self._draw.random() < 0.6
         nodes = [len(chosen) - 1] if chain else self._draw.sample(range(len(chosen)), len(chosen))
@@ -81,7 +81,7 @@ class _Sampler:
         return False
 
     def _join_tasks(self, chosen: list[BenchTool], edges: list[tuple[int, int]]) -> None:
-        """Make some tasks read a further one."""
+        """Make some tasks read an additional one."""
         for target in range(len(chosen)):
             sources = [node for node in range(len(chosen)) if chosen[target] in self._after[chosen[node].id]]
             self._draw.shuffle(sources)
@@ -93,7 +93,7 @@ class _Sampler:
                     edges.pop()
 
     def _fits(self, node: int, chosen: list[BenchTool], edges: list[tuple[int, int]]) -> bool:
-        """Return whether all that a task reads has an input of its own."""
+        """Return whether every value that a task reads has its own input."""
         tool = chosen[node]
         return (
             tool.kind != "resource"
@@ -102,7 +102,7 @@ class _Sampler:
 
     @staticmethod
     def _assigned(tool: BenchTool, sources: list[BenchTool]) -> dict[str, int] | None:
-        """Return which source each input takes, by key, or `None` if one finds no place."""
+        """Return the source for each input, by key, or `None` if one cannot be placed."""
         result: dict[str, int] = {}
         for number, source in enumerate(sources):
             slot = next((slot for slot in tool.slots if slot.key not in result and slot.type in source.outputs), None)
@@ -112,7 +112,7 @@ class _Sampler:
         return result
 
     def _order(self, count: int, edges: list[tuple[int, int]]) -> list[int]:
-        """Return the tasks in a random order in which each comes after those it reads."""
+        """Return the tasks in a random order in which each follows those it reads."""
         waiting = {node: {source for source, target in edges if target == node} for node in range(count)}
         order: list[int] = []
         while waiting:
@@ -162,7 +162,7 @@ SAMPLED_TASKS: Final = 1000
 def sample_plans(
     tools: BenchLike, count: int, *, seed: int = 0, shape: PlanShape | None = None, largest: int = 8
 ) -> list[list[Json]]:
-    """Return sound plans over the tools.
+    """Return valid plans over the tools.
 
         tools = {"nodes": [{"id": "find", "desc": "Find it.", "parameters": [{"name": "text", "type": "string", "desc": ""}]}]}
         [plan] = instrc.sample_plans(tools, 1)

@@ -20,7 +20,7 @@ from instrc.tools.taskbench import SHAPES, Bench, PlanShape, TaskRecord, id_of, 
 
 
 class Compared(NamedTuple):
-    """The common part of a prediction and the truth."""
+    """The comparison of a prediction with the truth."""
 
     counts: tuple[tuple[int, int, int], ...]
     """For each F1: common, predicted and expected counts."""
@@ -135,7 +135,7 @@ class PlanFacts(Struct):
     """Edges by task positions, which determine the shape."""
 
     def sets(self) -> tuple[AbstractSet[object], ...]:
-        """Return the sets that the four F1 scores compare, in their order."""
+        """Return the sets that the four F1 scores compare, in order."""
         return self.tools, self.edges, self.arguments, self.values
 
 
@@ -149,7 +149,7 @@ def compared(gold: PlanFacts, prediction: PlanFacts | None) -> Compared:
 
 
 def _ratio(one: tuple[int, ...], other: tuple[int, ...]) -> float:
-    """Return how alike two sequences are: 1 less their distance (substitution costs 2) over the sum of their lengths."""
+    """Return the similarity of two sequences: 1 minus their distance (substitution costs 2) over the sum of their lengths."""
     total = len(one) + len(other)
     if one == other:
         return 1.0
@@ -157,7 +157,7 @@ def _ratio(one: tuple[int, ...], other: tuple[int, ...]) -> float:
 
 
 def _common(one: tuple[int, ...], other: tuple[int, ...]) -> int:
-    """Return the length of the longest common subsequence: a row of the table is the bits of one number (Hyyrö, 2004)."""
+    """Return the length of the longest common subsequence: a table row is the bits of one number (Hyyrö, 2004)."""
     places: dict[int, int] = {}
     for number, item in enumerate(other):
         places[item] = places.get(item, 0) | 1 << number
@@ -170,7 +170,7 @@ def _common(one: tuple[int, ...], other: tuple[int, ...]) -> int:
 
 
 def compared_facts(record: TaskRecord, bench: Bench, index: Mapping[str, int]) -> PlanFacts | None:
-    """Return the compared facts of a plan, or `None` if it cannot be read."""
+    """Return the compared facts of a plan, or `None` if it is unreadable."""
     words = _words(record.nodes)
     if words is None:
         return None
@@ -205,7 +205,7 @@ def _words(nodes: Json) -> list[tuple[str, Json]] | None:
 
 
 def _by_type(facts: PlanFacts, number: int, argument: Json, bench: Bench) -> None:
-    """Count an argument of a tool whose inputs have types: a text, or the output of another task."""
+    """Count an argument of a tool with typed inputs: a text, or the output of another task."""
     if isinstance(argument, dict):
         argument = argument.get("value", next(iter(argument.values()), None))
     if isinstance(argument, list):
@@ -231,7 +231,7 @@ def _by_type(facts: PlanFacts, number: int, argument: Json, bench: Bench) -> Non
 
 
 def _text(value: Json) -> str:
-    """Return a value as a text that it is compared by."""
+    """Return a value as text for comparison."""
     if isinstance(value, str):
         return value
     try:
@@ -241,7 +241,7 @@ def _text(value: Json) -> str:
 
 
 def _by_links(facts: PlanFacts, links: Json) -> None:
-    """Count the links, where arguments do not show the dependencies."""
+    """Count the links, if arguments do not show the dependencies."""
     first = {name: number for number, name in reversed(list(enumerate(facts.names)))}
     for link in links if isinstance(links, list) else []:
         source, target = (link.get("source"), link.get("target")) if isinstance(link, dict) else (None, None)
@@ -252,7 +252,7 @@ def _by_links(facts: PlanFacts, links: Json) -> None:
 
 
 def table(scores: Scores) -> str:
-    """Return a line a group, in per cent; the second number counts unreadable predictions as empty plans."""
+    """Return one line per group, in per cent; the second number counts unreadable predictions as empty plans."""
     head = ["", "requests", "unreadable", *METRICS]
     lines = [head, *([name, str(score.requests), str(score.unreadable), *_cells(score)] for name, score in scores.rows())]
     widths = [max(len(line[column]) for line in lines) for column in range(len(head))]
@@ -272,22 +272,22 @@ def _cells(score: Score) -> list[str]:
 
 @takes_plain_values
 def score_plans(gold: Iterable[Json], predictions: Iterable[Json], tools: BenchLike) -> Scores:
-    """Return how near predicted records come to the right ones.
+    """Return how close predicted records are to the right ones.
 
         tools = {"nodes": [{"id": "find", "desc": "Find it.", "parameters": [{"name": "text", "type": "string", "desc": ""}]}]}
         records = [instrc.export_plan(plan, tools) for plan in instrc.sample_plans(tools, 3)]
         scores = instrc.score_plans(records, records, tools)
 
-    These are n-F1, e-F1, t-F1, v-F1 and NED: overall, by shape, by number of tasks.
+    The scores are n-F1, e-F1, t-F1, v-F1 and NED: overall, by shape, by number of tasks.
     """
     return score(several("gold", gold), several("predictions", predictions), to_bench(tools))
 
 
 def plan_check(options: JsonObject, place: CheckPlace) -> Callable[[CheckedRun, Json, Json], CheckScore]:
-    """Return the check of one score of a plan, or of all of them: plans are ours, or records of TaskBench.
+    """Return the check for one score of a plan, or for all of them: plans are our own, or TaskBench records.
 
-    `tools` is a tool file of TaskBench or its path, `score` one of `METRICS` (all by default), `min` what passes (1 by default).
-    NED counts from the other side here, so that 1 is right.
+    `tools` is a TaskBench tool file or its path, `score` one of `METRICS` (all by default), `min` the passing score (default 1).
+    NED is inverted here, so that 1 is right.
     """
     tools, least, metric = options.get("tools"), options.get("min", 1), options.get("score")
     if isinstance(tools, str):
@@ -321,6 +321,6 @@ def plan_check(options: JsonObject, place: CheckPlace) -> Callable[[CheckedRun, 
 
 
 def _facts_of(plan: Json, bench: Bench, index: dict[str, int]) -> PlanFacts | None:
-    """Return the compared facts of a plan of ours, or of a record."""
+    """Return the compared facts of one of our plans, or of a record."""
     record = read_record(plan if isinstance(plan, dict) else export_record(plan, bench))
     return None if record is None or record.within else compared_facts(record, bench, index)

@@ -36,7 +36,7 @@ _NO_HEADING = "before the first case"
 
 
 class Block(Struct, frozen=True):
-    """A fenced block: its word, the rest of that line, its text and place."""
+    """A fenced block: its type, the rest of that line, its text and place."""
 
     word: str
     rest: tuple[str, ...]
@@ -46,7 +46,7 @@ class Block(Struct, frozen=True):
 
 
 class Case(Struct, frozen=True):
-    """One case of a file."""
+    """A case of a file."""
 
     title: str
     line: int
@@ -55,7 +55,7 @@ class Case(Struct, frozen=True):
     """Why the case cannot run, if its blocks alone show that."""
 
     def block(self, word: str) -> Block | None:
-        """Return the block of a word."""
+        """Return the block of a type."""
         return next((block for block in self.blocks if block.word == word), None)
 
     @property
@@ -66,7 +66,7 @@ class Case(Struct, frozen=True):
 
 
 def read_cases(text: str) -> list[Case]:
-    """Return the cases of a file, in order; blocks before the first heading are a case that cannot be carried out."""
+    """Return the cases of a file, in order; blocks before the first heading form a case that cannot run."""
     heads = list(_HEADING.finditer(text))
     cases = []
     stray = next((result for result in _fences(text, 0, heads[0].start() if heads else len(text)) if result[3] in _WORDS), None)
@@ -96,12 +96,12 @@ def _line(text: str, offset: int) -> int:
 
 
 def _is_like_a_word(language: str) -> bool:
-    """Return whether the language of a fence is one of our words in another number or case, like `problem` and `Output`."""
+    """Return whether the language of a fence is a block type in another number or case, such as `problem` and `Output`."""
     return language.lower().removesuffix("s") in {word.removesuffix("s") for word in _WORDS}
 
 
 def _mistake(blocks: tuple[Block, ...], unknown: list[re.Match[str]]) -> str | None:
-    """Yield the faults of a case's blocks: one without a meaning, or one that another leaves without effect."""
+    """Return the fault of a case's blocks: one without a meaning, or one that another makes ineffective."""
     if unknown:
         word = unknown[0][3]
         hint = did_you_mean(nearest(word, _WORDS)) or f"there are {', '.join(f'`{word}`' for word in _WORDS)}"
@@ -142,11 +142,11 @@ class Difference(Struct, frozen=True):
 
 
 class BadCaseError(ValueError):
-    """A case that cannot be carried out; the message is the reason."""
+    """A case cannot be run; the message is the reason."""
 
 
 def judge(case: Case, artefacts: Sequence[Artefact]) -> list[Difference]:
-    """Carry a case out and return the differences from what was expected; raise `BadCaseError` if that is impossible."""
+    """Run a case and return the differences from the expected blocks; raise `BadCaseError` if impossible."""
     if case.mistake is not None:
         _refuse(case.mistake)
     result = [artefact for artefact in artefacts if case.export in (None, artefact.name)]
@@ -217,7 +217,7 @@ def _json(block: Block) -> Json:
 
 
 def _run(answers: Json, given: Block | None, artefact: Artefact) -> dict[str, Json]:
-    """Return how a run ends in which every question has its answer in the case."""
+    """Return the outcome of a run whose questions are all answered by the case."""
     if not isinstance(answers, dict):
         _refuse("`answers` is an object: by chunk, step or activity")
     inputs: JsonObject = {"prompt": ""} if given is None else _inputs(_json(given))
@@ -263,12 +263,12 @@ def _differences(expected: list[Block], actual: dict[str, Json]) -> Iterator[Dif
 
 
 class CaseScript:
-    """Answers by name; a list is taken in order, and its last one stays."""
+    """Answers by name; a list is used in order, and its last item is repeated."""
 
     def __init__(self, answers: dict[str, Json], step: str | None, *, unread: bool = False) -> None:
-        """Take the answers; `step` is the only step of a tool, whose chunk has no keys of steps.
+        """Store the answers; `step` is the only step of a tool, whose chunk has no step keys.
 
-        Results that are `unread` may be missing, unless an answer is left that no command has taken.
+        Results that are `unread` may be missing, unless an answer remains that no command has used.
         """
         self.step, self.unread = step, unread
         self.answers = {bare_name(name): value for name, value in answers.items() if value != []} | answers
@@ -290,7 +290,7 @@ class CaseScript:
         return found
 
     def find(self, command: Command) -> Result | None:
-        """Return the result of a command that is no timer, or `None` if there is none."""
+        """Return the result of a command other than a timer, or `None`."""
         for name in self._names(command):
             if self.answers.get(name, []) != []:
                 value = self._next(name)
@@ -302,30 +302,30 @@ class CaseScript:
         return {"ok": {step: self._next(name) for step, name in given.items()}} if given and all(given.values()) else None
 
     def _names(self, command: Command) -> list[str]:
-        """Return the names under which a command may find its answer."""
+        """Return the names under which a command's answer may be given."""
         names = list(dict.fromkeys(_names(command)))
         if command["kind"] == "model" and not command["steps"] and self.step is not None:
             names += dict.fromkeys((self.step, bare_name(self.step)))
         return names
 
     def _given(self, step: str) -> str:
-        """Return the name of the answer of a step in the case, or an empty one."""
+        """Return the name of a step's answer in the case, or the empty string."""
         return next((name for name in (step, bare_name(step)) if self.answers.get(name, []) != []), "")
 
     def _next(self, name: str) -> Json:
-        """Return the answer of a name; of a list the next one, or the last."""
+        """Return the answer of a name; for a list the next one, or the last."""
         value, at = self.answers[name], self.taken.get(name, 0)
         self.taken[name] = at + 1
         return value[min(at, len(value) - 1)] if isinstance(value, list) else value
 
 
 def _steps(command: Command) -> list[str]:
-    """Return the steps that are answered together in one chunk of the model or of a person."""
+    """Return the steps that are answered together in one chunk of a model or person."""
     return list(map(str, command["steps"])) if command["kind"] in {"model", "user"} else []
 
 
 def _whole_answer(value: Json, name: str, command: Command) -> Json:
-    """Return the answer of a chunk of the model that was given for its only step."""
+    """Return the answer of a model's chunk, given for its only step."""
     if command["kind"] != "model" or len(command["steps"]) != 1 or name in {command["id"], command["chunk"]}:
         return value
     step = command["steps"][0]
@@ -335,7 +335,7 @@ def _whole_answer(value: Json, name: str, command: Command) -> Json:
 
 
 def _names(command: Command) -> Iterator[str]:
-    """Yield the names under which a command may find its answer."""
+    """Yield the names under which a command's answer may be given."""
     yield command["id"]
     match command:
         case {"kind": "activity" | "fire", "activity": str(activity), "step": str(step)}:

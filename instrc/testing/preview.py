@@ -27,7 +27,7 @@ PREVIEWED_COMMANDS: Final = 4_000
 
 
 class ModelCall(Struct, frozen=True):
-    """One chunk of the model, or the part of one that another model fills in."""
+    """A chunk of the model, or the part of one that another model completes."""
 
     chunk: str
     """Name of the chunk; for a part, with its first step as in the command id: `llmContext1.step2_judge`."""
@@ -49,7 +49,7 @@ class ModelCall(Struct, frozen=True):
 def calls_of(
     artefact: Artefact, given: str, models: Mapping[str, str] | None = None, sentences: Sentences = EN
 ) -> tuple[ModelCall, ...]:
-    """Return the calls of the model, in the order of the process.
+    """Return the model calls, in the order of the process.
 
     `given` is the request; `models` are those of steps, which split chunks as in a run.
     """
@@ -105,7 +105,7 @@ class _ReachedCalls:
 
 
 def _inputs(process: Process) -> dict[str, Json]:
-    """Return generated values for the inputs beside `prompt`."""
+    """Return generated values for the inputs other than `prompt`."""
     return {name: instance_of(schema) for name, schema in (process.inputs or {}).items() if name != "prompt"}
 
 
@@ -116,7 +116,7 @@ def _engine_keywords(step: Step) -> dict[str, Json]:
 
 
 def later_schemas(artefact: Artefact) -> dict[str, Json]:
-    """Return the schemas that the model fills in after the tool that starts a process, by chunk."""
+    """Return the schemas that the model completes after the tool that starts a process, by chunk."""
     process = Process.from_json(artefact.documents["process"])
     first = process.body.contexts[0] if process.body.contexts else None
     return {

@@ -27,7 +27,7 @@ from instrc.tools.plan_check import check_plan
 
 
 class Rehearsed(Struct, frozen=True):
-    """One run of a rehearsal."""
+    """A run of a rehearsal."""
 
     choices: tuple[str, ...]
     """Choices as text; everything else is generated from the schemas."""
@@ -70,11 +70,11 @@ class Rehearsal(Struct, frozen=True):
 
     @property
     def sound(self) -> bool:
-        """Whether each run has ended as the program says."""
+        """Whether each run ended as the program intends."""
         return all(run.sound for run in self.runs)
 
     def __str__(self) -> str:
-        """Return a line for each run, for each branch that was missed, and a sum."""
+        """Return a line for each run and each missed branch, and a summary."""
         lines = [f"{number}. {run}" for number, run in enumerate(self.runs, 1)]
         lines += [f"not reached: {item.branch} | {item.reason}" for item in self.missed]
         runs = f"{len(self.runs)} run{'s' * (len(self.runs) != 1)}"
@@ -84,13 +84,13 @@ class Rehearsal(Struct, frozen=True):
         return f"<rehearsal: {str(self).splitlines()[-1]}>"
 
     def _repr_html_(self) -> str:
-        """Return the runs and what they have missed, for a notebook."""
+        """Return the runs and the missed branches, for a notebook."""
         runs = [str(run).split(" | ", 2) for run in self.runs]
         missed = [(item.branch, item.reason) for item in self.missed]
         return block(repr(self)[1:-1], table(["end", "choices", "branches"], runs), table(["not reached", "reason"], missed))
 
     def to_json(self) -> list[dict[str, Json]]:
-        """Return the same as objects, one a line."""
+        """Return the lines as objects."""
         runs: list[dict[str, Json]] = [
             {
                 "choices": list(run.choices),
@@ -141,10 +141,10 @@ def rehearsal_of(
     enough: Callable[[], bool] = lambda: False,
     models: Mapping[str, str] | None = None,
 ) -> Rehearsal:
-    """Return a rehearsal of a compiled document; missing inputs are those that were `made`, or other ones.
+    """Return a rehearsal of a compiled document; missing inputs are `made` or newly generated ones.
 
-    `watch` receives each command of each run that was tried; no further run is tried once it is `enough`.
-    `models` are those of steps, which divide chunks as in a run.
+    `watch` receives each command of each tried run; no further run is tried once it is `enough`.
+    `models` are those of steps, which split chunks as in a run.
     """
     best: Rehearsal | None = None
     before: Json = None
@@ -162,7 +162,7 @@ def rehearsal_of(
 
 
 def _shorten_loops(document: Json, rounds: int) -> Json:
-    """Return a process with few rounds: using all up has the same effect after twelve as after a thousand."""
+    """Return a process with few rounds, as exhausting twelve has the same effect as exhausting a thousand."""
     return map_schemas(document, partial(_with_few_rounds, rounds))
 
 
@@ -176,7 +176,7 @@ def _with_few_rounds(rounds: int, node: Json) -> Json:
 
 
 class _RunSearch:
-    """Runs, the most promising first: those that differ in one choice from a run that has shown something new."""
+    """Searches runs, most promising first: those that differ in one choice from a run with new results."""
 
     def __init__(
         self,
@@ -232,11 +232,11 @@ class _RunSearch:
                         pushed[point, order] += 1
 
     def _is_news(self, played: Played) -> bool:
-        """Return whether a run ends in a way that no program intends, and that no earlier run has shown."""
+        """Return whether a run ends in a way that is unintended, and not yet seen."""
         return not self._is_sound(played) and all(_end_of(played) != _end_of(other) for _, other, _ in self.kept)
 
     def _needed(self) -> list[tuple[Choices, Played, list[RunBranch]]]:
-        """Leave runs out whose branches others take as well; one that ends wrongly stays."""
+        """Return the runs without those whose branches others also take; unintended ends are kept."""
         needed = list(self.kept)
         for item in reversed(self.kept):
             others = [other for other in needed if other is not item]
@@ -246,7 +246,7 @@ class _RunSearch:
         return needed
 
     def _is_sound(self, played: Played) -> bool:
-        """Return whether a run has ended as the program says."""
+        """Return whether a run ended as the program intends."""
         match played.outcome:
             case {"status": "done" | "stopped"}:
                 return True
@@ -275,7 +275,7 @@ class _RunSearch:
         return f"none of {self.tried} runs went there{self._depends(branch, tells=True)}"
 
     def _is_excluded(self, branch: RunBranch) -> bool:
-        """Return whether schemas rule out the condition of a branch."""
+        """Return whether schemas exclude the condition of a branch."""
         region = self.program.regions[branch.region]
         owner = self.program.regions[region.parent or 0]
         block = owner.units[region.owner].block if branch.way == "body" else None
@@ -285,7 +285,7 @@ class _RunSearch:
         return condition is not None and all(is_excluded(self.program, owner, read, schema) for read, schema in condition.tests)
 
     def _depends(self, branch: RunBranch, *, tells: bool = False) -> str:
-        """Return what decides a branch, and on request what was tried there."""
+        """Return what decides a branch, and optionally the values tried there."""
         region = self.program.regions[branch.region]
         number, at = (region.parent or 0, region.owner) if branch.way == "body" else (branch.region, branch.unit)
         owner = self.program.regions[number]
@@ -315,7 +315,7 @@ def _mark(choices: Choices) -> frozenset[tuple[Point, tuple[int, ...]]]:
 
 
 class _Play:
-    """One run."""
+    """Executes one run."""
 
     def __init__(self, program: RunnablePlan, plan: PinnedPlan, points: list[Point], choices: Choices) -> None:
         self.program = program
@@ -396,7 +396,7 @@ class _Play:
         return point.choices[order[min(time, len(order) - 1)]]
 
     def _chosen(self, point: Point, value: Json, fits: Callable[[Json], bool], before: tuple[str, ...]) -> Json:
-        """Return a value with the choice in its place; without, where it does not fit there."""
+        """Return a value with the choice inserted, or without it if it does not fit."""
         choice = self._choice(point)
         if choice is AS_MADE:
             return value
@@ -405,7 +405,7 @@ class _Play:
 
 
 def _next(waiting: deque[Command]) -> Command | None:
-    """Return the next command to answer: deadlines pass only where nothing else is open."""
+    """Return the next command to answer: deadlines pass only if nothing else is open."""
     for _ in range(len(waiting)):
         command = waiting.popleft()
         if command["kind"] != "timer" or command["id"].endswith("!delay"):
@@ -419,7 +419,7 @@ def _fits(schema: Json, value: Json) -> bool:
 
 
 def _without_plans(unit: PlanUnit, value: Json) -> Json:
-    """Empty the plans in an answer: one generated from its schema alone is rarely valid."""
+    """Return an answer with its plans emptied: one generated from its schema alone is rarely valid."""
     alone = unit.kind != "model" and len(unit.steps) == 1
     for step in unit.steps:
         for planned in step.plans:
@@ -429,7 +429,7 @@ def _without_plans(unit: PlanUnit, value: Json) -> Json:
 
 
 def _with(value: Json, names: tuple[str, ...], choice: object, around: tuple[Json, ...] = ()) -> Json:
-    """Return a copy with another value below names; `around` is put where an object is missing on the way."""
+    """Return a copy with another value at a path; `around` replaces a missing object on the path."""
     if not names:
         return cast("Json", copy.deepcopy(choice))  # what is no mark is a value
     result = dict(value) if isinstance(value, dict) else {}
@@ -444,7 +444,7 @@ def _with(value: Json, names: tuple[str, ...], choice: object, around: tuple[Jso
 
 
 def _has_sound_plans(unit: PlanUnit, value: Json) -> bool:
-    """Return whether the plans in an answer of a model can be carried out."""
+    """Return whether the plans in a model's answer are valid."""
     for step in unit.steps:
         for planned in step.plans:
             part = value

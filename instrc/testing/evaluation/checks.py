@@ -1,4 +1,4 @@
-"""The checks of an evaluation, by name, and their verdicts on a run."""
+"""The checks of an evaluation, by name, and their results for a run."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from instrc.text.source import Span
 
 
 class CheckedRun(Struct, frozen=True, kw_only=True):
-    """The argument of a check function: a case, and the outcome of the program for it."""
+    """The argument of a check function: a case, and the program's outcome for it."""
 
     case: EvalCase
     run: RunFacts
@@ -57,7 +57,7 @@ class CheckedRun(Struct, frozen=True, kw_only=True):
 
 
 class CheckScore(NamedTuple):
-    """The verdict of a check."""
+    """The result of a check."""
 
     score: float
     """Score from 0 to 1."""
@@ -71,7 +71,7 @@ Looked: TypeAlias = "CheckScore | Awaitable[CheckScore]"
 
 
 class CheckPlace(NamedTuple):
-    """The place in a result that a check reads."""
+    """The place of a result that a check reads."""
 
     folder: Path
     """Folder of the data set, where files are looked up."""
@@ -79,7 +79,7 @@ class CheckPlace(NamedTuple):
 
 
 class CheckKind(NamedTuple):
-    """A word for a check."""
+    """A kind of check, by name."""
 
     make: Callable[[JsonObject, CheckPlace], Callable[[CheckedRun, Json, Json], Looked]]
     """Takes the options and returns a function of a run, its relevant part, and the expected part."""
@@ -89,7 +89,7 @@ class CheckKind(NamedTuple):
 
 
 class EvalCheck(NamedTuple):
-    """One check of a data set."""
+    """A check of a data set."""
 
     name: str
     look: Callable[[CheckedRun, Json, Json], Looked]
@@ -97,11 +97,11 @@ class EvalCheck(NamedTuple):
     expects: bool = False
 
     def applies(self, case: EvalCase) -> bool:
-        """Return whether it applies to a case."""
+        """Return whether the check applies to a case."""
         return not self.expects or expected_part(case, self.at) is not None
 
     async def result(self, case: EvalCase, run: RunFacts) -> CheckResult:
-        """Return its verdict on a run; a run that did not end has failed."""
+        """Return the check's result for a run; an incomplete run has failed."""
         if run.error is not None:
             return CheckResult(name=self.name, score=0.0, passed=False, reason=run.error)
         seen = CheckedRun(case=case, run=run)
@@ -261,7 +261,7 @@ def _truth(options: JsonObject, name: str) -> bool:
 
 
 def _difference(expected: Json, actual: Json, *, whole: bool, at: str = "") -> str | None:
-    """Return where a value differs from the expected one; additional members count only if it is `whole`."""
+    """Return where a value differs from the expected one; additional members count only if `whole`."""
     if isinstance(expected, dict) and isinstance(actual, dict) and not whole:
         for key, value in expected.items():
             if key not in actual:
@@ -288,19 +288,19 @@ def _float(options: JsonObject, name: str, otherwise: float) -> float:
 
 
 def _is_number(value: Json) -> TypeGuard[int | float]:
-    """Return whether a value is a number that a float can hold, so that it can be reckoned with."""
+    """Return whether a value is a number that fits into a float."""
     return isinstance(value, float) or (isinstance(value, int) and is_amount(abs(value)) and not isinstance(value, bool))
 
 
 class CheckFunction(Protocol):
-    """Judges a run: true, false, a number from 0 to 1 (0.5 and more passes), or a text that describes the fault."""
+    """Checks a run; returns true, false, a number from 0 to 1 (0.5 and above passes), or a text that describes the fault."""
 
     def __call__(self, run: CheckedRun, /) -> object:
-        """Look at one run."""
+        """Check one run."""
 
 
 def check_of_function(name: str, function: CheckFunction) -> EvalCheck:
-    """Return a function of a caller as a check; a run for which it raises has not passed."""
+    """Return a caller's function as a check; a run for which it raises has not passed."""
 
     async def look(seen: CheckedRun, _part: Json, _expected: Json) -> CheckScore:
         try:
@@ -320,7 +320,7 @@ def check_of_function(name: str, function: CheckFunction) -> EvalCheck:
 
 
 def _apart(seen: CheckedRun) -> CheckedRun:
-    """Return a run that shares nothing with ours."""
+    """Return a copy of a run that shares nothing with the original."""
     case, run = seen.case, seen.run
     return CheckedRun(
         case=structs.replace(case, input=copy_of(case.input), expected=copy_of(case.expected)),
@@ -335,9 +335,9 @@ def checks_of(
     place: CheckPlace,
     names: Collection[str] = (),
 ) -> tuple[EvalCheck, ...]:
-    """Return the checks of a data set: its own, the given functions, and equality of all else that is expected.
+    """Return the checks of a data set: its own, the given functions, and equality for everything else that is expected.
 
-    Raise `CompileError` with all that is wrong.  `names` are those in the program: a similar name is a misspelling.
+    Raise `CompileError` with all errors.  `names` are those in the program, for detecting misspellings.
     """
     result: list[EvalCheck] = []
     wrong: list[Problem] = []
@@ -390,7 +390,7 @@ def _made(name: str, options: Json, kinds: Mapping[str, CheckKind], place: Check
 
 
 def _expected_paths(data: DataSet) -> dict[str, Span | None]:
-    """Return the members that cases expect, with the first case of each; `""` for an expected value that is no object."""
+    """Return the members that cases expect, with the first case of each; `""` for an expected value that is not an object."""
     result: dict[str, Span | None] = {}
     for case in data.cases:
         if case.expects:

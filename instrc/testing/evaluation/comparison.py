@@ -1,4 +1,4 @@
-"""Compare two versions on the same cases, or a program without each of its parts in turn: the differences, and their evidence."""
+"""Compare two versions on the same cases, or a program without each of its parts: differences with evidence."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SHARES: Final = (0.1, 0.2, 0.4)
 
 
 class CheckDifference(Struct, frozen=True):
-    """The difference in one check, or in all together, over all cases or those of a tag."""
+    """The difference in one check, or in all together, over all cases or those with a tag."""
 
     name: str
     paired: PairedDifference
@@ -70,7 +70,7 @@ class VersionComparison(Struct, frozen=True):
         return block(" ".join(conclusion(self)), *tables)
 
     def verdict(self, drop: float) -> Verdict:
-        """Return whether the later version is worse by more than a drop."""
+        """Return whether the later version is worse by more than a given drop."""
         return verdict(self.overall.paired, drop)
 
     def to_json(self, drop: float | None = None) -> JsonObject:
@@ -97,9 +97,9 @@ def _figures(each: CheckDifference) -> dict[str, object]:
 
 
 def compared(before: EvaluationResult, after: EvaluationResult, *, same: bool = False) -> VersionComparison:
-    """Return the differences between two versions, in their common cases; several checks are adjusted by Holm's rule.
+    """Return the differences between two versions in their common cases; several checks are adjusted by Holm's rule.
 
-    Of a check its score counts, of all together whether each has passed.  Figures of tags are for looking, not for deciding.
+    A single check is compared by score, all checks together by passing.  Figures of tags are informative only.
     """
     names = [name for name in before.checks if name in after.checks]
     result = {name: _paired(before.scores(name), after.scores(name), before) for name in names}
@@ -123,14 +123,14 @@ def _paired(before: dict[str, float], after: dict[str, float], of: EvaluationRes
 
 
 def with_preferences(found: VersionComparison, judge: str, scores: Mapping[str, float]) -> VersionComparison:
-    """Return a comparison with the cases in which a judge prefers the later version: 1, 0.5 for a tie, or 0."""
+    """Return a comparison with the preferences of a judge for the later version: 1, 0.5 for a tie, or 0."""
     weights = {result.case: result.weight for result in found.before.results}
     paired = compare([1 - item for item in scores.values()], [*scores.values()], [weights[case] for case in scores])
     return msgspec.structs.replace(found, preferred=CheckDifference(f"preferred by {judge}", paired, paired.p))
 
 
 async def evaluated_versions(versions: Sequence[Version], data: DataSet, options: EvalOptions) -> list[EvaluationResult]:
-    """Return the evaluation of each version: concurrently, within one budget, and with equal requests asked only once."""
+    """Return the evaluation of each version: concurrently, within one budget, and with equal requests sent only once."""
     firsts = [next(place for place, other in enumerate(versions) if other.is_like(item)) for item in versions]
     own = sorted(set(firsts))
     together = max(min(len(own), options.concurrency), 1)
@@ -154,7 +154,7 @@ async def evaluated_versions(versions: Sequence[Version], data: DataSet, options
 
 
 def foresight(cases: int, runs: int, drop: float | None = None) -> Iterator[str]:
-    """Describe the differences that so many cases can show, and how often a gate is wrong, before anything runs."""
+    """Describe in advance the differences that a number of cases can show, and the error rate of a gate."""
     seen = [(share, visible(cases, share)) for share in _SHARES]
     can = [f"{_points(least)} points if they differ in {share:.0%} of the cases" for share, least in seen if least is not None]
     yield f"{cases} cases, {runs} runs. " + (
@@ -211,7 +211,7 @@ def _signed(share: float) -> str:
 
 
 def gate_of(found: VersionComparison, drop: float | None) -> Iterator[str]:
-    """Return whether a gate is kept, if there is one."""
+    """Yield whether a gate is met, if there is one."""
     if drop is not None and not found.same:
         verdicts = {
             "worse": f"Gate: failed. The whole interval lies below {-100 * drop:g} %.",
@@ -268,7 +268,7 @@ def _said(results: Iterable[CaseResult]) -> str:
 
 
 class Ablation(NamedTuple):
-    """A program without one of its parts, or why it cannot be without it."""
+    """A program without one of its parts, or why it needs the part."""
 
     part: Part
     difference: CheckDifference | None
@@ -279,7 +279,7 @@ class Ablation(NamedTuple):
 
     @property
     def word(self) -> str:
-        """Whether the part earns its tokens."""
+        """Whether the part is worth its tokens."""
         if self.difference is None:
             return f"cannot be left out: {self.reason}"
         if not self.difference.shown:
@@ -290,7 +290,7 @@ class Ablation(NamedTuple):
 def ablations(
     whole: EvaluationResult, without: Sequence[tuple[Part, EvaluationResult]], impossible: Iterable[tuple[Part, str]] = ()
 ) -> list[Ablation]:
-    """Return the contribution of each part of a program, adjusted by Holm's rule over all parts; the most useful ones first."""
+    """Return the contribution of each part of a program, adjusted by Holm's rule, most useful ones first."""
     names = [f"{number}" for number, _ in enumerate(without)]
     pairs = [_paired(whole.passes(), each.passes(), whole) for _, each in without]
     adjusted = holm({name: each.p for name, each in zip(names, pairs, strict=True)})

@@ -26,7 +26,7 @@ from instrc.vibes.find_files import is_folder, read_text, readable
 
 
 class EvalCase(Struct, frozen=True, kw_only=True):
-    """One case: the input of a program, and what is expected of it."""
+    """A case: the input of a program, and its expected result."""
 
     id: str
     input: Json = None
@@ -41,7 +41,7 @@ class EvalCase(Struct, frozen=True, kw_only=True):
     at: Span | None = None
 
     def refused(self, reason: str) -> InvalidDataSet:
-        """Return the problem that the case cannot be used."""
+        """Return the problem of an unusable case."""
         return InvalidDataSet(at=self.at, what=f"case `{self.id}`", reason=reason)
 
 
@@ -72,9 +72,9 @@ _PYDANTIC: Final = {"name": "id", "inputs": "input", "expected_output": "expecte
 
 
 def read_data_set(path: str, report: Report) -> DataSet | None:
-    """Return the data set in a file; `None` with the problems that are wrong with it.
+    """Return the data set in a file, or `None` with its problems.
 
-    A file of Python is run: it has a function `cases`, which yields the cases as dictionaries.
+    A Python file is run: its function `cases` yields the cases as dictionaries.
     """
     given = _given(path, report)
     return None if given is None else data_set_of(given, Path(path).parent, report)
@@ -96,7 +96,7 @@ def _given(path: str, report: Report) -> Given | None:
 
 
 def _made_by(path: str) -> object:
-    """Return the result of the function `cases` of a file."""
+    """Return the result of a file's function `cases`."""
     try:
         with guarded():
             result = runpy.run_path(path).get("cases")
@@ -109,7 +109,7 @@ def _made_by(path: str) -> object:
 
 
 def data_set_of(given: Given, folder: Path, report: Report) -> DataSet | None:
-    """Return the data set of a value: a list of cases, or an object with `cases`; return `None` and problems otherwise."""
+    """Return the data set in a value: a list of cases, or an object with `cases`; return `None` and problems otherwise."""
     wrong: list[InvalidDataSet] = []
     value = given.value
     head: JsonObject = {}
@@ -219,7 +219,7 @@ def _set(head: JsonObject, cases: tuple[EvalCase, ...], folder: Path, at: Span |
 
 
 def minimum_of(given: Mapping[str, object]) -> dict[str, float]:
-    """Return the rates that a gate demands; raise `ValueError` if one is no share."""
+    """Return the rates required by a gate; raise `ValueError` for an invalid rate."""
     for name, value in given.items():
         if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value <= 1:
             raise ValueError(f"of `{name}` is a number from 0 to 1")
@@ -251,5 +251,5 @@ def _program(file: Path) -> str:
 
 
 def cases_of(values: Iterable[object]) -> Given:
-    """Return cases that are passed in Python, as a value without places."""
+    """Return cases passed in Python, as a value without places."""
     return of_value(json_of([*values], as_input=True))

@@ -1,4 +1,4 @@
-"""Evaluations for others: cases that `instrc test` replays, and data sets of pydantic-evals."""
+"""Export evaluations: cases that `instrc test` replays, and data sets of pydantic-evals."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from instrc.text.jsonvalue import Json, JsonObject, mapping
 
 
 def recorded_cases(found: EvaluationResult, traces: Mapping[str, Sequence[Event]]) -> str:
-    """Return a file of cases with the first run of each case: the accepted answers, and their results.
+    """Return a file of cases with the first run of each case: the accepted answers, and the results.
 
-    `traces` are the events of runs, by their ids.  Runs without a trace or without an answer are left out.
+    `traces` are the events of runs, by id.  Runs without a trace or an answer are left out.
     """
     first = [results[0] for results in found.by_case().values()]
     parts = [_recorded(item, traces[item.trace]) for item in first if traces.get(item.trace) and not item.unanswered]
@@ -49,7 +49,7 @@ def _recorded(result: CaseResult, events: Sequence[Event]) -> str:
 
 
 def _answers(events: Iterable[Event]) -> JsonObject:
-    """Return the accepted answers of models, people and activities: by the name of a step that answers once, else by commands."""
+    """Return the accepted answers of models, people and activities: by step for steps that answer once, otherwise by command."""
     about: dict[str, tuple[str, ...]] = {}
     values: dict[str, Json] = {}
     for event in events:
@@ -90,9 +90,9 @@ def _block(word: str, value: Json) -> str:
 
 
 def pydantic_evals(data: DataSet, name: str) -> str:
-    """Return a data set as pydantic-evals reads it: JSON, which is YAML too.
+    """Return a data set in the format of pydantic-evals: JSON, which is also YAML.
 
-    It compares whole values with `EqualsExpected`; our other checks stay here.
+    Whole values are compared by `EqualsExpected`; other checks are not exported.
     """
     cases: list[Json] = []
     for case in data.cases:

@@ -1,4 +1,4 @@
-"""Judges: our instructions that decide whether an answer is good, or which of two is better, and their agreement with people."""
+"""Judges: instructions that rate an answer or choose the better of two, and their agreement with people."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _file_of(options: JsonObject, folder: Path) -> Path:
 
 
 def _word_of(prepared: Prepared) -> str:
-    """Return the verdict, `pass` or `better`; raise `ValueError` if there is neither, or no reason before it."""
+    """Return the name of the verdict, `pass` or `better`; raise `ValueError` if it is missing, or no reason precedes it."""
     properties = mapping(mapping(prepared.document).get("properties"))
     if prepared.step is None and len(properties) == 1:
         properties = mapping(mapping(next(iter(properties.values()))).get("properties"))
@@ -89,7 +89,7 @@ async def _votes(
 ) -> tuple[float | None, list[str]]:
     """Return whether the second of two answers is better, asked in both orders, and the reasons: 1, 0.5 for a tie, or 0.
 
-    It is `None` if the judge has given no answer.
+    The result is `None` if the judge gave no answer.
     """
     given, old, new = judged
     if equal(old, new):
@@ -106,7 +106,7 @@ async def _votes(
 
 
 def _asked(prepared: Prepared, about: JsonObject) -> Json:
-    """Return the input of a judge: by name if it declares inputs, else all as one text."""
+    """Return the input of a judge: by name if it declares inputs, otherwise everything as one text."""
     declared = prepared.inputs or {}
     return about if about.keys() <= declared.keys() else dumps(about)
 
@@ -123,7 +123,7 @@ def _reason(facts: RunFacts, word: str) -> str:
 
 
 class JudgeReport(NamedTuple):
-    """A judge in a data set, and how far people agree with it."""
+    """A judge in a data set, and its agreement with people."""
 
     check: str
     judge: str
@@ -135,12 +135,12 @@ class JudgeReport(NamedTuple):
 
     @property
     def counts(self) -> bool:
-        """Whether a gate may go by it."""
+        """Whether a gate may rely on it."""
         return self.agreed.labels >= LABELS and self.agreed.interval.low > 0
 
     @property
     def remarks(self) -> Iterator[str]:
-        """The remarks for a reader of its verdicts."""
+        """The remarks for readers of its verdicts."""
         if self.same_model:
             yield f"`{self.check}` is judged by the model that has answered, and models prefer their own answers: ask another"
         if not self.counts:
@@ -174,9 +174,9 @@ def require_pairs(judge: str) -> None:
 async def preferences(
     judge: str, before: EvaluationResult, after: EvaluationResult, options: EvalOptions, answered_by: frozenset[str]
 ) -> Preferences:
-    """Return which version's answers a judge prefers, asked by the model of `options`.
+    """Return which version's answers a judge prefers, using the model of `options`.
 
-    Each pair is asked for in both orders: what the order decides is a tie.  Who has brought no answer is not preferred.
+    Each pair is judged in both orders: if the order decides, it is a tie.  A version without an answer is not preferred.
     """
     prepared, ask, gate = prepare(judge), asking(options), asyncio.Semaphore(options.concurrency)
 
@@ -230,9 +230,9 @@ async def _calibrated(file: str, options: EvalOptions) -> tuple[Agreement, str]:
 
 
 async def calibrations(data: DataSet, options: EvalOptions, model: str) -> list[JudgeReport]:
-    """Return how far people agree with each judge of a data set, whose answers are those of a `model`.
+    """Return the agreement of people with each judge of a data set, for answers of a `model`.
 
-    The labels are the data set of the judge itself, `NAME.eval.jsonl` beside it: `input` is what it reads, and `expected` has
+    The labels are the data set of the judge itself, `NAME.eval.jsonl` beside it: `input` is the judge's input, `expected`
     the verdict of people.
     """
     result = []
@@ -246,7 +246,7 @@ async def calibrations(data: DataSet, options: EvalOptions, model: str) -> list[
 
 
 async def calibrated_gates(found: EvaluationResult, data: DataSet, options: EvalOptions) -> tuple[list[Gate], list[JudgeReport]]:
-    """Return the gates of an evaluation, by the agreement with people, and the judges of its data set."""
+    """Return the gates of an evaluation, taking agreement with people into account, and the judges of its data set."""
     from instrc.testing.evaluation.report import gates_of  # brings the statistics
 
     judges = await calibrations(data, options, found.model)

@@ -1,4 +1,4 @@
-"""An evaluation, or two versions side by side, as one page that needs nothing else."""
+"""An evaluation, or two versions side by side, as one self-contained page."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def page_of(
     found: Sequence[tuple[Sequence[EvaluationResult], Sequence[ReportTable]]],
     traces: Mapping[str, Sequence[Event]],
 ) -> str:
-    """Return the page: for each program its tables, and its cases, of two versions side by side.
+    """Return the page: for each program its tables, and its cases, with two versions side by side.
 
-    `found` has the versions of each program, the earlier one first, and its tables; `traces` the events of runs, by id.
+    `found` has the versions of each program, earlier one first, and its tables; `traces` the events of runs, by id.
     """
     parts = "".join(_program(versions, tables, traces) for versions, tables in found)
     style, script = page_style(Path(__file__).with_suffix(".css")), Path(__file__).with_suffix(".js").read_text("utf-8")
@@ -63,7 +63,7 @@ def _table(table: ReportTable) -> str:
 
 
 def _cases(versions: Sequence[EvaluationResult], traces: Mapping[str, Sequence[Event]]) -> str:
-    """Return the table of all cases; the script of the page sorts and filters it, which also shows whole without scripts."""
+    """Return the table of all cases, which the page's script sorts and filters; without scripts all are shown."""
     names = [item.version or item.model for item in versions] if len(versions) > 1 else ["result"]
     header = ["case", "tags", "input", "expected"]
     for name in names:
@@ -93,7 +93,7 @@ def _row(case: str, versions: Sequence[Sequence[CaseResult]], traces: Mapping[st
 
 
 def _folded(value: Json) -> str:
-    """Return a value: a short one unchanged, a long one folded behind its beginning."""
+    """Return a value: short ones unchanged, long ones folded behind their beginning."""
     short, whole = _excerpt(value), value if isinstance(value, str) else dumps(value)
     return (
         f"<details><summary>{_text(short)}</summary><pre>{_text(whole)}</pre></details>" if short.endswith("…") else _text(short)
@@ -106,7 +106,7 @@ def _excerpt(value: Json) -> str:
 
 
 def _result(results: Sequence[CaseResult], share: float, traces: Mapping[str, Sequence[Event]]) -> str:
-    """Return the cells of one version: how many runs passed, the result of the worst of them, and its checks."""
+    """Return the cells of one version: the number of passed runs, the result of the worst run, and its checks."""
     shown = min(results, key=lambda result: result.passed)
     count = "" if len(results) == 1 else f" {sum(result.passed for result in results)}/{len(results)}"
     mark = f'<span class="good">✓ passed{count}</span>' if share == 1 else f'<span class="bad">✗ failed{count}</span>'

@@ -1,4 +1,4 @@
-"""The figures of an evaluation: rates with intervals, usage, the worst cases; as text, Markdown and JUnit."""
+"""Figures of an evaluation: rates with intervals, usage, the worst cases; as text, Markdown and JUnit."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _LEAST_TAG: Final = 2
 
 
 class CheckSummary(Struct, frozen=True):
-    """One check, or all, over all cases or those of a tag."""
+    """A check, or all checks, over all cases or those with a tag."""
 
     name: str
     passed: Rate
@@ -34,7 +34,7 @@ class CheckSummary(Struct, frozen=True):
 
 
 class StepSummary(Struct, frozen=True):
-    """The usage of one step over all runs, those kept from before included."""
+    """The usage of one step over all runs, including reused ones."""
 
     step: str
     requests: int
@@ -54,7 +54,7 @@ GateVerdict: TypeAlias = Literal["kept", "missed", "too few cases"]
 
 
 class Gate(NamedTuple):
-    """Whether a demanded rate is kept, by the interval of the rate."""
+    """Whether a required rate is met, judged by its interval."""
 
     check: str
     demanded: float
@@ -62,7 +62,7 @@ class Gate(NamedTuple):
 
 
 def summaries(found: EvaluationResult, tag: str | None = None) -> list[CheckSummary]:
-    """Return all checks together, and then each, or none without cases."""
+    """Return all checks together, followed by each one, or none without cases."""
     built = []
     weights = {result.case: result.weight for result in found.results}
     for name in (None, *found.checks):
@@ -75,7 +75,7 @@ def summaries(found: EvaluationResult, tag: str | None = None) -> list[CheckSumm
 
 
 def by_tag(found: EvaluationResult) -> dict[str, CheckSummary]:
-    """Return the rate of all checks together for each tag that several cases have."""
+    """Return the rate of all checks together for each tag of several cases."""
     result = {tag: summaries(found, tag)[0] for tag in found.tags}
     return {tag: item for tag, item in result.items() if item.passed.cases >= _LEAST_TAG}
 
@@ -122,7 +122,7 @@ def worst(found: EvaluationResult, most: int = WORST) -> list[CaseResult]:
 
 
 def gates_of(found: EvaluationResult, minimum: Mapping[str, float]) -> list[Gate]:
-    """Return whether each demanded rate is kept: its whole interval must lie above it; below it, it is missed."""
+    """Return whether each required rate is met, with its whole interval above, or missed, with its whole interval below."""
     result = []
     known = {item.name: item.passed for item in summaries(found)}
     for name, demanded in minimum.items():
@@ -142,7 +142,7 @@ class ReportTable(NamedTuple):
 
 
 def heading(found: EvaluationResult) -> str:
-    """Return what was evaluated, in one line."""
+    """Return a one-line description of the evaluation."""
     runs = f", {found.repeats} runs each" if found.repeats > 1 else ""
     version = f" ({found.version})" if found.version else ""
     return f"{found.program}{version} with {found.model or 'no model'}: {found.cases} case{'s' * (found.cases != 1)}{runs}"
@@ -152,7 +152,7 @@ _INVENTED = {"answers": "the answers of the model", "results": "the results of a
 
 
 def remarks(found: EvaluationResult) -> Iterator[str]:
-    """Yield the remarks for a reader of the figures."""
+    """Yield the remarks for readers of the figures."""
     runs = len(found.results)
     if found.stopped is not None:
         yield f"Not all was run, {runs} of {found.cases * found.repeats}: {found.stopped}."
@@ -200,12 +200,12 @@ def percent(share: float) -> str:
 
 
 def money(cost: float | None) -> str:
-    """Return a sum in US dollars; a dash where it is not known."""
+    """Return a sum in US dollars, or a dash if unknown."""
     return "–" if cost is None else f"${cost:,.4f}"
 
 
 def why(result: CaseResult) -> str:
-    """Return why a run has not passed."""
+    """Return why a run did not pass."""
     if result.error is not None:
         return result.error
     return "; ".join(f"{check.name}: {check.reason or 'not passed'}" for check in result.checks if not check.passed)
@@ -259,13 +259,13 @@ def as_markdown(found: EvaluationResult, tables: Iterable[ReportTable]) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return a text that Markdown takes for nothing but a text: answers of models may hold anything."""
+    """Return a text escaped for Markdown, as model answers may contain anything."""
     text = escape(" ".join(text.split()))[:400]
     return "".join(f"\\{letter}" if letter in "\\`*_[]|#~" else "&#64;" if letter == "@" else letter for letter in text)
 
 
 def as_junit(found: Iterable[EvaluationResult]) -> str:
-    """Return the runs as test cases in the form of JUnit, which every CI reads."""
+    """Return the runs as test cases in JUnit format, which CI systems read."""
     suites = "".join(map(_suite, found))
     return f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="instrc eval">\n{suites}</testsuites>\n'
 
@@ -279,7 +279,7 @@ def _suite(found: EvaluationResult) -> str:
 
 
 def _writable(text: str) -> str:
-    """Return a text without the characters that no XML may have."""
+    """Return a text without characters that XML does not allow."""
     return "".join(letter if letter in "\t\n" or (letter >= " " and letter not in "\ufffe\uffff") else "�" for letter in text)
 
 
@@ -292,7 +292,7 @@ def _testcase(found: EvaluationResult, result: CaseResult) -> str:
 
 
 def as_json(found: Iterable[EvaluationResult], gates: Iterable[Sequence[Gate]]) -> JsonObject:
-    """Return the evaluations with their figures; `EvaluationResult.from_json` reads each."""
+    """Return the evaluations with their figures; `EvaluationResult.from_json` reads them."""
     pairs = zip(found, gates, strict=True)
     return {"evaluations": [{**item.to_json(), "summary": _summary(item, gate)} for item, gate in pairs]}
 
@@ -314,9 +314,9 @@ TOO_FEW, NOT_RUN = 3, 4
 
 
 def exit_code(found: Sequence[EvaluationResult], gate: Sequence[Gate]) -> int:
-    """Return 0 if all was run and the gate is reached, 1 if it is missed, 3 if the cases are too few for a verdict.
+    """Return 0 if everything ran and the gate is met, 1 if it is missed, 3 if there are too few cases for a verdict.
 
-    It is 4 if not all cases ran, or the gate is not reached and a provider gave no answer to some.
+    Return 4 if some cases did not run, or if the gate is not met and a provider gave no answer to some.
     """
     if any(item.stopped is not None for item in found):
         return NOT_RUN

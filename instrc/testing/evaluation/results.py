@@ -1,4 +1,4 @@
-"""The results of an evaluation: for each case, each repetition and each check a score, with the usage."""
+"""The results of an evaluation: a score for each case, repetition and check, with the usage."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ RESULT_FORMAT: Final = 1
 
 
 class CheckResult(Struct, frozen=True, kw_only=True):
-    """The verdict of one check on one run of a case."""
+    """The result of a check for one run of a case."""
 
     name: str
     score: float
@@ -61,7 +61,7 @@ class RunFacts(Struct, frozen=True, kw_only=True):
 
 
 class CaseResult(Struct, frozen=True, kw_only=True):
-    """One run of one case: its outcome, and the verdict of each check."""
+    """A run of a case: its outcome, and the result of each check."""
 
     case: str
     """Id of the case, unique in its data set."""
@@ -87,7 +87,7 @@ class CaseResult(Struct, frozen=True, kw_only=True):
 
     @property
     def passed(self) -> bool:
-        """Whether the run came to its end and every check has passed."""
+        """Whether the run completed and every check passed."""
         return self.error is None and all(check.passed for check in self.checks)
 
     @property
@@ -97,22 +97,22 @@ class CaseResult(Struct, frozen=True, kw_only=True):
 
     @property
     def tokens(self) -> int:
-        """Tokens that models have read and written."""
+        """The tokens read and written by models."""
         return sum(step.input_tokens + step.output_tokens for step in self.steps)
 
     @property
     def cost(self) -> float | None:
-        """US dollars, as far as known; `None` if no price is."""
+        """The cost in US dollars, as far as known; `None` without a known price."""
         return total_cost(self.steps)
 
     def score(self, check: str | None = None) -> float | None:
-        """Return the score of a check, or 1 or 0 for whether all have passed, or `None` if the case has no such check."""
+        """Return the score of a check, or without one, 1 if all passed and 0 otherwise; `None` if the check does not apply."""
         if check is None:
             return float(self.passed)
         return next((item.score for item in self.checks if item.name == check), None)
 
     def pass_of(self, check: str | None = None) -> bool | None:
-        """Return whether a check, or all, have passed, or `None` if the case has no such check."""
+        """Return whether a check, or all, passed, or `None` if the check does not apply."""
         if check is None:
             return self.passed
         return next((item.passed for item in self.checks if item.name == check), None)
@@ -139,16 +139,16 @@ class EvaluationResult(Struct, frozen=True, kw_only=True):
 
     @property
     def checks(self) -> tuple[str, ...]:
-        """The names of all checks, in the order in which they first occur."""
+        """The names of all checks, in order of first occurrence."""
         return tuple(dict.fromkeys(check.name for result in self.results for check in result.checks))
 
     @property
     def tags(self) -> tuple[str, ...]:
-        """All tags, in the order in which they first occur."""
+        """All tags, in order of first occurrence."""
         return tuple(dict.fromkeys(tag for result in self.results for tag in result.tags))
 
     def by_case(self, tag: str | None = None) -> dict[str, list[CaseResult]]:
-        """Return the results of each case, or of each with a tag, by its id."""
+        """Return the results of each case, optionally with a tag, by id."""
         matches: dict[str, list[CaseResult]] = {}
         for result in self.results:
             if tag is None or tag in result.tags:
@@ -156,7 +156,7 @@ class EvaluationResult(Struct, frozen=True, kw_only=True):
         return matches
 
     def scores(self, check: str | None = None, tag: str | None = None) -> dict[str, float]:
-        """Return the score of each case by its id, the mean of its repetitions; without a `check` the share that passed."""
+        """Return the score of each case by id, averaged over repetitions; without a `check`, the share that passed."""
         matches: dict[str, float] = {}
         for case, results in self.by_case(tag).items():
             if scores := [score for result in results if (score := result.score(check)) is not None]:
@@ -164,7 +164,7 @@ class EvaluationResult(Struct, frozen=True, kw_only=True):
         return matches
 
     def passes(self, check: str | None = None, tag: str | None = None) -> dict[str, float]:
-        """Return the share of the repetitions of each case that passed a check, or all of them, by its id."""
+        """Return the share of each case's repetitions that passed a check, or all of them, by id."""
         matches: dict[str, float] = {}
         for case, results in self.by_case(tag).items():
             if passes := [passed for result in results if (passed := result.pass_of(check)) is not None]:
@@ -172,14 +172,14 @@ class EvaluationResult(Struct, frozen=True, kw_only=True):
         return matches
 
     def __repr__(self) -> str:
-        """Return the rates, in one line: the whole may have a hundred thousand cases."""
+        """Return the rates on one line, as there may be a hundred thousand cases."""
         rates = "".join(f", {check} {fmean(self.passes(check).values()):.1%}" for check in self.checks)
         lost = [result.error for result in self.results if result.unanswered]
         why = f"; no answer in {len(lost)} of {len(self.results)} runs: {lost[0]}" if lost else ""
         return f"<evaluation of {self.program}: {self.cases} cases{rates}{why}>"
 
     def rows(self) -> list[JsonObject]:
-        """Return one flat row for each check of each run, as `pandas.DataFrame` takes them."""
+        """Return one flat row per check and run, for `pandas.DataFrame`."""
         return list(self._rows())
 
     def _rows(self) -> Iterator[JsonObject]:
@@ -215,7 +215,7 @@ class EvaluationResult(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def from_json(cls, value: Json) -> EvaluationResult:
-        """Return the evaluation that `to_json` has written; raise `ValueError` if it is not one."""
+        """Return the evaluation written by `to_json`; raise `ValueError` for any other value."""
         result = msgspec.convert(value, cls)  # a `msgspec.ValidationError` is a `ValueError`
         if result.format != RESULT_FORMAT:
             raise ValueError(f"its format is {result.format}, and this release reads {RESULT_FORMAT}")

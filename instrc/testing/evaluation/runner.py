@@ -1,4 +1,4 @@
-"""Run the cases of a data set: concurrently, within a budget, and without repeating what was finished before."""
+"""Run the cases of a data set: concurrently, within a budget, and reusing completed results."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Budget(Struct):
     used_cost: float = 0.0
 
     def spent(self) -> str | None:
-        """Return the exhausted budget, or `None` if there is none."""
+        """Return the exhausted budget, or `None`."""
         limits = (("requests", self.requests, self.used_requests), ("tokens", self.tokens, self.used_tokens))
         used_up = next((f"{limit:,} {name}" for name, limit, used in limits if limit is not None and used >= limit), None)
         if used_up is None and self.cost is not None and self.used_cost >= self.cost:
@@ -94,7 +94,7 @@ class Budget(Struct):
 
 
 class Metered(Struct, frozen=True):
-    """A model that is not asked when the budget is used up."""
+    """A model that is not called once the budget is used up."""
 
     model: Model
     budget: Budget
@@ -111,7 +111,7 @@ class Metered(Struct, frozen=True):
 
 
 class KeptRuns:
-    """Runs that have come to their end, in a file: a line each, written as soon as they end."""
+    """Completed runs in a file, one per line, written as soon as they end."""
 
     def __init__(self, file: Path | None) -> None:
         self.file = file
@@ -130,11 +130,11 @@ class KeptRuns:
             return []
 
     def find(self, key: str) -> RunFacts | None:
-        """Return a run that was finished before."""
+        """Return a completed run, or `None`."""
         return self._known.get(key)
 
     def keep(self, key: str, run: RunFacts) -> None:
-        """Write a run down; raise `SettingsError` if that cannot be done."""
+        """Store a run; raise `SettingsError` on failure."""
         self._known[key] = _as_kept(run)
         result: JsonObject = {"key": key, "run": msgspec.to_builtins(run)}
         line = dumps(result, indent=False)
@@ -154,7 +154,7 @@ def _as_kept(run: RunFacts) -> RunFacts:
 
 
 class EvalOptions(Struct, frozen=True):
-    """The options for running a data set."""
+    """The options of an evaluation."""
 
     model: str | Model | None = None
     repeats: int | None = None
@@ -177,10 +177,10 @@ class EvalOptions(Struct, frozen=True):
 
 
 class ProgramRunner:
-    """Runs one program for many cases: it is compiled once, and its model is created once."""
+    """Runs one program for many cases; the program is compiled once, and its model created once."""
 
     def __init__(self, prepared: Prepared, options: EvalOptions, *, real: bool = False) -> None:
-        """`real` activities are called; the results of others are generated from their schemas, unless a case gives them."""
+        """`real` activities are called; results of others are generated from schemas, unless a case provides them."""
         self.prepared, self.options, self.real = prepared, options, real
         chosen = options.model or prepared.settings.run.get("model")
         words = chosen if isinstance(chosen, str) else None
@@ -209,18 +209,18 @@ class ProgramRunner:
 
     @property
     def sees_schema(self) -> bool | None:
-        """Whether the model sees the schema itself, so that words beside it change nothing; `None` if nobody knows."""
+        """Whether the model sees the schema itself, so that describing it in the message changes nothing; `None` if unknown."""
         provider = provider_of(self.effects.model)
         return None if provider is None else dialect(provider.target).shown_to_model
 
     def invented(self, cases: Iterable[EvalCase]) -> tuple[str, ...]:
-        """Return the generated results: those of activities for which a case gives none."""
+        """Return the generated results: those of activities for which some case provides none."""
         result = not self.real and any(len(self._given(case)) < len(self._activities) for case in cases)
         results = ("results",) if result else ()
         return tuple(item for item in self.effects.invented if item != "results") + results
 
     def launch_of(self, case: EvalCase, repeat: int) -> Launch:
-        """Return the run of a case; raise `CompileError` if its input does not fit, or an answer has no question."""
+        """Return the launch of a case; raise `CompileError` if its input does not fit, or an answer has no question."""
         wrong: list[Problem] = []
         known = list(dict.fromkeys([*self._steps, *(name for names in self._activities.values() for name in names)]))
         for name in case.answers:
@@ -237,7 +237,7 @@ class ProgramRunner:
         return structs.replace(launch, run=new_id(f"{name}-{repeat}"))
 
     def key(self, launch: Launch, case: EvalCase, repeat: int) -> str:
-        """Return the key under which a run is kept: all that decides its result."""
+        """Return the key under which a run is stored: everything that determines its result."""
         settings = self.prepared.settings
         set_ = (
             as_object(cast("Json", self.launcher.set)),
@@ -294,13 +294,13 @@ class ProgramRunner:
         return result
 
     def _given(self, case: EvalCase) -> list[str]:
-        """Return the activities whose results a case gives."""
+        """Return the activities whose results a case provides."""
         given = {bare_name(name) for name in case.answers}
         return [name for name, names in self._activities.items() if given & {bare_name(item) for item in names}]
 
 
 def _make(folder: Path) -> None:
-    """Make the folder of an evaluation; raise `SettingsError` if that cannot be done."""
+    """Create the folder of an evaluation; raise `SettingsError` on failure."""
     try:
         make_unversioned(folder)
     except OSError as error:
@@ -309,7 +309,7 @@ def _make(folder: Path) -> None:
 
 
 def _names_of(launcher: Launcher) -> tuple[list[str], dict[str, list[str]]]:
-    """Return the steps that people fill in, and the names under which a case can give the results of each activity."""
+    """Return the steps that people complete, and the names under which a case can provide the results of each activity."""
     units = [unit for region in program_of(launcher.plan).regions for unit in region.units]
     people = [bare_name(step.key) for unit in units if unit.kind == "user" for step in unit.steps]
     activities: dict[str, list[str]] = {name: [name] for name, _ in called_activities(launcher.plan)}
@@ -320,7 +320,7 @@ def _names_of(launcher: Launcher) -> tuple[list[str], dict[str, list[str]]]:
 
 
 def _code_of(functions: Iterable[object], folder: Path) -> list[str]:
-    """Return digests of the project's modules that functions are from, and of those that these use: new code, new results."""
+    """Return digests of the project modules that define functions, and of modules that these import: new code, new results."""
     left = [str(getattr(function, "__module__", "")) for function in functions]
     result: dict[str, str] = {}
     while left:
@@ -342,9 +342,9 @@ def _code_of(functions: Iterable[object], folder: Path) -> list[str]:
 
 
 def _with_own_seed(table: RequestTable, launch: Launch, repeat: int) -> RequestTable:
-    """Return the settings of the requests of a case: a configured seed gives each run of each case its own.
+    """Return the request settings of a case: a configured seed gives each run of each case its own.
 
-    Under one seed all cases would share their draws, and no test takes them for independent. Two versions share those of a case.
+    With one seed for all, cases would share their draws and not be independent. Two versions share the seeds of a case.
     """
     seed = table.given.get("seed", table.general.get("seed"))
     if seed is None:
@@ -379,14 +379,14 @@ def _facts(live: LiveRun, seconds: float) -> RunFacts:
 
 
 def _failed_codes(events: Iterable[Event]) -> set[str]:
-    """Return the codes of failures of models that another attempt may not meet."""
+    """Return the codes of model failures that another attempt may avoid."""
     asked = {event["id"] for event in events if event["event"] == "asked"}
     failed = (event for event in events if event["event"] == "failed" and event.get("id") in asked)
     return {str(event["code"]) for event in failed} - _FINAL
 
 
 def _uses(events: Iterable[Event], only: str | None) -> tuple[StepUse, ...]:
-    """Return the usage of the answers for each step, or for the steps of a chunk."""
+    """Return the usage of answers for each step, or for the steps of a chunk."""
     names: dict[tuple[str, str], str] = {}
     result: dict[str, StepUse] = {}
     rejected: set[tuple[str, str]] = set()
@@ -435,9 +435,9 @@ def _stand_in(script: CaseScript, name: str, given: Json) -> Json:
 
 
 async def evaluated(prepared: Prepared, data: DataSet, options: EvalOptions) -> EvaluationResult:
-    """Return the results of a program for every case of a data set; raise `CompileError` if something cannot be used.
+    """Return the results of a program for every case of a data set; raise `CompileError` for unusable cases.
 
-    This is known before any model is asked.  A case whose run fails counts as failed in each of its checks.
+    They are detected before any model is called.  A case whose run fails counts as failed in all of its checks.
     """
     began = monotonic()
     runner = ProgramRunner(prepared, options, real=data.activities == "real" or bool(options.activities))
@@ -486,7 +486,7 @@ async def evaluated(prepared: Prepared, data: DataSet, options: EvalOptions) -> 
 
 
 def _require_sound(runner: ProgramRunner, data: DataSet) -> None:
-    """Refuse cases that cannot be run, all at once, before any model is asked."""
+    """Raise for cases that cannot run, all at once, before any model is called."""
     wrong: list[Problem] = []
     for case in data.cases:
         try:
@@ -499,7 +499,7 @@ def _require_sound(runner: ProgramRunner, data: DataSet) -> None:
 
 @contextmanager
 def _span(program: str, model: str, case: EvalCase, repeat: int) -> Iterator[Callable[[CaseResult], None]]:
-    """Record the result of a case: its span gets an event for each check, by OpenTelemetry's conventions for evaluations."""
+    """Record the result of a case: its span gets an event per check, by OpenTelemetry's conventions for evaluations."""
     if not is_on(TELEMETRY):
         yield lambda _result: None
         return
@@ -528,7 +528,7 @@ def _span(program: str, model: str, case: EvalCase, repeat: int) -> Iterator[Cal
 
 
 async def _checked(case: EvalCase, repeat: int, facts: RunFacts, checks: Iterable[EvalCheck]) -> CaseResult:
-    """Return a run of a case with the verdicts of the checks."""
+    """Return a run of a case with the results of the checks."""
     applying = [check for check in checks if check.applies(case)]
     try:
         return result_of(case, repeat, facts, [await check.result(case, facts) for check in applying])
@@ -538,7 +538,7 @@ async def _checked(case: EvalCase, repeat: int, facts: RunFacts, checks: Iterabl
 
 
 def asking(options: EvalOptions) -> Ask:
-    """Return a runner of other programs within the same budget, as of judges."""
+    """Return a runner of other programs, such as judges, within the same budget."""
     runners: dict[tuple[str, str | None], ProgramRunner] = {}
 
     async def ask(program: str, value: Json, model: str | None) -> RunFacts:
@@ -553,11 +553,11 @@ def asking(options: EvalOptions) -> Ask:
 
 
 class UnansweredError(Exception):
-    """A model that a check asks gave no answer, or the budget was used up."""
+    """The model of a check gave no answer, or the budget was used up."""
 
 
 def result_of(case: EvalCase, repeat: int, facts: RunFacts, checks: Iterable[CheckResult]) -> CaseResult:
-    """Return a run of a case with the verdicts of its checks."""
+    """Return a run of a case with the results of its checks."""
     return CaseResult(
         case=case.id,
         repeat=repeat,

@@ -1,4 +1,4 @@
-"""Statistics of evaluations: rates with intervals, paired differences with a test, and what so many cases can show."""
+"""Statistics of evaluations: rates with intervals, paired differences with a test, and the power of a number of cases."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _SEED: Final = 7
 
 
 class Interval(NamedTuple):
-    """Both ends of an interval of confidence."""
+    """The ends of a confidence interval."""
 
     low: float
     high: float
@@ -60,7 +60,7 @@ class Rate(Struct, frozen=True):
 
 
 class PairedDifference(Struct, frozen=True):
-    """Two versions on the same cases; "better" means that the second one is."""
+    """Two versions on the same cases; "better" refers to the second one."""
 
     cases: int
     before: float
@@ -75,12 +75,12 @@ class PairedDifference(Struct, frozen=True):
 
     @property
     def difference(self) -> float:
-        """The higher score of the second version."""
+        """The difference in score in favour of the second version."""
         return self.after - self.before
 
     @property
     def disagreement(self) -> float:
-        """The share of the cases that are not equally good in both versions."""
+        """The share of cases that differ between the versions."""
         return (self.better + self.worse) / self.cases if self.cases else 0.0
 
 
@@ -98,10 +98,10 @@ Verdict: TypeAlias = Literal["worse", "no worse", "undecided"]
 
 
 def rate(scores: Sequence[float], weights: Sequence[float] | None = None, *, level: float = LEVEL) -> Rate:
-    """Return the mean of the scores of cases, from 0 to 1 each, with its interval.
+    """Return the mean score of cases, from 0 to 1, with its interval.
 
-    Wilson's for passes and failures; Student's with two further cases for other scores.  Weights count as fewer cases
-    (Kish's effective size).  Without cases all is from 0 to 1.
+    The interval is Wilson's for passes and failures, and Student's with two further cases for other scores.  Weights count as
+    fewer cases (Kish's effective size).  Without cases it is from 0 to 1.
     """
     if not scores:
         return Rate(nan, Interval(0.0, 1.0), 0)
@@ -124,8 +124,8 @@ def compare(
         compare([0, 0, 1, 1], [1, 1, 1, 0]).difference  # 0.25
 
     Passes and failures: Tango's score interval with a correction of a quarter of a case, and McNemar's test by its mid-p value.
-    Other scores, and cases of different weights: Student's interval of the differences with two further cases, and the test
-    that changes signs at random.
+    For other scores, and weighted cases: Student's interval of the differences with two further cases, and a randomization
+    test of the signs.
     """
     if len(before) != len(after):
         raise ValueError(f"there are {len(before)} scores before and {len(after)} after")
@@ -164,10 +164,10 @@ def holm(p: Mapping[str, float]) -> dict[str, float]:
 
 
 def visible(cases: int, disagreement: float, *, level: float = LEVEL, power: float = POWER) -> float | None:
-    """Return the smallest difference of pass rates that so many cases can show, or `None` if they can show none.
+    """Return the smallest difference in pass rates that a number of cases can show, or `None`.
 
-    `disagreement` is the share of cases in which the versions differ: no difference is larger.  It is shown as often as `power`
-    that many can show, by `mid_p` at this `level`.  For 100 cases that differ in 20 %: 0.13.
+    `disagreement` is the share of cases in which the versions differ, which limits the difference.  `power` is the probability of
+    showing it, by `mid_p` at this `level`.  For 100 cases of which 20 % differ: 0.13.
     """
     sizes, chances = _sizes(cases, disagreement)
     last = _last_rejected(sizes, level)
@@ -187,14 +187,14 @@ def visible(cases: int, disagreement: float, *, level: float = LEVEL, power: flo
 
 
 def verdict(compared: PairedDifference, drop: float) -> Verdict:
-    """Return whether the second version is worse by more than a `drop`, or shown not to be: by its whole interval."""
+    """Return whether the second version is worse by more than a `drop`, or certainly not, by its whole interval."""
     if compared.interval.high < -drop:
         return "worse"
     return "no worse" if compared.interval.low > -drop else "undecided"
 
 
 def false_alarms(cases: int, disagreement: float, drop: float, *, level: float = LEVEL) -> float:
-    """Return how often `verdict` is `worse` for versions that pass equally often.
+    """Return the probability of the verdict `worse` for versions that pass equally often.
 
     `disagreement` is the share of cases in which they differ.
     """
@@ -211,10 +211,10 @@ def false_alarms(cases: int, disagreement: float, drop: float, *, level: float =
 
 
 def agreement(judged: Sequence[bool], labelled: Sequence[bool], *, level: float = LEVEL) -> Agreement:
-    """Return how far a judge agrees with labels by people, in the same order: Cohen's kappa.
+    """Return the agreement of a judge with labels by people, in the same order, as Cohen's kappa.
 
-    Its interval is that of Fleiss, Cohen and Everitt for a table with one further case in each cell: without these it covers
-    far too little where nearly all agree.
+    The interval is that of Fleiss, Cohen and Everitt for a table with one further case in each cell: otherwise it would cover
+    far too little if nearly all agree.
     """
     pairs = list(zip(judged, labelled, strict=True))
     table = [sum(pair == cell for pair in pairs) for cell in ((True, True), (True, False), (False, True), (False, False))]
@@ -238,7 +238,7 @@ def _mid_p(fewer: object, all_: object) -> Numbers:
 
 
 def _last_rejected(sizes: Counts, level: float) -> Counts:
-    """Return the largest count of the rarer side that the test rejects, for each number of cases that differ; -1 for none."""
+    """Return the largest count of the rarer side that the test rejects, for each number of differing cases; -1 for none."""
     last: Counts = np.maximum(stats.binom.ppf(level / 2, sizes, 0.5).astype(int) + 1, 0)
     for _ in range(4):  # the quantile is near: a step or two down
         last = np.where((last >= 0) & ((2 * last > sizes) | (_mid_p(last, sizes) > level)), last - 1, last)
@@ -246,14 +246,14 @@ def _last_rejected(sizes: Counts, level: float) -> Counts:
 
 
 def _sizes(cases: int, disagreement: float) -> tuple[Counts, Numbers]:
-    """Return how many cases may differ, and how probable each number is; those that are next to impossible are left out."""
+    """Return possible numbers of differing cases with their probabilities, without negligible ones."""
     sizes = np.arange(cases + 1)
     chances: Numbers = stats.binom.pmf(sizes, cases, disagreement)
     return sizes[chances > 1e-12], chances[chances > 1e-12]
 
 
 def _outside(better: int, worse: int, cases: int, difference: float, z: float) -> bool:
-    """Return whether a difference does not fit the counts: Tango's score is further away than `z`."""
+    """Return whether a difference does not fit the counts: Tango's score exceeds `z`."""
     linear = (2 * cases - better + worse) * difference - better - worse
     root = sqrt(max(linear**2 + 8 * cases * worse * difference * (1 - difference), 0))
     rate_of_worse = (root - linear) / (4 * cases)  # the most probable one if this is the difference
@@ -262,7 +262,7 @@ def _outside(better: int, worse: int, cases: int, difference: float, z: float) -
 
 
 def _tango(better: int, worse: int, cases: int, level: float) -> Interval:
-    """Return the differences of paired rates that fit the counts."""
+    """Return the interval of paired differences that fit the counts."""
     z, middle = _normal_quantile(level), (better - worse) / cases
     ends = []
     for end in (-1.0, 1.0):
@@ -277,7 +277,7 @@ def _tango(better: int, worse: int, cases: int, level: float) -> Interval:
 def _student(values: Numbers, weights: Numbers, level: float) -> Interval:
     """Return the interval of a mean; two further cases, as far from it as the furthest, represent unseen ones.
 
-    Without them, and with the bootstrap (BCa), few cases that differ make intervals that are far too short.
+    Otherwise, and with the bootstrap (BCa), few differing cases produce intervals that are far too short.
     """
     size, mean = _size(weights), _mean(values, weights)
     furthest = float(abs(values - mean).max()) or 1.0
@@ -287,7 +287,7 @@ def _student(values: Numbers, weights: Numbers, level: float) -> Interval:
 
 
 def _sign_flip(gaps: Numbers) -> float:
-    """Return how often a sum is at least as far from 0 when each difference gets a sign by chance."""
+    """Return the probability that a sum with random signs is at least as far from 0."""
     moved = gaps[gaps != 0]
     if len(moved) < 2:
         return 1.0

@@ -1,4 +1,4 @@
-"""Find what to say to one model: search over forms on some cases, and test the one winner on the others."""
+"""Optimize the prompt for one model: search over forms on some cases, and test the single winner on the others."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ Stage: TypeAlias = tuple[str, Callable[[PromptForm], Iterable[PromptForm]]]
 async def searched(
     start: PromptForm, stages: Iterable[Stage], judge: Judge, cases: int, say: Callable[[str], object]
 ) -> PromptForm:
-    """Return the best form that the stages find; each begins with what the one before has found."""
+    """Return the best form that the stages find, each starting from the previous result."""
     best = start
     for name, alternatives in stages:
         arms = [form for form in alternatives(best) if form != best]
@@ -67,7 +67,7 @@ async def searched(
 
 
 async def halved(best: PromptForm, arms: Sequence[PromptForm], judge: Judge, cases: int) -> PromptForm:
-    """Return the form that wins against the best one so far, by successive halving; that one itself if none does."""
+    """Return the form that beats the best one so far, by successive halving, or else that one."""
     left, gain = list(arms), 0.0
     for rung in dict.fromkeys(min(rung, cases) for rung in RUNGS):
         current, *others = await judge([best, *left], rung)
@@ -78,7 +78,7 @@ async def halved(best: PromptForm, arms: Sequence[PromptForm], judge: Judge, cas
 
 
 def split_cases(data: DataSet) -> tuple[DataSet, DataSet]:
-    """Return the cases of the search, and those that are held back: the same ones whatever their order in the file."""
+    """Return the cases for the search and those held back, independent of their order in the file."""
     ordered = sorted(data.cases, key=lambda case: sha256(dumps([case.input, case.expected], indent=False).encode()).digest())
     held = max(HELD, len(ordered) // 2) if len(ordered) >= HELD + RUNGS[0] else 0
     first, rest = tuple(ordered[held:]), tuple(ordered[:held])
@@ -86,7 +86,7 @@ def split_cases(data: DataSet) -> tuple[DataSet, DataSet]:
 
 
 class Subject(Struct):
-    """The program that is tuned, and how it is run."""
+    """The program to tune, and how it is run."""
 
     program: str
     data: DataSet
@@ -116,7 +116,7 @@ class Subject(Struct):
         return Version(name, self.prepared(form), None, None if form.words is None else {"words": form.words})
 
     async def judge(self, forms: Sequence[PromptForm], count: int) -> list[Scores]:
-        """Return the scores of forms on the first cases; raise `SpentError` where the budget ends."""
+        """Return the scores of forms on the first cases; raise `SpentError` when the budget ends."""
         versions: dict[int, Version] = {}
         for place, form in enumerate(forms):
             try:
@@ -136,7 +136,7 @@ class Subject(Struct):
         return self.results.get(dumps(msgspec.to_builtins(form)))
 
     def bias(self, before: PromptForm, stage: Stage) -> Iterator[str]:
-        """Yield warnings of answers that follow an order which means nothing."""
+        """Yield warnings about answers that depend on an order without meaning."""
         old = self.found(before)
         for form in stage[1](before) if old is not None else ():
             new = self.found(form)
@@ -147,12 +147,12 @@ class Subject(Struct):
                 yield f"{moved} of {len(both)} answers change with the {stage[0]}: {described(form)}"
 
     def parts(self, form: PromptForm) -> list[tuple[str, JsonObject]]:
-        """Return the schemas of the steps that a model fills in, and those in them, by place."""
+        """Return the schemas of model steps, and of those nested in them, by place."""
         assert self.flat is not None
         return [part for _, place, schema in steps_of(formed(self.flat, form)) for part in schemas_of(schema, place)]
 
     def roots(self) -> list[str]:
-        """Return the places of the steps that a model fills in."""
+        """Return the places of the model steps."""
         assert self.flat is not None
         return [place for _, place, _ in steps_of(self.flat)]
 
@@ -162,7 +162,7 @@ class SpentError(Exception):
 
 
 class Tuning(NamedTuple):
-    """What a search has found."""
+    """The result of a search."""
 
     start: PromptForm
     best: PromptForm
@@ -174,12 +174,12 @@ class Tuning(NamedTuple):
 
     @property
     def better(self) -> bool:
-        """Whether the held cases show that the best form is better."""
+        """Whether the held-back cases show that the best form is better."""
         return self.comparison is not None and self.comparison.overall.shown and self.comparison.overall.paired.difference > 0
 
 
 async def tuned(subject: Subject, start: PromptForm, say: Callable[[str], object]) -> Tuning:
-    """Return the best form of a program for its model, tested once on cases that the search has not seen."""
+    """Return the best form of a program for its model, tested once on cases not used in the search."""
     whole, (train, held) = subject.data, split_cases(subject.data)
     examples, subject.data = train.cases[:2], structs.replace(train, cases=train.cases[2:])
     best, stopped, warnings = start, None, list[str]()
@@ -209,7 +209,7 @@ _MANY: Final = 0.2
 
 
 def stages_of(subject: Subject, wordings: Mapping[str, Sequence[str]], examples: Sequence[EvalCase]) -> Iterator[Stage]:
-    """Yield the stages in order: what moves answers most comes first."""
+    """Yield the stages in order of their influence on answers."""
     for place, texts in wordings.items():
         yield f"wordings of {place}", partial(_reworded, place, texts)
     if not subject.shown:
@@ -222,7 +222,7 @@ def stages_of(subject: Subject, wordings: Mapping[str, Sequence[str]], examples:
 
 
 async def _wordings(subject: Subject, start: PromptForm) -> dict[str, list[str]]:
-    """Return other descriptions by place: those of the author, and those that a writer proposes from wrong cases."""
+    """Return alternative descriptions by place: those of the author, and those proposed by a model from wrong cases."""
     subject.prepared(start)
     result = {place: as_texts(written) for place, part in subject.parts(start) if (written := listing(part.get(WORDINGS)))}
     if subject.writer is None:
@@ -270,7 +270,7 @@ def _said(best: PromptForm, texts: Mapping[str, str]) -> PromptForm:
 
 
 def _levels(subject: Subject, best: PromptForm) -> Iterator[PromptForm]:
-    """Yield the levels of words that say the task, and the keys with short lists of values."""
+    """Yield the levels of words: the task, and the keys with short lists of values."""
     yield from (structs.replace(best, words=level) for level in WORDS_LEVELS if level != best.words)
     short = {
         place: " ".join(
@@ -290,7 +290,7 @@ def _enums(subject: Subject, best: PromptForm) -> Iterator[tuple[str, JsonObject
 
 
 def _values(subject: Subject, best: PromptForm) -> Iterator[PromptForm]:
-    """Yield the values of each enum in reverse, where the model reads them: their order acts through the words alone."""
+    """Yield the values of each enum in reverse where they are described to the model: elsewhere the order has no effect."""
     if subject.shown or best.words == "all":
         yield from _without(subject, "values", best)
 
@@ -305,7 +305,7 @@ def _without(subject: Subject, kind: PartKind, best: PromptForm) -> Iterator[Pro
 
 
 def _without_thoughts(subject: Subject, best: PromptForm) -> Iterator[PromptForm]:
-    """Yield the form without each thought, and without all of a step, as its mixins add them."""
+    """Yield the form without each thought, and without all thoughts of a step."""
     single = [*_without(subject, "thought", best)]
     yield from single
     for root in subject.roots():
@@ -315,7 +315,7 @@ def _without_thoughts(subject: Subject, best: PromptForm) -> Iterator[PromptForm
 
 
 def _calls(subject: Subject, best: PromptForm) -> Iterator[PromptForm]:
-    """Yield the form with a request for each step, or with common ones."""
+    """Yield the form with one request per step, or with shared ones."""
     assert subject.flat is not None
     yield from (structs.replace(best, calls=form.calls) for form in other_calls(formed(subject.flat, best)))
 
@@ -340,7 +340,7 @@ def _text(value: Json) -> str:
 
 
 def described(form: PromptForm) -> str:
-    """Return a form in a few words."""
+    """Return a short description of a form."""
     parts = [f"words = {form.words}"] if form.words is not None else []
     parts += [f"another text of {place}" for place in form.texts]
     parts += [f"values of {place} in another order" for place in form.values]

@@ -1,4 +1,4 @@
-"""Versions of a program to be compared: another vibe, a mixin left out, an earlier revision, and each part changed in turn."""
+"""Versions of a program to compare: another vibe, a mixin left out, an earlier revision, and each part changed in turn."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _T = TypeVar("_T")
 
 
 class Version(NamedTuple):
-    """A program to evaluate, and its distinguishing name."""
+    """A program to evaluate, and its label."""
 
     name: str
     prepared: Prepared
@@ -45,12 +45,12 @@ class Version(NamedTuple):
     """Request settings in addition to the evaluation's."""
 
     def is_like(self, other: Version) -> bool:
-        """Return whether a model is asked the very same by both."""
+        """Return whether both versions send identical requests."""
         return self[2:] == other[2:] and _asked(self.prepared) == _asked(other.prepared)
 
 
 def _asked(prepared: Prepared) -> tuple[str, ...]:
-    """Return the facts that decide how a model is asked; the order of properties counts."""
+    """Return the facts that determine the requests to a model; the order of properties counts."""
     return dumps(prepared.document), dumps(prepared.processes), repr(prepared.settings.requests), repr(prepared.settings.run)
 
 
@@ -68,7 +68,7 @@ class Changes(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The name that distinguishes the changed version from the other one."""
+        """The label of the changed version."""
         settings = [f"{name}={dumps(value, indent=False)}" for name, value in self.settings]
         parts = [*(f"{name}={other}" for name, other in self.vibes), *(f"{name}=off" for name in self.off), self.model, *settings]
         return ", ".join(part for part in parts if part) or "now"
@@ -77,9 +77,9 @@ class Changes(NamedTuple):
 def versions_of(
     program: str, changes: Changes, *, export: str | None = None, project: Project = DEFAULT_PROJECT
 ) -> tuple[Version, Version]:
-    """Return the earlier version of a program and the later one: the program as it is, or with the changes.
+    """Return the earlier and the later version of a program: unchanged, or with the changes.
 
-    `CompileError` if a vibe or a mixin that is changed is not used by the program.
+    Raise `CompileError` if the program does not use a changed vibe or mixin.
     """
     result = partial(with_vibes, program, export=export, project=project)
     now = prepare(program, export=export, project=project)
@@ -103,7 +103,7 @@ def versions_of(
 def _near(
     name: str, program: str, kind: type[Instruction | Application], export: str | None, project: Project
 ) -> tuple[str, ...]:
-    """Return the names used in a program that a misspelt one may mean."""
+    """Return the names in a program that a misspelt one may refer to."""
     flat = _composed(program, export, project)
     uses = _uses([] if flat is None else [*flat.graph.steps.values(), *flat.graph.units], kind)
     names = sorted({use.mixin.name if isinstance(use, Application) else use.name for use in uses})
@@ -141,16 +141,16 @@ def _refuse(what: str, word: str, reason: str, near: tuple[str, ...] = ()) -> No
 def with_vibes(
     program: str, given: Mapping[str, str], off: tuple[str, ...], *, export: str | None = None, project: Project = DEFAULT_PROJECT
 ) -> Prepared:
-    """Return a program that calls other vibes by the old names, with mixins left `off`.
+    """Return a program that calls other vibes under the old names, without the mixins `off`.
 
-    `given` has for each name the name of another vibe, or its file (`.json`).  The argument of a mixin stays unchanged.
+    `given` maps each name to another vibe or its file (`.json`).  The argument of a mixin stays unchanged.
     """
     vibes = {name: _vibe(program, name, other, project) for name, other in given.items()}
     return _with_memory(program, {**vibes, **{name: {"type": "object"} for name in off}}, export, project)
 
 
 def _vibe(program: str, name: str, other: str, project: Project) -> Json:
-    """Return the schema of another vibe; where it extends the one that it replaces, it still does."""
+    """Return the schema of another vibe; if it extends the one that it replaces, it still does."""
     if other.endswith(".json"):
         report = Report()
         source = read_text(other, report)
@@ -167,7 +167,7 @@ def _vibe(program: str, name: str, other: str, project: Project) -> Json:
     replaced = registry.lookup(name)
 
     def in_full(node: Json) -> Json:
-        """Put the schema of the replaced vibe where it is referred to: the name means the other one now."""
+        """Inline the schema of the replaced vibe where it is referred to, as the name now means the other one."""
         reference = node.get("$ref") if isinstance(node, dict) else None
         if not isinstance(node, dict) or not isinstance(reference, str) or reference not in {*replaced, f"aug:{name}"}:
             return node
@@ -187,7 +187,7 @@ _SECONDS: Final = 60
 
 
 def at_revision(program: str, revision: str, *, export: str | None = None, project: Project = DEFAULT_PROJECT) -> Prepared:
-    """Return a program with its vibes as a revision of git has them; nothing is fetched, and no code of it is run.
+    """Return a program with its vibes at a git revision; nothing is fetched, and no code of it is run.
 
     Settings of models, activities and checks are the current ones: the instructions are compared.
     """
@@ -198,7 +198,7 @@ def at_revision(program: str, revision: str, *, export: str | None = None, proje
     with _files_of(top, commit.strip(), revision) as copy:
 
         def moved(path: str) -> str:
-            """Return the place of a repository path in the copy; any other path unchanged."""
+            """Return the copy's path for a repository path; any other path unchanged."""
             there = Path(path).resolve()
             return str(copy / there.relative_to(top)) if there.is_relative_to(top) else path
 
@@ -226,7 +226,7 @@ def _git(folder: Path, revision: str, *words: str, given: bytes = b"") -> bytes:
 
 @contextmanager
 def _files_of(top: Path, commit: str, revision: str) -> Iterator[Path]:
-    """Give a folder with the programs, vibes and settings of a commit: plain files only, no links."""
+    """Yield a folder with the programs, vibes and settings of a commit: plain files only, without links."""
     listed = _git(top, revision, "ls-tree", "-r", "-z", "--full-tree", commit).split(b"\0")
     entries = [(head.split()[:3], os.fsdecode(path)) for head, _, path in (line.partition(b"\t") for line in listed) if path]
     files = [(name, path) for (mode, _, name), path in entries if mode.startswith(b"100") and path.endswith(_KEPT)]
@@ -250,7 +250,7 @@ PartKind: TypeAlias = Literal["mixin", "thought", "description", "order", "value
 
 
 class Part(NamedTuple):
-    """A part of a program that may earn its tokens or not."""
+    """A part of a program whose benefit can be measured."""
 
     kind: PartKind
     name: str
@@ -260,7 +260,7 @@ class Part(NamedTuple):
 
 
 def parts_of(program: str, *, export: str | None = None, project: Project = DEFAULT_PROJECT) -> list[Part]:
-    """Return the parts of a program: mixins, thoughts, descriptions, the orders of properties and of values, common requests."""
+    """Return the parts of a program: mixins, thoughts, descriptions, the orders of properties and values, shared requests."""
     flat = _composed(program, export, project)
     if flat is None:
         _refuse("program", program, "only a program (`.aug`) has parts that can be left out")
@@ -274,7 +274,7 @@ def parts_of(program: str, *, export: str | None = None, project: Project = DEFA
 
 
 def parts_at(place: str, schema: JsonObject) -> Iterator[Part]:
-    """Yield the parts at one place of a program, without those inside it."""
+    """Yield the parts at one place of a program, without nested ones."""
     if place.rpartition(".")[2].startswith("_"):
         yield Part("thought", place, PromptForm(off=[place]))
     if "description" in schema:
