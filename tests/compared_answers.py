@@ -27,7 +27,7 @@ from typing import Any
 SECONDS = 60
 """Of computing, what one input may take; what takes longer is counted and not compared."""
 SLOW = "took too long"
-FORMATS = ("text", "json", "github", "sarif")
+FORMATS = ("text", "json", "github")
 
 
 def instrc_here() -> Any:

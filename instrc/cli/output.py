@@ -129,7 +129,6 @@ class Format(StrEnum):
     TEXT = "text"
     JSON = "json"
     GITHUB = "github"
-    SARIF = "sarif"
 
 
 def show(problems: Sequence[Problem], shape: Format, *, product: bool = False) -> None:
@@ -173,11 +172,7 @@ def _for_machines(problems: Sequence[Problem], shape: Format) -> str:
 
     if shape is Format.GITHUB:
         return machine.to_github(problems)
-    if shape is Format.JSON:
-        return f"{dumps(machine.to_json(problems))}\n"
-    from instrc.problems.catalogue import pages
-
-    return f"{dumps(machine.to_sarif(problems, pages()))}\n"
+    return f"{dumps(machine.to_json(problems))}\n"
 
 
 def deliver_text(text: str, output: Path | None, sources: Callable[[], Iterable[object]] = tuple) -> Sequence[Problem]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypeGuard, cast
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, cast
 
 import msgspec
 from msgspec import Struct
@@ -183,11 +183,6 @@ class Fusion(msgspec.Struct, frozen=True, gc=False):
 def is_lone_instruction(content: object) -> bool:
     """Return whether a content is an instruction alone, as most are: without fillings or mixins."""
     return type(content) is Fusion and not content.slots and not content.mixins
-
-
-def is_bare_instruction(content: object) -> TypeGuard[Fusion]:
-    """Return whether a content is an instruction alone without annotations, so that its schema is that of the instruction."""
-    return type(content) is Fusion and not (content.slots or content.annotations or content.mixins)
 
 
 class MixinGroup(msgspec.Struct, frozen=True, gc=False):

@@ -26,8 +26,3 @@ def classes() -> dict[str, type[Problem]]:
 def page(problem: type[Problem]) -> str:
     """Return the explanation of a problem as Markdown: its meaning, an example and a solution."""
     return (Path(__file__).parent / "pages" / f"{problem.name}.md").read_text(encoding="utf-8").removesuffix("\n")
-
-
-def pages() -> dict[str, str]:
-    """Return the explanations of all problems by name."""
-    return {name: page(problem) for name, problem in classes().items()}

@@ -77,7 +77,7 @@ def test_the_problem_of_a_vibe_is_told_once_though_several_programs_use_it(instr
     assert {problem["path"] for problem in problems} >= {"schemas/broken.vibe.json"}
 
 
-@pytest.mark.parametrize("shape", ["json", "github", "sarif"])
+@pytest.mark.parametrize("shape", ["json", "github"])
 def test_machine_formats_are_the_output(instrc: Instrc, folder: Path, shape: str) -> None:
     (folder / "a.aug").write_text("Gret\n")
     done = instrc("check", "a.aug", "--format", shape)

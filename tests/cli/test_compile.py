@@ -204,7 +204,7 @@ def test_warnings_are_shown_and_fail_only_if_strict(instrc: Instrc, folder: Path
     assert (strict.code, strict.out) == (1, "")
 
 
-@pytest.mark.parametrize("shape", ["json", "sarif", "github"])
+@pytest.mark.parametrize("shape", ["json", "github"])
 def test_problems_can_be_for_machines_and_leave_the_output_alone(instrc: Instrc, shape: str) -> None:
     done = instrc("compile", "tool.aug", "--format", shape)
     assert json.loads(done.out)["title"] == "Say hello"
@@ -309,7 +309,7 @@ def test_a_file_name_of_odd_bytes_does_no_harm(instrc: Instrc, folder: Path) -> 
     for name, code in {b"bad\xff.aug": 0, b"wr\xffng.aug": 1}.items():
         path = os.fsdecode(name)
         (folder / path).write_text("Greet" if code == 0 else "Gret")
-        for shape in ("text", "json", "sarif", "github"):
+        for shape in ("text", "json", "github"):
             assert instrc("compile", path, "--format", shape).code == code
         assert instrc("compile", path, "-o", "out").code == code
 

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import re
-from pathlib import Path
 
 import orjson
 import pytest
-from jsonschema import Draft4Validator
 
 from instrc import CompileError, Label, Source
-from instrc.problems import catalogue
 from instrc.problems.files import NothingToCheck  # the class of one problem
-from instrc.problems.machine import to_github, to_json, to_sarif  # one format of one problem
+from instrc.problems.machine import to_github, to_json  # one format of one problem
 from instrc.problems.names import UnknownName  # the class of one problem
 from instrc.problems.problem import shorten_values
-from instrc.problems.punctuation import MissingComma
 from instrc.problems.render import render_text
-from instrc.problems.text import SmartQuote
 from instrc.problems.vibes import AmbiguousFragment  # the class of one problem
 
 SOURCE = Source("dir/план: 1,2%.aug", 'const a = "😀";\n  Serch(a)\n')
@@ -91,69 +85,15 @@ def test_github_gets_no_columns_for_several_lines() -> None:
     assert "line=1,endLine=2,title" in command
 
 
-def test_sarif_names_rules_and_places() -> None:
-    log = to_sarif([TWO_PLACES, UNKNOWN], catalogue.pages())
-    assert log["version"] == "2.1.0"
-    (run,) = log["runs"]
-    assert run["columnKind"] == "unicodeCodePoints"
-    rules = run["tool"]["driver"]["rules"]
-    assert [rule["id"] for rule in rules] == ["ambiguous-fragment", "unknown-name"]
-    assert rules[1]["name"] == "UnknownName"
-    assert rules[1]["help"]["markdown"].startswith(rules[1]["shortDescription"]["text"])
-    first, second = run["results"]
-    assert rules[first["ruleIndex"]]["id"] == first["ruleId"] == "ambiguous-fragment"
-    assert len(first["relatedLocations"]) == 2
-    place = second["locations"][0]["physicalLocation"]
-    assert place["artifactLocation"]["uri"] == "dir/%D0%BF%D0%BB%D0%B0%D0%BD%3A%201%2C2%25.aug"
-    assert place["region"] == {"startLine": 2, "startColumn": 3, "endLine": 2, "endColumn": 8}
-
-
-def test_a_run_without_problems_is_a_valid_log() -> None:
-    (run,) = to_sarif([], {})["runs"]
-    assert run["results"] == []
-    assert run["tool"]["driver"]["rules"] == []
-
-
-def test_absolute_paths_are_file_uris(tmp_path: Path) -> None:
-    problem = UnknownName(at=Source(str(tmp_path / "a b.aug"), "x").span(0, 1), word="x")
-    (run,) = to_sarif([problem], {})["runs"]
-    uri = run["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
-    assert uri == (tmp_path / "a b.aug").as_uri()
-
-
 @pytest.mark.parametrize("name", ["a\udcff.aug", "/\udcff/a.aug", "a\ud800.aug"])  # noqa: PT014  -- they differ in which half of a pair they hold
 def test_odd_file_names_do_no_harm(name: str) -> None:
     problem = TWO_PLACES.__class__(at=Source(name, "x").span(0, 1), reference=name, pointers=("/a",))
     assert orjson.dumps(to_json([problem]))
     assert to_github([problem]).encode()
-    if "\ud800" not in name:  # no such file can exist
-        assert orjson.dumps(to_sarif([problem], {}))
 
 
 def test_labels_are_those_of_the_problem() -> None:
     assert TWO_PLACES.labels == (Label(SOURCE.span(6, 7), "matches"), Label(SOURCE.span(23, 24), "matches"))
-
-
-SARIF = json.loads((Path(__file__).parent.parent / "data" / "sarif-2.1.0-rtm.5.json").read_text("utf-8"))
-"""The schema of the standard, as the package `@microsoft/jest-sarif` has it."""
-
-
-def test_a_log_of_all_kinds_of_problems_satisfies_the_official_schema() -> None:
-    comma = MissingComma(at=SOURCE.span(3, 4))
-    log = to_sarif([TWO_PLACES, UNKNOWN, comma, NothingToCheck()], catalogue.pages())
-    Draft4Validator(SARIF).validate(log)
-    fix = log["runs"][0]["results"][1]["fixes"][0]
-    assert fix["artifactChanges"][0]["replacements"][0]["insertedContent"] == {"text": "Search"}
-
-
-def test_all_edits_of_a_fix_in_one_file_are_one_change_of_it() -> None:
-    source = Source("a.aug", "«a»")
-    quotes = SmartQuote(at=source.span(0, 1), closing=source.span(2, 3))
-    log = to_sarif([quotes], {})
-    Draft4Validator(SARIF).validate(log)
-    [change] = log["runs"][0]["results"][0]["fixes"][0]["artifactChanges"]
-    assert [each["deletedRegion"]["startColumn"] for each in change["replacements"]] == [1, 3]
-    assert [each["insertedContent"]["text"] for each in change["replacements"]] == ['"', '"']
 
 
 def test_github_shows_what_would_drive_a_terminal_or_turn_text_around() -> None:

@@ -44,8 +44,6 @@ class _Composer:
         self.plans = False
         """Whether a model may be asked for a plan."""
         self.failed = False
-        self.unchanged: dict[tuple[ir.Instruction, ...], _Composed] = {}
-        """The schemas of instructions, alone or in mixins, to which nothing is added and with which nothing is wrong."""
 
     def graph(self, graph: ir.Graph) -> ir.FlatGraph | None:
         self.plans = any(step.activity == RUN_PLAN for step in graph.awaited())
@@ -55,8 +53,7 @@ class _Composer:
         for number, step in graph.steps.items():
             if step.executor == "block":
                 continue
-            key = _instructions(step.content)
-            composed = self.composed(key, step.span, partial(ContentSchema.of, content=step.content, path=()))
+            composed = self.composed(step.span, partial(ContentSchema.of, content=step.content, path=()))
             schemas[number] = {} if composed.schema is True else composed.schema
             if composed.refers:
                 referring.add(number)
@@ -78,11 +75,8 @@ class _Composer:
             optional = optional_arguments(graph, outcomes)
         return ir.FlatGraph(graph, schemas, placed, mixins, around, graph.origins(), frozenset(referring), optional)
 
-    def composed(self, key: tuple[ir.Instruction, ...], span: Span, compose: Callable[[ContentSchema], Json]) -> _Composed:
-        """Return a schema with the objects of steps in it, and report its problems; an empty key is for no other."""
-        if key in self.unchanged:
-            return self.unchanged[key]
-        reported = len(self.report.problems)
+    def composed(self, span: Span, compose: Callable[[ContentSchema], Json]) -> _Composed:
+        """Return a schema with the objects of steps in it, and report its problems."""
         content = ContentSchema(self.instructions, self.report)
         try:
             schema = bound_loops(compose(content))
@@ -96,10 +90,7 @@ class _Composer:
 
             schema = with_shared_references(schema, self.instructions.sentences)
         holds_references = isinstance(schema, dict) and ("$defs" in schema or refers(schema))
-        composed = _Composed(schema, tuple(content.placed), holds_references)
-        if key and len(self.report.problems) == reported:
-            self.unchanged[key] = composed
-        return composed
+        return _Composed(schema, tuple(content.placed), holds_references)
 
     def mixins(
         self, graph: ir.Graph, placed: Mapping[int, tuple[ir.Placed, ...]]
@@ -113,7 +104,7 @@ class _Composer:
         while waiting:
             unit = waiting.pop()
             use = unit.application
-            composed = self.composed((), use.span, partial(ContentSchema.of_mixin, application=use, path=()))
+            composed = self.composed(use.span, partial(ContentSchema.of_mixin, application=use, path=()))
             schemas[unit.number], inside[unit.number] = composed.schema, composed.placed
             members = (*unit.members, *(member for place in composed.placed for member in place.block.units))
             waiting.extend(member for member in members if not isinstance(member, int))
@@ -144,16 +135,6 @@ class _Composer:
         closing = tuple(filter(closes, place.block.annotations))
         content = ContentSchema(self.instructions, self.report)
         content.fold(part_of(as_object(around), schema), (content.annotated(whole, closing, place.block.span),), place.block.span)
-
-
-def _instructions(content: ir.Content) -> tuple[ir.Instruction, ...]:
-    """Return the instruction and the mixins of a content, or nothing if it has slots, annotations or inline schemas."""
-    if not isinstance(content, ir.Fusion) or content.slots or content.annotations:
-        return ()
-    if any(use.slots or use.annotations for use in content.mixins):
-        return ()
-    instructions = (content.instruction, *(use.mixin for use in content.mixins))
-    return () if any(each.uri is None for each in instructions) else instructions
 
 
 def bound_loops(schema: Json) -> Json:

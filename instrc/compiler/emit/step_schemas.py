@@ -130,7 +130,6 @@ class StepSchemas:
         self.hints: Hints = Hints(plan, part, sentences, self.paths, self.items)
         self.engines: EngineWriter = EngineWriter(self.graph, self.paths)
         self._inner = frozenset(number for inner in self.graph.inner.values() for number in inner)
-        self._forms: dict[ir.Instruction, Form] = {}
         self._made: dict[tuple[int, int | None], Json] = {}
         """Steps that lie in slots, by number and item."""
 
@@ -266,15 +265,7 @@ class StepSchemas:
         return context(self.graph, chunk, self.container(chunk.units, chunk.answers, items), self.place(chunk.units))
 
     def _form(self, step: ir.Step, item: int | None) -> Form:
-        """Return the schema of a step without the paths it reads; steps of the same instruction alone share it."""
-        instruction = step.content.instruction if ir.is_bare_instruction(step.content) else None
-        if instruction is None or instruction.uri is None or step.number in self.plan.flat.referring:
-            return self._new_form(step, item)
-        if instruction not in self._forms:
-            self._forms[instruction] = self._new_form(step, item)
-        return self._forms[instruction]
-
-    def _new_form(self, step: ir.Step, item: int | None) -> Form:
+        """Return the schema of a step without the paths it reads."""
         schema = self._as_written(step, item)
         hinted = step.executor == "model" and isinstance(
             step.content, ir.Fusion
