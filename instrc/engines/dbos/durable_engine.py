@@ -525,8 +525,9 @@ class DurableEngine(TracedEngine):
             reason = "schedules are kept in a store on a server, `postgresql://…`"
             way_out = "name such a store, or let cron begin `instrc run` beside a folder"
             raise UnavailableError([problems.runs.UnusableStore(store=self.location.shown, reason=reason, way_out=way_out)])
-        async with self._carrier_with_tables():
-            return await self.asker.ask(lambda client: work(self.asker.db(), client))
+        if not await self.asker.is_there():
+            await asyncio.to_thread(self._prepare)
+        return await self.asker.ask(lambda client: work(self.asker.db(), client))
 
     async def schedules(self) -> list[Schedule]:
         """Return the schedules of the store, by name."""
