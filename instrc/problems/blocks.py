@@ -388,7 +388,8 @@ class BadCondition(Problem):
             case "brackets":
                 return "remove the brackets"
             case "call" if self.at and (found := _MEASURED.match(self.at.source.text, self.at.start)):
-                return f"programs do not compute: write `{found[1]} @ {_bounds_of_length(found[2], int(found[3]))}`"
+                word, more = _BOUNDS[found[2]]
+                return f"programs do not compute: write `{found[1]} @ {{ {word}: {max(0, int(found[3]) + more)} }}`"
             case "call" if self.at and (instead := _CALLED.get(self.at.text.casefold())):
                 return f"programs do not compute: write `PATH @ {instead}`"
             case "call":
@@ -415,16 +416,10 @@ class BadCondition(Problem):
                 return "write a name such as `answer`, or a path such as `answer.ok`"
 
 
-_MEASURED = re.compile(r"(?i:len|length|count|size)\(([\w.]+)\)\s*(>=|>|<=|<|==|is)\s*(\d{1,9})\b")
+_MEASURED = re.compile(r"(?i:len|length|count|size)\(([\w.]+)\)\s*(>=|>|<=|<)\s*(\d{1,9})\b")
 """The comparison of a length with a number, as other languages write it."""
-
-
-def _bounds_of_length(sign: str, number: int) -> str:
-    least, most = {">": (number + 1, None), ">=": (number, None), "<": (None, max(0, number - 1)), "<=": (None, number)}.get(
-        sign, (number, number)
-    )
-    bounds = {"minItems": least, "maxItems": most}
-    return "{ " + ", ".join(f"{word}: {bound}" for word, bound in bounds.items() if bound is not None) + " }"
+_BOUNDS = {">": ("minItems", 1), ">=": ("minItems", 0), "<": ("maxItems", -1), "<=": ("maxItems", 0)}
+"""Keyword for such a comparison, and what is added to the number."""
 
 
 _ANSWERS = {**dict.fromkeys(("yes", "on"), "true"), **dict.fromkeys(("no", "off"), "false")}

@@ -17,6 +17,9 @@ _MARKS = frozenset({*definitions.AS_SENT, "toolConfig", "openapi", "swagger", "t
 """Keys without which a document with schema keywords can only be a schema."""
 
 
+_WORKFLOWS = {"n8n": {"nodes", "connections"}, "AWS Step Functions": {"StartAt", "States"}}
+
+
 class Foreign(Struct, frozen=True):
     """The name of a kind of document, as the object of a sentence, and the command to use."""
 
@@ -41,6 +44,9 @@ def foreign(document: Json, file: str) -> Foreign | None:
         return Foreign("a compiled direct call", "keep the program that it was compiled from, not its artefact")
     if isinstance(document.get("codec"), dict | list) and "target" in document:
         return Foreign("the map of a lowered tool", "give it to `instrc lift --map`; a vibe is the schema itself")
+    for name, marks in _WORKFLOWS.items():
+        if document.keys() >= marks:
+            return Foreign(f"a workflow of {name}", "write it as a program, in a file that ends in `.aug`")
     if _is_map_of_properties(document):
         return Foreign("a map of properties", 'write `{ "type": "object", "properties": { … } }` around it')
     if isinstance(document.get("program"), str | list | dict) and not document.keys() & JSON_SCHEMA - {"title", "description"}:

@@ -639,6 +639,8 @@ PARAMETERS = {"type": "object", "properties": {"city": TEXT}}
         ({"city": TEXT, "days": {"type": "integer", "minimum": 1}}, '"properties"'),
         ({"title": TEXT, "type": TEXT}, '"properties"'),
         ({"program": "A | B"}, ".aug"),
+        ({"name": "w", "nodes": [], "connections": {}}, ".aug"),
+        ({"Comment": "w", "StartAt": "A", "States": {"A": {"Type": "Succeed"}}}, ".aug"),
         ({"activity": "a", "arguments": "step1_a", "tool": PARAMETERS}, "program"),
     ],
 )
