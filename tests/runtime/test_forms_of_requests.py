@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -126,6 +128,27 @@ def test_a_model_that_refuses_one_form_after_another_is_asked_in_the_next_and_at
     assert (again.answer, again.notes) == (FILLED, ())
     assert [SENT[kind](sent) for _, _, sent in standin.seen] == [FORCED, CHOICE, OUTPUT, OUTPUT]
     assert {item.form for item in forms.refusals(tmp_path / ".instrc" / "models.sqlite")} == {"forced", "choice"}
+
+
+LEARN = """
+import sys
+from pathlib import Path
+from instrc.runtime.models.forms import learn, refused_forms
+file, own = Path(sys.argv[1]), sys.argv[2]
+for number in range(40):
+    learn(file, f"openai:m-{number}", own, "no")
+    assert own in refused_forms(file, "openai", f"m-{number}", f"openai:m-{number}", None)
+"""
+
+
+def test_processes_that_share_a_store_lose_no_refusal(tmp_path: Path) -> None:
+    file = tmp_path / ".instrc" / "models.sqlite"
+    file.parent.mkdir()
+    names = ["forced", "choice", "output"]
+    processes = [subprocess.Popen([sys.executable, "-c", LEARN, str(file), name]) for name in names]
+    assert [process.wait(120) for process in processes] == [0, 0, 0]
+    kept = {(item.model, item.form) for item in forms.refusals(file)}
+    assert kept == {(f"openai:m-{number}", name) for number in range(40) for name in names}
 
 
 @pytest.mark.parametrize("kind", REFUSALS, indirect=True)

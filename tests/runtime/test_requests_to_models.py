@@ -388,6 +388,7 @@ def test_a_body_that_nobody_can_read_is_one_kind_of_error_or_a_complaint(kind: s
         ({"code": 402, "message": "pay"}, "quota", False),
         ({"code": "billing_not_active", "message": "pay"}, "quota", False),
         ({"code": "invalid_prompt", "message": "no"}, "refused", False),
+        ({"code": "tool_use_failed", "message": "Failed to call a function."}, "unreadable", True),
         ({"code": 400, "status": "PROHIBITED_CONTENT", "message": "no"}, "refused", False),
     ],
 )
@@ -488,12 +489,20 @@ def test_a_provider_that_asks_for_a_pause_gets_it(
         (400, "invalid_prompt", "refused"),
         (402, "x", "quota"),
         (403, "billing_not_active", "quota"),
+        (403, "Your chosen model requires moderation and your input was flagged", "refused"),
     ],
 )
 @pytest.mark.parametrize("kind", ["openai", "llamacpp", "anthropic", "gemini", "mistral", "ollama"], indirect=True)
 def test_what_no_waiting_mends_is_not_tried_again(kind: str, standin: Standin, status: int, said: str, code: str) -> None:
     found = failing(kind, standin, status, {"error": {"message": "no", "type": said, "code": said}})
     assert (found.code, found.retry) == (code, False)
+
+
+@pytest.mark.parametrize("kind", ["openai"], indirect=True)
+def test_a_call_that_groq_cannot_read_is_asked_for_again(kind: str, standin: Standin) -> None:
+    about = {"message": "Failed to call a function.", "type": "invalid_request_error", "code": "tool_use_failed"}
+    found = failing(kind, standin, 400, {"error": {**about, "failed_generation": "<function=step1_read{"}})
+    assert (found.code, found.retry) == ("unreadable", True)
 
 
 def test_a_server_that_is_loading_is_waited_for(standin: Standin, monkeypatch: pytest.MonkeyPatch) -> None:

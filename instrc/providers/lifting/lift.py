@@ -125,10 +125,10 @@ class LiftedCall:
         }
 
 
-LiftStatus = Literal["ok", "failed", "refused", "cut", "malformed", "ambiguous", "empty", "invalid"]
+LiftStatus = Literal["ok", "failed", "refused", "malformed", "cut", "ambiguous", "empty", "invalid"]
 """Outcome of an answer, in order of precedence, `ok` last:
 `failed`: the provider reports an error instead of an answer; `refused`: the model or a filter declined;
-`cut`: the length limit was reached; `malformed`: the provider could not parse the model's call;
+`malformed`: the provider could not parse the model's call; `cut`: the length limit was reached;
 `ambiguous`: the answer may be arguments or their envelope, and both readings are valid, or neither (see `Lifted.readings`);
 `empty`: no call and no value; `invalid`: a value violates its schema, or is not JSON."""
 PAUSED: Final = "pause_turn: the turn goes on once this answer is sent back"
@@ -162,10 +162,10 @@ class Lifted:
             return "failed"
         if self.refusal is not None:
             return "refused"
-        if self.truncated or any(call.truncated for call in self.calls):
-            return "cut"
         if self.malformed is not None:
             return "malformed"
+        if self.truncated or any(call.truncated for call in self.calls):
+            return "cut"
         if self.readings:
             return "ambiguous"
         if not self.calls:
