@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from instrc.runtime.engine_protocol import Engine, Serving
     from instrc.runtime.interpreter.documents import UserCommand
     from instrc.runtime.models.partial import AnswerPart
-    from instrc.runtime.run_launch import Launch
+    from instrc.runtime.run_config import Launch
 
 EveryBranch = Annotated[
     bool, typer.Option("--every-branch", help="Rehearse the program until every branch is taken; print a line for each run.")

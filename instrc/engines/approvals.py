@@ -1,4 +1,4 @@
-"""The approval rule of a question, from its schema, and the count of votes under it."""
+"""The approval rule of a question, as its schema states it, the names in it, and the count of votes by it."""
 
 from __future__ import annotations
 

@@ -23,8 +23,7 @@ from instrc.runtime.interpreter.documents import Author
 from instrc.runtime.journal import Journal, begun
 from instrc.runtime.plan import step_keys
 from instrc.runtime.retry import RetryOptions, was_cancelled
-from instrc.runtime.run_config import RunConfig
-from instrc.runtime.run_launch import Launch
+from instrc.runtime.run_config import Launch, RunConfig
 from instrc.runtime.run_report import RunFilter, RunReport, RunStatus, require_ended, status_of
 from instrc.text.files import make_private, private_opener, read_whole
 from instrc.text.jsontext import dumps, loads

@@ -28,8 +28,7 @@ from instrc.runtime.questions import People, Question
 from instrc.runtime.reconnect import RECONNECT_SECONDS, answer_or_resume, retry_after_reconnect
 from instrc.runtime.retry import ForkOptions, ForkOrigin, ProgramVersion, RetryOptions
 from instrc.runtime.run import Run
-from instrc.runtime.run_config import RunConfig
-from instrc.runtime.run_launch import Launch
+from instrc.runtime.run_config import Launch, RunConfig
 from instrc.runtime.run_report import RunReport, RunStatus
 from instrc.runtime.traces import Event, Sink
 from instrc.text.callers import warn_caller

@@ -38,8 +38,7 @@ from instrc.runtime.models.model import Sample
 from instrc.runtime.models.partial import TellPart
 from instrc.runtime.plan import plan_of
 from instrc.runtime.retry import ForkOptions, fork_of, origin_of, wrong_id
-from instrc.runtime.run_config import CacheConfig, OnFailure, RunConfig
-from instrc.runtime.run_launch import Launch
+from instrc.runtime.run_config import CacheConfig, Launch, OnFailure, RunConfig
 from instrc.runtime.traces import Sink, told_apart
 from instrc.text.jsonvalue import Json, as_object, tokens
 from instrc.tools.python_values import JsonLike, json_of

@@ -30,8 +30,7 @@ from instrc.engines.service_tables import (
 )
 from instrc.runtime.interpreter.documents import Outcome, Result
 from instrc.runtime.questions import Question
-from instrc.runtime.run_config import RunConfig
-from instrc.runtime.run_launch import LaunchDocument
+from instrc.runtime.run_config import LaunchDocument, RunConfig
 from instrc.runtime.run_report import OPEN, RunFault, RunFilter, RunReport
 from instrc.text.jsonvalue import Json, JsonObject
 

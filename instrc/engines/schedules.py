@@ -13,7 +13,7 @@ from instrc import problems
 from instrc.problems.errors import SettingsError
 
 if TYPE_CHECKING:
-    from instrc.runtime.run_launch import Launch
+    from instrc.runtime.run_config import Launch
 
 Overlap: TypeAlias = Literal["skip", "queue", "both"]
 """What a tick does while the last run is active: nothing, start after it (at most one tick waits), or start beside it."""

@@ -17,8 +17,7 @@ from instrc.runtime.models.budget import CountedBudget, MoneyBudget
 from instrc.runtime.models.partial import AnswerPart
 from instrc.runtime.questions import People
 from instrc.runtime.retry import RetryOptions
-from instrc.runtime.run_config import RunConfig
-from instrc.runtime.run_launch import Launch
+from instrc.runtime.run_config import Launch, RunConfig
 from instrc.runtime.run_report import RunFilter, RunReport
 from instrc.runtime.traces import Event, Sink, join_sinks, read_events, told_apart, trace_file, written_to
 from instrc.text.jsonvalue import Json

@@ -1,18 +1,22 @@
-"""The configuration of a run: what another process needs to continue it."""
+"""The configuration of a run, and its launch with a plan and inputs: all that another process needs to continue it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, Literal, cast
+from typing import Final, Literal, NotRequired, TypedDict, cast
 
 import msgspec
+from msgspec import Struct, field, structs
 from msgspec.structs import replace
 
 from instrc import problems
 from instrc.problems.errors import SettingsError
 from instrc.runtime.effects import Invention
+from instrc.runtime.interpreter import documents
+from instrc.runtime.journal import JournalEntry
 from instrc.runtime.models.budget import MoneyBudget
 from instrc.runtime.retry import ForkOrigin
+from instrc.runtime.secrets import redacted
 from instrc.text.jsonvalue import Json, JsonObject
 
 OnFailure = Literal["hold", "fail"]
@@ -99,3 +103,42 @@ class RunConfig(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
 
 
 _ALWAYS_STORED: Final[Sequence[str]] = ("folder", "model", "rehearse", "batch", "processes")
+
+
+class Launch(Struct, frozen=True):
+    """A run to start."""
+
+    run: str
+    name: str
+    """Name of the program."""
+    plan: documents.PinnedPlan
+    inputs: JsonObject
+    config: RunConfig = field(default_factory=RunConfig)
+    entries: Sequence[JournalEntry] = ()
+    """Initial journal entries: those of the run from which it was forked."""
+
+    def __post_init__(self) -> None:
+        structs.force_setattr(self, "inputs", redacted(self.inputs))  # as all that comes from outside
+
+
+class LaunchDocument(TypedDict):
+    """A run to start, as plain JSON."""
+
+    run: str
+    name: str
+    plan: documents.PinnedPlan
+    inputs: JsonObject
+    how: JsonObject
+    """The `RunConfig` as JSON."""
+    entries: NotRequired[list[JournalEntry]]
+
+
+def holds(document: LaunchDocument) -> bool:
+    """Return whether the run is held instead of failing for a transient reason."""
+    return RunConfig.from_json(document["how"]).holds
+
+
+def read_launch(document: LaunchDocument, run: str) -> Launch:
+    """Return a stored launch under the id of the run."""
+    config = RunConfig.from_json(document["how"])
+    return Launch(run, document["name"], document["plan"], document["inputs"], config)

@@ -1,4 +1,4 @@
-"""Callers of a service, their roles by program, and rate limits."""
+"""Callers of a service, their roles by program, what they may do with a question, and rate limits."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from typing import Final, Literal, TypeAlias
 from msgspec import Struct, field
 
 from instrc import problems
-from instrc.engines.approvals import ALL
-from instrc.problems.errors import AccessError, RateLimitError
+from instrc.engines.approvals import ALL, OUTSIDER
+from instrc.problems.errors import AccessError, ConflictError, InstrcError, RateLimitError
+from instrc.server.views import QuestionInfo
 from instrc.vibes.service_settings import Role
 
 Means: TypeAlias = Literal["key", "token", "cookie", "link", "local"]
@@ -100,3 +101,88 @@ class RateLimiter:
         """Raise if there were too many actions in a minute."""
         if count > self.limit:
             raise RateLimitError([problems.serving.TooMuch(what=what, limit=self.limit, retry_after=60 - now % 60)])
+
+
+Action: TypeAlias = Literal["answer", "claim", "release", "delegate", "link"]
+"""Action on a question; `delegate` and `link` concern another person."""
+_ACTIONS: Final[dict[Action, str]] = {
+    "answer": "answer",
+    "claim": "claim",
+    "release": "release",
+    "delegate": "delegate",
+    "link": "send a link to",
+}
+EXCLUDED: Final = "whoever has had a part in this may not approve it"
+_STANDING_IN: Final = "this is for whoever has claimed it, and for the role `operator`"
+
+
+def refusal_of(
+    action: Action, question: QuestionInfo, caller: Caller, now: float, to: Caller | None = None
+) -> InstrcError | None:
+    """Return why a caller may not perform an action on a question, or `None` if they may.
+
+    `to` is the other person, with their known groups and roles: a link is for a candidate, or for an
+    outsider if the question allows outsiders. People excluded by the question can neither answer nor let others answer.
+    """
+    doing = f"{_ACTIONS[action]} `{question.question.id}` of `{question.run}`"
+
+    def refused(reason: str, role: Role | None = None) -> AccessError:
+        return AccessError([problems.serving.NotAllowed(who=caller.name, action=doing, reason=reason, role=role)])
+
+    holder = question.claimed_by if question.claimed_by and (question.claimed_until or now) >= now else None
+    claimed = ConflictError([problems.serving.QuestionNotFree(question=question.question.id, state="claimed", by=holder or "")])
+    if caller.only is not None and (action != "answer" or caller.only != (question.run, question.question.id)):
+        return refused("the link is for another")
+    if question.question.by == "operator" and not caller.may("operator", question.program):
+        return refused("this needs the role `operator`", "operator")
+    excluded = question.approval.excluded if question.question.by == "person" else frozenset[str]()
+    if action != "release" and caller.name in excluded:
+        return refused(EXCLUDED)
+    if action in {"release", "delegate", "link"}:
+        stands_in = caller.may("operator", question.program)
+        if not stands_in and holder != caller.name:
+            if action == "release" and caller.may("answerer", question.program) and holder is not None:
+                return claimed
+            return refused(_STANDING_IN, "operator")
+        if to is not None and to.name in excluded:
+            return refused(EXCLUDED)
+        if action == "link" and (question.question.by != "person" or to is None or not is_candidate(question, to)):
+            return refused("the link is for no candidate, and the question allows no outsiders (`x-links`)")
+        reassigns = not question.approval.approvers  # people of the settings are a default, of the program a rule
+        if action == "delegate" and not reassigns and (to is None or not _may_be_candidate(question, to)):
+            return refused(_for(question))
+        return None
+    given = holder == caller.name and not question.approval.approvers and caller.may("answerer", question.program)
+    if question.question.by == "person" and not given and not is_candidate(question, caller):
+        needs_role = caller.only is None and not caller.may("answerer", question.program)
+        return refused("this needs the role `answerer`", "answerer") if needs_role else refused(_for(question))
+    if question.question.by == "system" and not caller.may("answerer", question.program):
+        return refused("this needs the role `answerer`", "answerer")
+    if holder not in {None, caller.name}:
+        return claimed
+    if action == "claim" and any(vote.who == caller.name for vote in question.votes):  # they would keep others from answering
+        return ConflictError([problems.serving.QuestionNotFree(question=question.question.id, state="answered by you")])
+    return None
+
+
+def may_know_answers(caller: Caller, answered_by: Iterable[str], *, sees_run: bool, was_asked: bool) -> bool:
+    """Return whether a caller may see who answered a closed question."""
+    return sees_run or was_asked or caller.name in answered_by
+
+
+def is_candidate(question: QuestionInfo, person: Caller) -> bool:
+    """Return whether a question is for a person: they are named and have the role, or a link names them."""
+    if person.name.startswith(OUTSIDER):
+        return question.approval.outsiders
+    named = person.as_candidates & {*question.candidates}
+    by_name = person.by == "link" and bool(named - {"*"})  # a link needs no role where the question names the person
+    return bool(named) and (by_name or person.holds("answerer", question.program))
+
+
+def _may_be_candidate(question: QuestionInfo, person: Caller) -> bool:
+    """Return whether a person may be a candidate: membership in some groups can only be confirmed by a token."""
+    return any(each == "*" or each.startswith("group:") or each == person.name for each in question.candidates)
+
+
+def _for(question: QuestionInfo) -> str:
+    return f"this is for {', '.join(f'`{each}`' for each in question.candidates)}"

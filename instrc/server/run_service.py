@@ -36,15 +36,13 @@ from instrc.runtime.engine_protocol import Engine, TracedEngine, WorkerInfo, Wor
 from instrc.runtime.interpreter.documents import Author
 from instrc.runtime.questions import Question
 from instrc.runtime.retry import ForkOptions, RetryOptions
-from instrc.runtime.run_config import RunConfig
-from instrc.runtime.run_launch import Launch
+from instrc.runtime.run_config import Launch, RunConfig
 from instrc.runtime.run_report import RunFilter, RunReport
 from instrc.runtime.traces import Event
-from instrc.server.access import Caller, RateLimiter
+from instrc.server.access import Action, Caller, RateLimiter, is_candidate, may_know_answers, refusal_of
 from instrc.server.bounds import NAME
 from instrc.server.identity import Signer, caller_later, known_person, link_word, read_link, refuse_unknown
 from instrc.server.records import Records
-from instrc.server.rights import Action, is_candidate, may_know_answers, refusal_of
 from instrc.server.streams import TOLD_PAUSE, Hub, NumberedEvent, TraceReading, part_json
 from instrc.server.views import Page, ProgramInfo, QuestionInfo, RunInfo, RunStory, inputs_of, program_info, standing_json
 from instrc.text.jsontext import digest_of

@@ -14,7 +14,7 @@ from instrc.engines.prepare import inputs_schema, output_schema
 from instrc.engines.run_table import QuestionRow, RunRow
 from instrc.problems.errors import InputError
 from instrc.runtime.activities import complaints
-from instrc.runtime.run_launch import Launch
+from instrc.runtime.run_config import Launch
 from instrc.runtime.run_report import RunReport
 from instrc.runtime.traces import Event
 from instrc.text.jsontext import digest_of

@@ -33,7 +33,7 @@ from instrc.engines.temporal.temporal_engine import TemporalEngine  # the engine
 from instrc.runtime.effects import Effects
 from instrc.runtime.engine_protocol import Engine
 from instrc.runtime.plan import plan_of
-from instrc.runtime.run_launch import Launch
+from instrc.runtime.run_config import Launch
 
 
 def chain(steps: int) -> Any:

@@ -22,7 +22,7 @@ from instrc.server import bounds  # the table of what is tried here
 from instrc.server.a2a import a2a_routes  # the service over A2A
 from instrc.server.access import peer_of  # as limits count it
 from instrc.server.agui import agui_routes  # the service over AG-UI
-from instrc.server.connections import BoundedConnections  # what listens in a service
+from instrc.server.hosting import BoundedConnections  # what listens in a service
 from instrc.server.http import app_of  # the application itself
 from instrc.server.mcp_runs import RunOffers, mcp_mount, no_link  # the service over MCP
 from instrc.vibes.service_settings import ServiceSettings  # without a file
@@ -164,8 +164,8 @@ def test_the_network_of_an_address_is_counted_where_somebody_has_all_of_it(addre
 
 
 def test_whoever_sends_a_byte_at_a_time_is_cut_off_and_others_are_served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("instrc.server.connections.HEAD_SECONDS", 0.6)
-    monkeypatch.setattr("instrc.server.connections.FROM_ONE_ADDRESS", 40)
+    monkeypatch.setattr("instrc.server.hosting.HEAD_SECONDS", 0.6)
+    monkeypatch.setattr("instrc.server.hosting.FROM_ONE_ADDRESS", 40)
     monkeypatch.setattr("instrc.server.bounds.BODY_SECONDS", 0.6)
 
     async def drip(port: int, text: bytes) -> int:

@@ -20,10 +20,13 @@ from instrc.engines.approvals import (  # what the table asks about  # what the 
 from instrc.engines.operating import AuditFilter, audit_log  # what is noted of it
 from instrc.problems.errors import AccessError, InstrcError, SettingsError
 from instrc.runtime.questions import Question  # what the table asks about
-from instrc.server.access import Caller  # the same
+from instrc.server.access import (  # the function of the table
+    Action,
+    Caller,  # the same
+    refusal_of,
+)
 from instrc.server.hosting import require_clear_names  # what a service does when it begins
 from instrc.server.identity import Identity  # what callers are known by
-from instrc.server.rights import Action, refusal_of  # the function of the table
 from instrc.server.views import QuestionInfo  # what the table asks about
 from instrc.vibes.service_settings import OidcSettings, PeopleSettings, ServiceSettings  # without a file
 

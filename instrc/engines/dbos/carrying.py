@@ -28,8 +28,7 @@ from instrc.runtime.interpreter.documents import ActivityCommand, Author, Comman
 from instrc.runtime.journal import Again, Hold, Journal, JournalEntry, rebuild_journal
 from instrc.runtime.plan import Cancellable, child_inputs, child_result, drive, has_pauses, plan_of
 from instrc.runtime.questions import LIMIT, People, open_questions
-from instrc.runtime.run_config import RunConfig
-from instrc.runtime.run_launch import LaunchDocument, holds
+from instrc.runtime.run_config import LaunchDocument, RunConfig, holds
 from instrc.runtime.traces import begun_before, shown_before, told_before
 from instrc.text.durations import seconds
 from instrc.text.jsonvalue import Json, as_object

@@ -44,8 +44,7 @@ from instrc.runtime.journal import Journal, JournalEntry
 from instrc.runtime.models.budget import CountedBudget, MoneyBudget
 from instrc.runtime.models.partial import AnswerPart
 from instrc.runtime.retry import RetryOptions, retry_of, was_cancelled
-from instrc.runtime.run_config import RunConfig
-from instrc.runtime.run_launch import Launch, LaunchDocument, read_launch
+from instrc.runtime.run_config import Launch, LaunchDocument, RunConfig, read_launch
 from instrc.runtime.run_report import RunFilter, RunReport, require_ended
 from instrc.runtime.traces import Event, Sink, forget_trace, join_sinks
 from instrc.text.jsonvalue import Json, JsonObject

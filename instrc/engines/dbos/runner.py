@@ -33,8 +33,7 @@ from instrc.runtime.engine_protocol import WorkerInfo, WorkerOptions
 from instrc.runtime.interpreter.documents import Author, Outcome
 from instrc.runtime.journal import Again
 from instrc.runtime.questions import People
-from instrc.runtime.run_config import RunConfig
-from instrc.runtime.run_launch import LaunchDocument
+from instrc.runtime.run_config import LaunchDocument, RunConfig
 from instrc.text.jsonvalue import as_text
 
 ResultT = TypeVar("ResultT")

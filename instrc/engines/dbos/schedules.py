@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from instrc.engines.schedules import Clock, Overlap, Schedule, missing, taken
 from instrc.problems.errors import InstrcError
-from instrc.runtime.run_launch import LaunchDocument
+from instrc.runtime.run_config import LaunchDocument
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import JsonObject, as_object
 

@@ -18,7 +18,7 @@ from instrc.engines.stores import RunStore
 from instrc.problems.errors import UnavailableError, UnreachableError
 from instrc.runtime.interpreter.documents import Result
 from instrc.runtime.models.partial import AnswerPart, TellPart
-from instrc.runtime.run_launch import Launch, LaunchDocument
+from instrc.runtime.run_config import Launch, LaunchDocument
 from instrc.runtime.secrets import redacted
 from instrc.runtime.traces import Event, is_event, read_events, trace_file
 from instrc.text.jsontext import dumps, loads

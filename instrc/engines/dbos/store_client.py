@@ -19,8 +19,7 @@ from instrc.runtime.interpreter import versions
 from instrc.runtime.interpreter.documents import Outcome, State
 from instrc.runtime.plan import step_keys
 from instrc.runtime.questions import Question, open_questions
-from instrc.runtime.run_config import RunConfig
-from instrc.runtime.run_launch import LaunchDocument
+from instrc.runtime.run_config import LaunchDocument, RunConfig
 from instrc.runtime.run_report import RunReport, RunStatus, status_of
 from instrc.text.jsonvalue import Json, JsonObject
 

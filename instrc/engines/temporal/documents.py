@@ -19,7 +19,7 @@ from instrc.runtime.interpreter.documents import (
 )
 from instrc.runtime.journal import Journal, JournalEntry
 from instrc.runtime.questions import Asker
-from instrc.runtime.run_launch import LaunchDocument
+from instrc.runtime.run_config import LaunchDocument
 from instrc.runtime.traces import EventFacts, EventKind, Sink, event_of, tell_sink
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject

@@ -45,8 +45,7 @@ from instrc.runtime.journal import Again, Journal, JournalEntry, rebuild_journal
 from instrc.runtime.models.partial import AnswerPart
 from instrc.runtime.questions import Question
 from instrc.runtime.retry import RetryOptions, retry_of
-from instrc.runtime.run_config import RunConfig
-from instrc.runtime.run_launch import Launch, holds, read_launch
+from instrc.runtime.run_config import Launch, RunConfig, holds, read_launch
 from instrc.runtime.run_report import RunFilter, RunReport, RunStatus, require_ended, status_of
 from instrc.runtime.traces import Event, Sink, join_sinks
 from instrc.text.jsonvalue import Json, JsonObject

@@ -20,8 +20,7 @@ from instrc.runtime.journal import Again, Hold, Journal, JournalEntry, rebuild_j
 from instrc.runtime.plan import Cancellable, child_result, drive
 from instrc.runtime.questions import LIMIT, Question, open_questions
 from instrc.runtime.retry import RetryOptions, retry_of
-from instrc.runtime.run_config import RunConfig
-from instrc.runtime.run_launch import holds
+from instrc.runtime.run_config import RunConfig, holds
 from instrc.text.durations import seconds
 from instrc.text.jsonvalue import Json, as_object
 

@@ -18,9 +18,8 @@ from instrc.runtime.models.batching import Batching
 from instrc.runtime.models.budget import Prices, require_prices
 from instrc.runtime.models.database import MODELS_FILE
 from instrc.runtime.models.fallback import Fallback, Limited, limited
-from instrc.runtime.models.model import Model, Sample, Scripted
+from instrc.runtime.models.model import RECORDED, Model, RecordedModel, Recording, Sample, Scripted
 from instrc.runtime.models.provider import Provider
-from instrc.runtime.models.recording import RECORDED, RecordedModel, Recording
 from instrc.runtime.models.settings import RequestTable, joined
 from instrc.text.files import read_whole
 from instrc.text.jsontext import loads

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import os
+import statistics
+import string
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from importlib.util import find_spec
 from time import monotonic
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Final, get_args
 from uuid import NAMESPACE_URL, uuid5
 
 from instrc.problems.errors import SettingsError
 from instrc.problems.settings import MissingExtra, SandboxNotStarted
-from instrc.runtime.sandbox.modules import HOST_FUNCTIONS, MODULES, missing_module
-from instrc.runtime.sandbox.parameters import ToolParameters
 from instrc.runtime.sandbox.rounds import Observation, ObservationKind, RoundLimits, RoundStep, ToolCall, ToolResult
 from instrc.runtime.sandbox.values import Printed, plain, whole
+from instrc.schema.validation import validate
 from instrc.text.jsonvalue import Json
 
 if TYPE_CHECKING:
@@ -238,3 +239,87 @@ def _named(name: str) -> Callable[[], None]:
 def _answer(snapshot: object, result: dict[str, object]) -> SyncSnapshot:
     answered: SyncSnapshot = snapshot.resume(result)  # type: ignore[attr-defined]  # each kind of snapshot has it
     return answered
+
+
+SERIES_NUMBERS: Final = 100_000
+"""Maximum length of a series passed to a function of `statistics`."""
+_NUMBER_BITS: Final = 64
+"""Maximum bits of an integer in a series: sums of long ones take long."""
+_SERIES = (
+    *("fmean", "geometric_mean", "harmonic_mean", "mean", "median", "median_high", "median_low", "mode", "multimode"),
+    *("pstdev", "pvariance", "quantiles", "stdev", "variance", "correlation", "covariance"),
+)
+_INSTEAD = {
+    "queue": "use `collections.deque`",
+    "stat": "there are no files",
+    "threading": "nothing runs at the same time",
+    **dict.fromkeys(("socket", "requests", "urllib", "http"), "there is no network: call a tool"),
+    **dict.fromkeys(("numpy", "pandas"), "use lists, `math` and `statistics`"),
+}
+
+
+def missing_module(name: str) -> str:
+    """Return the message for an import of a module that does not exist."""
+    instead = _INSTEAD.get(name.partition(".")[0], "use what Python has built in, `math`, `statistics`, `collections`, or a tool")
+    return f"No module named '{name[:100]}' in this sandbox: {instead}"
+
+
+def _bounded(function: Callable[..., object]) -> Callable[..., object]:
+    def call(*given: object) -> object:
+        if not all(isinstance(series, list | tuple | set | frozenset) and len(series) <= SERIES_NUMBERS for series in given):
+            raise TypeError(f"{function.__name__}() takes lists of at most {SERIES_NUMBERS:,} numbers here")
+        for number in (number for series in given if isinstance(series, list | tuple | set | frozenset) for number in series):
+            if not isinstance(number, float) and not (isinstance(number, int) and number.bit_length() <= _NUMBER_BITS):
+                raise TypeError(f"{function.__name__}() takes numbers of at most {_NUMBER_BITS} bits here")
+        return function(*given)
+
+    return call
+
+
+MODULES: Final[dict[str, dict[str, object]]] = {
+    "statistics": {name: getattr(statistics, name) for name in _SERIES},
+    "string": {name: value for name, value in vars(string).items() if isinstance(value, str) and name[0] != "_"},
+}
+"""Members of each module."""
+HOST_FUNCTIONS: Final = {f"statistics.{name}": _bounded(getattr(statistics, name)) for name in _SERIES}
+
+
+class ToolParameters:
+    """The parameters of one tool: the properties of a schema, in their order."""
+
+    def __init__(self, tool: str, schema: Json) -> None:
+        known = schema if isinstance(schema, dict) else {}
+        properties, required = known.get("properties"), known.get("required")
+        self._tool = tool
+        self._properties: dict[str, Json] = properties if isinstance(properties, dict) else {}
+        self._required = [name for name in required if name in self._properties] if isinstance(required, list) else []
+        self._definitions = known.get("$defs", {})
+        self._schemas = {name: self._with_definitions(part) for name, part in self._properties.items()}
+        self._is_open = not self._properties or known.get("additionalProperties") is True
+
+    def named(self, given: list[Json], by_name: dict[str, Json]) -> dict[str, Json]:
+        """Return all arguments by name; raise a `TypeError` in Python's wording if they are wrong."""
+        names = list(self._properties)
+        if len(given) > len(names):
+            self._fail(f"takes {len(names)} arguments but {len(given)} were given")
+        arguments = dict(zip(names, given, strict=False))
+        for name, value in by_name.items():
+            if name in arguments:
+                self._fail(f"got two values for the argument '{name}'")
+            if name not in self._properties and not self._is_open:
+                self._fail(f"got an unexpected argument '{name}': it takes {', '.join(names)}")
+            arguments[name] = value
+        arguments = {name: value for name, value in arguments.items() if value is not None or name in self._required}
+        for name in self._required:
+            if name not in arguments:
+                self._fail(f"needs the argument '{name}'")
+        for name, value in arguments.items():
+            for violation in validate(value, self._schemas.get(name, True), most=1):
+                self._fail(f"got a wrong argument '{name}': {violation.message}")
+        return arguments
+
+    def _with_definitions(self, schema: Json) -> Json:
+        return {**schema, "$defs": self._definitions} if isinstance(schema, dict) and self._definitions else schema
+
+    def _fail(self, reason: str) -> None:
+        raise TypeError(f"{self._tool}() {reason}")

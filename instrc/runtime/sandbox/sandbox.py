@@ -10,8 +10,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from instrc.runtime.sandbox.execution import Execution, require_monty, worker_session
-from instrc.runtime.sandbox.parameters import ToolParameters
+from instrc.runtime.sandbox.execution import Execution, ToolParameters, require_monty, worker_session
 from instrc.runtime.sandbox.rounds import AnsweredCall, Observation, Round, RoundLimits, RoundStep, ToolCall, repeatable
 from instrc.runtime.sandbox.values import Printed
 from instrc.text.jsonvalue import Json

@@ -36,7 +36,7 @@ from instrc.runtime.models.cache import AnswerCache
 from instrc.runtime.models.catalogue import provider_of
 from instrc.runtime.models.model import Model, ModelError, Reply, Request
 from instrc.runtime.models.settings import RequestTable
-from instrc.runtime.run_launch import Launch
+from instrc.runtime.run_config import Launch
 from instrc.runtime.run_report import describe_outcome, step_values
 from instrc.runtime.secrets import redacted
 from instrc.runtime.traces import Event, join_sinks, steps_of, written_to

@@ -19,8 +19,7 @@ from instrc.runtime.effects import Check, Effects
 from instrc.runtime.engine_protocol import Engine, Equip
 from instrc.runtime.plan import plan_of
 from instrc.runtime.retry import RetryOptions
-from instrc.runtime.run_config import OnFailure, RunConfig
-from instrc.runtime.run_launch import Launch
+from instrc.runtime.run_config import Launch, OnFailure, RunConfig
 from instrc.runtime.run_report import RunReport
 from instrc.runtime.traces import Event
 from instrc.text.jsonvalue import Json

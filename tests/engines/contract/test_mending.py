@@ -15,8 +15,7 @@ from instrc.problems.errors import AnswerError, ConflictError, InstrcError
 from instrc.runtime.journal import rebuild_journal
 from instrc.runtime.plan import plan_of
 from instrc.runtime.retry import ForkOptions, fork_of
-from instrc.runtime.run_config import RunConfig
-from instrc.runtime.run_launch import Launch
+from instrc.runtime.run_config import Launch, RunConfig
 from instrc.text.jsontext import digest_of
 
 CHAIN = process(

@@ -25,7 +25,7 @@ from instrc.runtime.activities import ONCE
 from instrc.runtime.effects import Effects
 from instrc.runtime.plan import plan_of
 from instrc.runtime.retry import RetryOptions
-from instrc.runtime.run_launch import Launch
+from instrc.runtime.run_config import Launch
 
 CHILD = process(
     serverContext1=chunk(step1_inner=call("Inner", "prompt")), llmContext1=chunk(step2_said=step(TEXT, "step1_inner"))

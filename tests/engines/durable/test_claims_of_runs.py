@@ -22,7 +22,7 @@ from instrc.problems.errors import ConflictError, InstrcError
 from instrc.runtime.effects import Effects
 from instrc.runtime.engine_protocol import WorkerOptions
 from instrc.runtime.plan import plan_of
-from instrc.runtime.run_launch import Launch
+from instrc.runtime.run_config import Launch
 from instrc.runtime.run_report import RunReport
 
 ASK = process(userContext1=chunk(step1_confirm=step(DECISION, "prompt")))

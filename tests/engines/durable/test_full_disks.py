@@ -19,7 +19,7 @@ from instrc.engines.folder import FolderEngine  # the engine itself, with effect
 from instrc.problems.errors import InstrcError
 from instrc.runtime.effects import Effects
 from instrc.runtime.plan import plan_of
-from instrc.runtime.run_launch import Launch
+from instrc.runtime.run_config import Launch
 
 WORK = process(
     serverContext1=chunk(step1_a=call("Send", "prompt")),

@@ -21,7 +21,7 @@ from instrc.engines.dbos.runner import EventLoopThread, LoopEndedError, Runner  
 from instrc.problems.errors import UnavailableError
 from instrc.runtime.effects import Effects
 from instrc.runtime.plan import plan_of
-from instrc.runtime.run_launch import Launch
+from instrc.runtime.run_config import Launch
 from instrc.runtime.run_report import RunReport
 
 LATE = process(

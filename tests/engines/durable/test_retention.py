@@ -19,7 +19,7 @@ from instrc.engines.prepare import Prepared
 from instrc.engines.retention import keep_swept, sweep  # what a worker does each hour
 from instrc.engines.service_tables import AUDIT, FEED, MESSAGES, NONCES, REQUESTS, RUNS  # the tables, as they are written
 from instrc.problems.errors import NotFoundError, SettingsError
-from instrc.runtime.run_launch import Launch
+from instrc.runtime.run_config import Launch
 from instrc.vibes.service_settings import RetentionSettings  # without a file
 from instrc.vibes.settings import Settings, read_settings
 

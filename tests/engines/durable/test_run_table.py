@@ -21,7 +21,7 @@ from instrc.engines.run_table import JournalMark, RunTable, questions_query, run
 from instrc.engines.service_tables import CURSORS, QUESTIONS, RUNS, service_store  # the table, as another process writes it
 from instrc.problems.errors import NotFoundError
 from instrc.runtime.retry import RetryOptions
-from instrc.runtime.run_launch import Launch
+from instrc.runtime.run_config import Launch
 from instrc.runtime.run_report import RunFilter, RunReport
 from instrc.vibes.settings import Settings
 

@@ -15,7 +15,7 @@ from instrc.engines.dbos.durable_engine import DurableEngine  # the engine itsel
 from instrc.runtime.effects import Effects
 from instrc.runtime.interpreter.v1 import apply as applying  # replaced or watched here
 from instrc.runtime.plan import plan_of
-from instrc.runtime.run_launch import Launch
+from instrc.runtime.run_config import Launch
 
 COUNT = {"type": "object", "properties": {"count": {"type": "integer"}}, "required": ["count"]}
 COUNTING = process(

@@ -27,7 +27,7 @@ from sharing import Slow
 from instrc.engines.dbos.durable_engine import DurableEngine  # the engine itself, with effects of the test
 from instrc.engines.dbos.postgres import PostgresStore  # its locks are taken by two in one process
 from instrc.runtime.plan import plan_of
-from instrc.runtime.run_launch import Launch
+from instrc.runtime.run_config import Launch
 from instrc.runtime.run_report import RunReport
 
 TAKEN_OVER = 30.0

@@ -26,7 +26,7 @@ from instrc.engines.places import store_of  # as above
 from instrc.problems.errors import InstrcError
 from instrc.runtime.effects import Effects
 from instrc.runtime.plan import plan_of
-from instrc.runtime.run_launch import Launch
+from instrc.runtime.run_config import Launch
 
 FOLDERS = [str(Path(__file__).parents[above]) for above in range(3)]
 """Where another process finds what is imported here."""

@@ -33,7 +33,7 @@ from instrc.engines.temporal.workflow import RunWorkflow  # a workflow without a
 from instrc.problems.errors import UnreachableError
 from instrc.runtime.interpreter import versions
 from instrc.runtime.plan import plan_of
-from instrc.runtime.run_launch import Launch
+from instrc.runtime.run_config import Launch
 
 GOLDEN = Path(__file__).with_name("golden.json")
 """A history that an earlier version of this project has written."""

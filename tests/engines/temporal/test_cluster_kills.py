@@ -24,7 +24,7 @@ from outliving import Worker, engine_in
 
 from instrc.problems.errors import InstrcError
 from instrc.runtime.plan import plan_of
-from instrc.runtime.run_launch import Launch
+from instrc.runtime.run_config import Launch
 from instrc.runtime.run_report import RunReport
 
 PROGRAM = Path(__file__).with_name("outliving.py")

@@ -19,7 +19,7 @@ from instrc.engines.schedules import Clock
 from instrc.engines.temporal.temporal_engine import TemporalEngine  # the engine itself, with effects of the test
 from instrc.runtime.effects import Effects
 from instrc.runtime.plan import plan_of
-from instrc.runtime.run_launch import Launch
+from instrc.runtime.run_config import Launch
 
 DOCUMENT = process(userContext1=chunk(step1_confirm=step(DECISION, "prompt")))
 ASKS = """
