@@ -34,7 +34,6 @@ from instrc.runtime.models.catalogue import words_from
 from instrc.runtime.models.clients import close_clients
 from instrc.runtime.models.model import Model
 from instrc.runtime.models.partial import TellPart
-from instrc.runtime.questions import People
 from instrc.runtime.run import Run, Value
 from instrc.runtime.run_report import RunFilter, RunStatus
 from instrc.runtime.stream import RunStream
@@ -71,7 +70,7 @@ class App:
     Create it once: a program is compiled when it is first run, and again when one of its files has changed.
     Provider clients are shared by all runs of an event loop.  Leaving `async with` closes them and the store.
     `project` is the folder from which programs are read, with its settings.  `model`, `activities`, `vibes`,
-    `people`, `engine` and `store` are as for `run`.  `checks` are functions by step name; a text that one returns makes the model
+    `engine` and `store` are as for `run`.  `checks` are functions by step name; a text that one returns makes the model
     be asked again.  `settings` are like `{"temperature": 0}`.  `cache` is a file of answers to reuse.
     `requests`, `tokens` and `budget` (`"2 USD"`) are limits of each run.  `roots` and `shared` are folders of vibes.
     `watch` receives events, `parts` partial answers.
@@ -85,7 +84,6 @@ class App:
         model: Model | str | None = None,
         activities: Handlers = (),
         vibes: InMemory | None = None,
-        people: People | None = None,
         checks: Mapping[str, Check] | None = None,
         engine: EngineName = "memory",
         store: AnyPath | None = None,
@@ -113,7 +111,7 @@ class App:
         self._limits = requests, tokens, as_plain(arguments.text_or_none("budget", budget))
         self._settings = settings
         self._cache = cache if cache is None or cache is False else AnswerCache(arguments.path("cache", cache))
-        self._people, self._watch, self._parts = people, watch, parts
+        self._watch, self._parts = watch, parts
         self._entered = ExitStack()
         self._launchers: dict[str, _Compiled] = {}
         arguments.text("engine", engine)
@@ -187,7 +185,7 @@ class App:
         with self._in_use():
             if self._engine == "memory" and self._store is None:
                 state = versions.begin(launch.plan, launch.inputs)
-                live = LiveRun(launch.plan, state, launcher.effects(launch.run, context.watch, parts), context.people)
+                live = LiveRun(launch.plan, state, launcher.effects(launch.run, context.watch, parts))
                 live.version = lambda other: version_of(launch, context.prepare(other), self._local)
                 return await live.resume_async()
             host = self._host()
@@ -280,7 +278,7 @@ class App:
             require_model(report.config, id, spec)
             local = replace(local, spec=spec)
         context = self._context_of(local, None, self._parts)
-        if local.names or local.classes or local.spec is not None or any((context.people, context.watch, context.parts)):
+        if local.names or local.classes or local.spec is not None or any((context.watch, context.parts)):
             host.take(id, context, ended=report.status in {"done", "cancelled"})
         return EngineRun(host, report, context).typed(as_)
 
@@ -338,7 +336,7 @@ class App:
         return host_of(self._engine, self._store)
 
     def _context_of(self, local: LocalObjects, export: str | None, parts: TellPart | None) -> LocalContext:
-        return LocalContext(local, self._people, self._watch, parts, partial(self._prepared, export=export))
+        return LocalContext(local, self._watch, parts, partial(self._prepared, export=export))
 
     def _named(self, program: ProgramLike) -> ProgramLike:
         """Return a program with its path resolved in the project folder."""

@@ -15,7 +15,6 @@ from instrc.engines.prepare import Prepared
 from instrc.problems.errors import InputError
 from instrc.problems.problem import Problem
 from instrc.runtime.models.model import Model
-from instrc.runtime.questions import People
 from instrc.runtime.run import Run, Value, run_to_end
 from instrc.runtime.run_report import RunStatus
 from instrc.runtime.stream import RunStream
@@ -35,7 +34,6 @@ async def run_async(
     model: Model | str | None = None,
     activities: Handlers = (),
     vibes: InMemory | None = None,
-    people: People | None = None,
     engine: EngineName = "memory",
     store: AnyPath | None = None,
     id: str | None = None,  # noqa: A002  -- its name
@@ -53,7 +51,7 @@ async def run_async(
 
     The arguments are those of `run`.
     """
-    app = App(model=model, activities=activities, vibes=vibes, people=people, engine=engine, store=store)
+    app = App(model=model, activities=activities, vibes=vibes, engine=engine, store=store)
     return await app.run(program, input, id=id, export=export, rehearse=rehearse, as_=as_)
 
 
@@ -65,9 +63,8 @@ def run() -> None:
 
     `program` is a path (`.aug`, `.vibe.json`, or a compiled `.json`), the text of a program, or a compiled document.  `input` is
     `prompt`, or an object of inputs.  `model`, an object like `instrc.Model` or a text as for `--model`, overrides the project's.
-    `activities` are functions by name, marked functions, or processes.  `people` answers questions at once; otherwise
-    the run waits.  `engine` is `memory`, stored only with a `store`; `durable`, in the store, for any process; `temporal`, on a
-    server.  `store` is a folder or a URL.  An existing `id` continues its run.  `rehearse` generates answers and results.  `as_`
+    `activities` are functions by name, marked functions, or processes.  `engine` is `memory`, stored only
+    with a `store`; `durable`, in the store, for any process; `temporal`, on a server.  `store` is a folder or a URL.  An existing `id` continues its run.  `rehearse` generates answers and results.  `as_`
     is the class of `run.value`.  `instrc.App` has what several runs share: settings, checks, limits, a cache, listeners.
     """
 
@@ -80,7 +77,6 @@ def stream(
     model: Model | str | None = None,
     activities: Handlers = (),
     vibes: InMemory | None = None,
-    people: People | None = None,
     engine: EngineName = "memory",
     store: AnyPath | None = None,
     id: str | None = None,  # noqa: A002  -- its name
@@ -104,7 +100,7 @@ def stream(
     starts over under another key.  `gemini:`, `gigachat:`, and models without streaming yield one
     complete part.  Leaving the loop early cancels a run in memory.  The loop raises the errors of the run.
     """
-    app = App(model=model, activities=activities, vibes=vibes, people=people, engine=engine, store=store)
+    app = App(model=model, activities=activities, vibes=vibes, engine=engine, store=store)
     return app.stream(program, input, id=id, export=export, rehearse=rehearse, as_=as_)
 
 
@@ -116,7 +112,6 @@ async def find_run_async(
     store: AnyPath | None = None,
     model: Model | str | None = None,
     activities: Handlers = (),
-    people: People | None = None,
     as_: type[Value] | Adapter[Value] | None = None,
 ) -> Run[Value]:
     """Return a stored run like `find_run`, in asynchronous code.
@@ -127,7 +122,7 @@ async def find_run_async(
     The arguments are those of `find_run`.
     """
     spec, given = (model, None) if isinstance(model, str) else (None, model)
-    app = App(model=given, activities=activities, people=people, engine=engine, store=store)
+    app = App(model=given, activities=activities, engine=engine, store=store)
     return await app.find(id, model=spec, as_=as_)
 
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from instrc.engines.prepare import Prepared
     from instrc.runtime.engine_protocol import Engine, EngineOptions, Keep, WorkerOptions
     from instrc.runtime.models.partial import AnswerPart
-    from instrc.runtime.questions import People, Question
+    from instrc.runtime.questions import Question
     from instrc.runtime.run_report import RunReport
 
 _T = TypeVar("_T")
@@ -43,7 +43,6 @@ def engine(
     name: str | None,
     *,
     run: str | None = None,
-    people: People | None = None,
     watch: Sink | None = None,
     parts: Callable[[AnswerPart], object] | None = None,
     keep: Keep = "all",
@@ -66,7 +65,7 @@ def engine(
     usual = "memory" if (keep == "open" and not scheme_of(folder)) or find_spec("dbos") is None else "durable"
     if name is None and run is not None and keeps(folder, run):
         name = "memory"
-    more: EngineOptions = {"people": people, "watch": watch, "parts": parts, "keep": keep, "traces": settings.get("traces")}
+    more: EngineOptions = {"watch": watch, "parts": parts, "keep": keep, "traces": settings.get("traces")}
     if worker is not None:
         more["worker"] = worker
     made = engine_of(name or settings.get("engine", usual), folder, **more)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 from threading import Event as Flag
 from threading import Thread
 from time import monotonic, time
@@ -83,10 +82,6 @@ class Watcher:
                 self._told = monotonic()
                 names = ", ".join(row.name for row in open_[:5])
                 write_error(f"{time() - (self.began or time()):8.2f}  still waits for {names}\n")
-
-    def paused(self) -> AbstractContextManager[None]:
-        """Leave the terminal alone during the context."""
-        return nullcontext() if self._live is None else _Pause(self._live)
 
     def saw(self, event: Event) -> None:
         """Process an event."""
@@ -234,17 +229,6 @@ class CommandRow:
         parts += [f"{self.tokens} tokens"] if self.tokens else []
         parts += [f"{self.retries} retries"] if self.retries else []
         return "  ".join(part for part in parts if part)
-
-
-class _Pause(AbstractContextManager[None]):
-    def __init__(self, live: Live) -> None:
-        self.live = live
-
-    def __enter__(self) -> None:
-        self.live.stop()
-
-    def __exit__(self, *_error: object) -> None:
-        self.live.start()
 
 
 _BLOCK = re.compile(r"(when|each|repeat|else|try|do)Context\d+(.*)")

@@ -168,7 +168,7 @@ class FolderEngine(TracedEngine):
             return _report(saved)
         config = RunConfig.from_json(saved["how"])
         effects = self.equip(saved["run"], saved["plan"], config, self.sink())
-        live = LiveRun(saved["plan"], saved["state"], effects, self.people, holds=config.holds)
+        live = LiveRun(saved["plan"], saved["state"], effects, holds=config.holds)
         live.restore(saved)
         live.cancelled = saved["cancelled"]
         if first is not None:

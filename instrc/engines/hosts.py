@@ -19,12 +19,12 @@ from instrc.engines.prepare import Prepared, prepare
 from instrc.engines.stores import USUAL_FOLDER
 from instrc.problems.errors import ConflictError, SettingsError
 from instrc.problems.suggest import nearest
-from instrc.runtime.answers import ask_people, copy_answer
+from instrc.runtime.answers import copy_answer
 from instrc.runtime.effects import Effects, Invention
 from instrc.runtime.engine_protocol import CountsMoney, Engine, EngineOptions, Equip
 from instrc.runtime.interpreter.documents import Outcome, PinnedPlan
 from instrc.runtime.models.partial import TellPart
-from instrc.runtime.questions import People, Question
+from instrc.runtime.questions import Question
 from instrc.runtime.reconnect import RECONNECT_SECONDS, answer_or_resume, retry_after_reconnect
 from instrc.runtime.retry import ForkOptions, ForkOrigin, ProgramVersion, RetryOptions
 from instrc.runtime.run import Run
@@ -78,7 +78,6 @@ class LocalContext(Struct, frozen=True, weakref=True):
     """The objects of this program that a run was started with."""
 
     objects: LocalObjects = field(default_factory=LocalObjects)
-    people: People | None = None
     watch: Sink | None = None
     parts: TellPart | None = None
     prepare: Callable[[ProgramVersion], Prepared] = prepare
@@ -144,26 +143,26 @@ class Host:
 
     async def start(self, launch: Launch) -> RunReport:
         """Start a run, and continue it until it ends or waits for an answer."""
-        return await self._ask_people(await self._lasting(lambda _again: self.engine.start(launch)))
+        return self._kept(await self._lasting(lambda _again: self.engine.start(launch)))
 
     async def answer(self, run: str, step: str, data: Json) -> RunReport:
         """Answer a question of a run, and continue the run."""
         report = await self._lasting(lambda again: answer_or_resume(self.engine, run, step, data, again=again))
-        return await self._ask_people(report)
+        return self._kept(report)
 
     async def cancel(self, run: str) -> RunReport:
         """End a run."""
-        return await self._ask_people(await self.engine.cancel(run))
+        return self._kept(await self.engine.cancel(run))
 
     async def resume(self, run: str) -> RunReport:
         """Continue a run."""
-        return await self._ask_people(await self._lasting(lambda _again: self.engine.resume(run)))
+        return self._kept(await self._lasting(lambda _again: self.engine.resume(run)))
 
     async def retry(self, run: str, options: RetryOptions) -> RunReport:
         """Retry a run that has failed or is held."""
         await check_retry(self.engine, run, options)
         work = self._lasting(lambda again: self.engine.resume(run) if again else self.engine.retry(run, options))
-        return await self._ask_people(await work)
+        return self._kept(await work)
 
     async def fork(self, run: str, options: ForkOptions) -> RunReport:
         """Start another run with the recorded results of one."""
@@ -186,9 +185,9 @@ class Host:
         if close is not None:
             close()
 
-    async def _ask_people(self, report: RunReport) -> RunReport:
+    def _kept(self, report: RunReport) -> RunReport:
+        """Keep the context of a run until it has ended, and then as long as the caller holds it."""
         context = self._contexts.get(report.run)
-        report = await ask_people(self.engine, report, None if context is None else context.people)
         if context is not None and report.status in {"done", "cancelled"}:  # any other may be retried
             self._ended[report.run] = self._contexts.pop(report.run, context)
         return report

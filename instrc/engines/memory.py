@@ -27,7 +27,7 @@ from instrc.runtime.journal import Again, Hold, Journal, JournalEntry, begun, re
 from instrc.runtime.models.catalogue import require_other
 from instrc.runtime.models.settings import joined
 from instrc.runtime.plan import child_inputs, child_result, drive, has_pauses, plan_of, step_keys
-from instrc.runtime.questions import People, Question, open_questions
+from instrc.runtime.questions import Question, open_questions
 from instrc.runtime.retry import ForkOptions, ForkOrigin, ProgramVersion, RetryOptions, fork_of, origin_of, retry_of
 from instrc.runtime.run import Run
 from instrc.runtime.run_report import RunReport, RunStatus, status_of
@@ -70,7 +70,6 @@ class LiveRun(Run):
         plan: documents.PinnedPlan,
         state: documents.State,
         effects: Effects,
-        people: People | None = None,
         *,
         holds: bool = False,
     ) -> None:
@@ -79,7 +78,6 @@ class LiveRun(Run):
         self.holds = holds
         self.state = state
         self.effects = replace(effects, sink=self._note, child=self._child)
-        self.people = people
         self.events: list[Event] = []
         self.due: dict[str, float] = {}
         self.later: set[str] = set()
@@ -188,7 +186,7 @@ class LiveRun(Run):
             self.due = {name: at for name, at in self.due.items() if name in open_}
             self.held = {name: error for name, error in self.held.items() if name in open_}
             hold = Hold(self.plan, self.state) if self.holds else None
-            port = MemoryPort(self.effects, self.people, due=self.due, later=self.later, held=self.held, hold=hold)
+            port = MemoryPort(self.effects, due=self.due, later=self.later, held=self.held, hold=hold)
             port.entries = self.entries
             with self.effects.carried(self.plan):
                 while self._unfired:
@@ -303,7 +301,7 @@ class LiveRun(Run):
         table = replace(effects.table, given=joined(effects.table.given, given_settings(options.settings)))
         effects = replace(effects, run=run, keys={}, chosen=model, sink=self._sink, cache=cache, parts=self.effects.parts)
         effects = replace(effects, table=table)
-        live = LiveRun(plan, begun(plan, inputs, holds=self.holds), effects, self.people, holds=self.holds)
+        live = LiveRun(plan, begun(plan, inputs, holds=self.holds), effects, holds=self.holds)
         live.entries, live.origin, live.version = [*made.entries], origin_of(self.id, options, made), self.version
         live.enter()
         return await live.resume_async()
@@ -356,7 +354,7 @@ class LiveRun(Run):
         return None
 
     def _below(self, run: str, plan: documents.PinnedPlan, state: documents.State) -> LiveRun:
-        return LiveRun(plan, state, replace(self.effects, run=run), self.people)
+        return LiveRun(plan, state, replace(self.effects, run=run))
 
     def stored(self) -> StoredRun:
         """Return the state needed to continue the run later: plain JSON."""

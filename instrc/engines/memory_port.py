@@ -6,18 +6,13 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from time import time
 
-from instrc.runtime.answers import ask_person
 from instrc.runtime.boundary import said_by
 from instrc.runtime.effects import Effects
 from instrc.runtime.interpreter import documents
 from instrc.runtime.journal import Hold, JournalEntry
 from instrc.runtime.plan import Cancellable
-from instrc.runtime.questions import People
 from instrc.text.durations import seconds
 from instrc.text.jsonvalue import Json
-
-_PATIENCE = 3
-"""Maximum wrong answers to one question; after them it stays open."""
 
 
 class MemoryPort:
@@ -26,7 +21,6 @@ class MemoryPort:
     def __init__(
         self,
         effects: Effects,
-        people: People | None = None,
         *,
         patient: bool = False,
         due: dict[str, float] | None = None,
@@ -40,7 +34,6 @@ class MemoryPort:
         in flight, and what holds it.  `hold` returns the reason to hold; without it nothing is held.
         """
         self.effects = effects
-        self.people = people
         self.patient = patient
         self.due: dict[str, float] = due if due is not None else {}
         """When timers end."""
@@ -63,8 +56,6 @@ class MemoryPort:
         self._fired: set[asyncio.Task[None]] = set()
         self.shown: set[str] = set()
         """Questions that were asked before this process carries the run: the trace has them."""
-        self._asked: dict[str, int] = {}
-        """How often people were asked: a command comes again when its answer was wrong."""
 
     def start(self, command: documents.Command) -> Cancellable:
         """Start a task for a command."""
@@ -150,21 +141,16 @@ class MemoryPort:
             case "timer":
                 return await self._sleep(command)
             case "user":
-                return await self._ask(command)
-            case _:
-                return None
+                self._ask(command)
+        return None
 
-    async def _ask(self, command: documents.UserCommand) -> documents.Result | None:
-        asked = self._asked[command["id"]] = self._asked.get(command["id"], 0) + 1
-        answer = await ask_person(self.people, command) if self.people is not None and asked <= _PATIENCE else None
-        if answer is not None:
-            self.effects.tell("told", command["id"], answer=answer, steps=list(command["steps"]))
-            return {"ok": answer}
+    def _ask(self, command: documents.UserCommand) -> None:
+        """Note in the trace that a person is asked, unless an earlier process has."""
         if command["id"] in self.shown:
             self.shown.discard(command["id"])
-            return None
-        self.effects.tell("question", command["id"], steps=list(command["steps"]), show=command["show"], schema=command["schema"])
-        return None
+        else:
+            steps, show, schema = list(command["steps"]), command["show"], command["schema"]
+            self.effects.tell("question", command["id"], steps=steps, show=show, schema=schema)
 
     async def _sleep(self, command: documents.TimerCommand) -> documents.Result:
         until = self.due.setdefault(command["id"], time() + seconds(command["after"]))

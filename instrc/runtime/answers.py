@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from inspect import isawaitable
 from typing import cast
 
 from instrc import problems
 from instrc.problems.errors import AnswerError, ConflictError, GoneError, InstrcError, NotFoundError
 from instrc.runtime.activities import complaints
-from instrc.runtime.boundary import ForeignError, NotJsonError, copy_of, guarded, received, said_by
-from instrc.runtime.engine_protocol import Engine
+from instrc.runtime.boundary import NotJsonError, received
 from instrc.runtime.interpreter import documents
 from instrc.runtime.interpreter.documents import bare_instruction
 from instrc.runtime.journal import Again
-from instrc.runtime.questions import LIMIT, People, Question, only_step_key, question_command
+from instrc.runtime.questions import LIMIT, Question, only_step_key
 from instrc.runtime.run_report import RunReport, step_values
 from instrc.runtime.secrets import redacted
 from instrc.runtime.traces import EventFacts
 from instrc.text import arguments
-from instrc.text.callers import warn_caller
 from instrc.text.jsonvalue import Json, JsonObject, as_array, as_object
 
 
@@ -117,30 +114,3 @@ def copy_answer(step: str, data: object) -> Json:
     except NotJsonError as error:
         problem = problems.runs.RejectedAnswer(step=step, pointer=error.pointer, reason=error.reason)
         raise AnswerError([problem]) from None
-
-
-async def ask_people(engine: Engine, report: RunReport, people: People | None) -> RunReport:
-    """Ask people the open questions of a run until one gets no answer; raise `AnswerError` for a rejected answer."""
-    while people is not None and report.status == "waiting":
-        for question in report.questions:
-            answer = await ask_person(people, question_command(question)) if question.by == "person" else None
-            if answer is not None:
-                report = await engine.answer(report.run, question.id, answer)
-                break
-        else:
-            return report
-    return report
-
-
-async def ask_person(people: People, command: documents.UserCommand) -> Json:
-    """Pass a copy of a question to people; return `None`, with a warning, if they raise or return a value that is not JSON."""
-    try:
-        with guarded():
-            answer = people(copy_of(command))
-            return redacted(received(await answer if isawaitable(answer) else answer))
-    except NotJsonError as error:
-        reason = f"the answer is not JSON, {error}"
-    except Exception as error:  # noqa: BLE001  -- it may be anybody's
-        reason = f"`people` raised {said_by(error.error if isinstance(error, ForeignError) else error)}"
-    warn_caller(f"the question `{command['id']}` stays open: {reason}")
-    return None

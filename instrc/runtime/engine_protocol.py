@@ -15,7 +15,6 @@ from instrc.runtime.interpreter import documents
 from instrc.runtime.journal import Journal
 from instrc.runtime.models.budget import CountedBudget, MoneyBudget
 from instrc.runtime.models.partial import AnswerPart
-from instrc.runtime.questions import People
 from instrc.runtime.retry import RetryOptions
 from instrc.runtime.run_config import Launch, RunConfig
 from instrc.runtime.run_report import RunFilter, RunReport
@@ -149,8 +148,6 @@ class WorkerListing(Protocol):
 class EngineOptions(TypedDict, total=False):
     """Arguments common to all engines, besides store and effects."""
 
-    people: People | None
-    """People who can be asked immediately."""
     watch: Sink | None
     parts: Callable[[AnswerPart], object] | None
     """Receiver of partial answers while models write them."""
@@ -167,7 +164,6 @@ class TracedEngine:
         self.folder = folder
         parts = options.get("parts")
         self.equip: Equip = equip if parts is None else lambda *given: replace(equip(*given), parts=parts)
-        self.people: People | None = options.get("people")
         self.watch: Sink | None = told_apart(options.get("watch"))
         self.keep: Keep = options.get("keep", "all")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from typing import Final, Literal, TypeAlias
 
 from msgspec import Struct, structs
@@ -10,7 +10,6 @@ from msgspec import Struct, structs
 from instrc.runtime.boundary import copy_of
 from instrc.runtime.interpreter import documents, versions
 from instrc.text.jsonvalue import Json, JsonObject
-from instrc.tools.python_values import JsonLike
 
 
 class Question(Struct, frozen=True):
@@ -36,10 +35,6 @@ class Question(Struct, frozen=True):
 
 
 Asker: TypeAlias = Literal["person", "system", "operator"]
-
-
-People: TypeAlias = "Callable[[documents.UserCommand], JsonLike | Awaitable[JsonLike]]"
-"""Answers a question, directly or as a coroutine; `None` leaves it open."""
 
 
 def question_of(command: documents.Command) -> Question:

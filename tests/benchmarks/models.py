@@ -124,13 +124,15 @@ async def play(program: Any, seen: list[Any], parts: list[Any] | None = None) ->
         model="llamacpp:smollm2",
         settings=SETTINGS,
         requests=12,
-        people=lambda command: instance_of(command["schema"]),
         watch=seen.append,
         parts=None if parts is None else parts.append,
     )
     began = app.run(program, {**inputs, **given} if isinstance(inputs, dict) else given, rehearse=True)
     try:
-        status = (await asyncio.wait_for(began, SECONDS)).status
+        run = await asyncio.wait_for(began, SECONDS)
+        while run.questions:
+            await run.answer_async(run.questions[0].id, instance_of(run.questions[0].schema))
+        status = run.status
     except TimeoutError:
         return f"still running after {SECONDS:.0f} s"
     except instrc.CompileError as error:

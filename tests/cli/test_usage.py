@@ -64,7 +64,6 @@ def test_the_list_of_commands_has_a_whole_sentence_for_each(instrc: Instrc, grou
     ("arguments", "told"),
     [
         (["--items", "-", "-i", "one"], "--input says nothing beside --items"),
-        (["--items", "-", "--ask"], "--ask says nothing beside --items"),
         (["--items", "-", "--json"], "--json says nothing beside --items"),
         (["--concurrency", "2"], "--concurrency belongs to --items"),
     ],

@@ -104,31 +104,6 @@ def test_a_run_is_found_by_its_id(engine: str) -> None:
     assert raised.value.problems[0].name == "no-such-run"
 
 
-def test_people_who_can_be_asked_at_once_answer_at_once(engine: str) -> None:
-    sent: list[Any] = []
-    asked: list[Any] = []
-
-    async def approve(question: Any) -> Any:
-        asked.append(question["show"]["text"])
-        return {"decision": "Approve"}
-
-    run = begin(engine, sent, f"four-{token_hex(3)}", people=approve)
-    assert (run.status, asked, sent) == ("done", ["Thank you!"], ["Thank you!"])
-
-
-def test_people_who_answer_wrongly_again_and_again_leave_the_question_open() -> None:
-    asked: list[str] = []
-
-    def wrong(question: Any) -> Any:
-        asked.append(question["id"])
-        return {"decision": "Perhaps"}
-
-    run = instrc.run(PROGRAM, "Ann", model=answers(), activities={"Send_Activity": str}, people=wrong)
-    assert run.status == "waiting"
-    assert len(asked) == 3
-    assert run.answer("approve", {"decision": "Reject"}).status == "done"
-
-
 def test_many_runs_at_the_same_time_share_an_engine(engine: str) -> None:
     async def one(number: int) -> instrc.Run:
         def send(mail: Any, number: int = number) -> str:

@@ -653,15 +653,14 @@ def test_it_runs(name: str) -> None:
     answers = instrc.Scripted(port.answers)
     said = {key: list(value) if isinstance(value, list) else [value] for key, value in port.answers.items()}
 
-    def people(question: Any) -> Any:
-        word = question["steps"][0].partition("_")[2]
-        mine = said.get(word)
-        return None if mine is None else mine.pop(0) if len(mine) > 1 else mine[0]
-
-    run = instrc.run(port.program, port.given, vibes=port.vibes, model=answers, activities=port.activities or {}, people=people)
+    run = instrc.run(port.program, port.given, vibes=port.vibes, model=answers, activities=port.activities or {})
     for _ in range(20):  # where nobody answers, the run comes back with its question, and its delays pass meanwhile
         if run.status != "waiting":
             break
+        for question in run.questions[:1]:
+            mine = said.get(question.steps[0].partition("_")[2]) if question.steps else None
+            if mine is not None:
+                run.answer(question.id, mine.pop(0) if len(mine) > 1 else mine[0])
         time.sleep(0.02)
         run.resume()
     assert (run.status, run.value) == ("done", port.value)

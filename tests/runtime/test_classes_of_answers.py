@@ -98,8 +98,9 @@ def test_neither_an_activity_nor_a_person_sees_what_the_class_refuses() -> None:
         program=program,
         vibes={"Approve_User": {"type": "object"}, "Send_Activity": {}},
         activities={"Send_Activity": seen.append},
-        people=lambda question: seen.append(question["show"]) or {},
     )
+    seen.append(run.questions[0].show)
+    run.answer("approve", {})
     assert run.status == "done"
     assert messages == ["* at /step1_step/lines/0/sku: write the SKU in capital letters"]
     assert seen == [GOOD, {"order": GOOD}]

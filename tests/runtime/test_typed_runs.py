@@ -161,18 +161,12 @@ def test_an_object_that_is_no_prompt_is_told_how_to_be_one() -> None:
 
 
 def test_people_and_scripts_answer_with_instances() -> None:
-    model = instrc.Scripted({"draft": Draft(text="Thank you!")})
-
-    async def decide(_question: object) -> Approve:
-        return Approve(decision="Approve")
-
-    for people in (decide, lambda _: Approve(decision="Approve")):
-        run = instrc.run(
-            "const d = Draft(prompt); do { Approve_User(d); Send_Activity(text: d.text) }",
-            "x",
-            vibes=VIBES,
-            activities=[send],
-            model=model,
-            people=people,
-        )
-        assert run.value == ["sent: Thank you!"]
+    run = instrc.run(
+        "const d = Draft(prompt); do { Approve_User(d); Send_Activity(text: d.text) }",
+        "x",
+        vibes=VIBES,
+        activities=[send],
+        model=instrc.Scripted({"draft": Draft(text="Thank you!")}),
+    )
+    run.answer("approve", Approve(decision="Approve"))
+    assert run.value == ["sent: Thank you!"]

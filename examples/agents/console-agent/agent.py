@@ -218,8 +218,9 @@ def session(console: Console, listen: Callable[[], str], model: Any, rag: str, h
         "",
         model=model,
         activities=activities(console, rag, haiku),
-        people=lambda _command: {"text": listen()},
     )
+    while run.questions:
+        run.answer(run.questions[0].id, {"text": listen()})
     return 0 if run.status == "done" else 1
 
 

@@ -27,7 +27,7 @@ from instrc.runtime.interpreter import versions
 from instrc.runtime.interpreter.documents import ActivityCommand, Author, Command, FireCommand, Outcome, PinnedPlan, Result
 from instrc.runtime.journal import Again, Hold, Journal, JournalEntry, rebuild_journal
 from instrc.runtime.plan import Cancellable, child_inputs, child_result, drive, has_pauses, plan_of
-from instrc.runtime.questions import LIMIT, People, open_questions
+from instrc.runtime.questions import LIMIT, open_questions
 from instrc.runtime.run_config import LaunchDocument, RunConfig, holds
 from instrc.runtime.traces import begun_before, shown_before, told_before
 from instrc.text.durations import seconds
@@ -68,7 +68,6 @@ class DurablePort(MemoryPort):
     def __init__(
         self,
         effects: Effects,
-        people: People | None,
         journal: Journal,
         record: Record,
         rest: Callable[[bool], None],
@@ -81,7 +80,7 @@ class DurablePort(MemoryPort):
         """
         hold = Hold(journal.plan, journal.state) if journal.holds else None
         effects = structs.replace(effects, keys=journal.keys, chosen=journal.model or effects.chosen)
-        super().__init__(effects, people, patient=True, due=journal.due, later=journal.later, held=journal.held, hold=hold)
+        super().__init__(effects, patient=True, due=journal.due, later=journal.later, held=journal.held, hold=hold)
         self.journal = journal
         self.record = record
         self.rest = rest
@@ -412,7 +411,6 @@ class RunCarrier(Protocol):
     client: DBOSClient
     claims: Claims
     make_effects: MakeEffects
-    people: People | None
     writer_of: WriterOf
 
     @property
@@ -528,7 +526,7 @@ async def _interpret(carrier: RunCarrier, launch: LaunchDocument, live: Live) ->
     effects = structs.replace(effects, child=child_of(carrier, launch, journal, live, effects.activities))
     writer = carrier.writer_of(launch, entries)
     draining = lambda: carrier.draining  # noqa: E731  -- a callback
-    port = live.port = DurablePort(effects, carrier.people, journal, _record, live.resting, writer, draining)
+    port = live.port = DurablePort(effects, journal, _record, live.resting, writer, draining)
     if steps:
         effects.tell("resumed", steps=len(steps))
     events, _ = await asyncio.to_thread(store.trace_from, carrier.location, carrier.engine, run)

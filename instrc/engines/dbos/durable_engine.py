@@ -610,7 +610,7 @@ class DurableEngine(TracedEngine):
             lock = self.location.lock(self.asker.db(), shared=self._shares)
         if lock is None:
             return None
-        runner = Runner(self.location, self.asker.db(), lock, self._make_effects, self.people, self._writer_of, self.worker)
+        runner = Runner(self.location, self.asker.db(), lock, self._make_effects, self._writer_of, self.worker)
         try:
             runner.open()
         except BaseException:

@@ -32,7 +32,6 @@ from instrc.problems.errors import UnavailableError
 from instrc.runtime.engine_protocol import WorkerInfo, WorkerOptions
 from instrc.runtime.interpreter.documents import Author, Outcome
 from instrc.runtime.journal import Again
-from instrc.runtime.questions import People
 from instrc.runtime.run_config import LaunchDocument, RunConfig
 from instrc.text.jsonvalue import as_text
 
@@ -53,7 +52,6 @@ class Runner:
         engine: sa.Engine,
         lock: StoreLock,
         make_effects: MakeEffects,
-        people: People | None,
         writer_of: WriterOf,
         options: WorkerOptions | None = None,
     ) -> None:
@@ -61,7 +59,6 @@ class Runner:
         self.engine = engine
         self.lock = lock
         self.make_effects = make_effects
-        self.people = people
         self.writer_of = writer_of
         self.client: DBOSClient = store.client_of(engine)
         self.options: WorkerOptions = options or WorkerOptions()

@@ -38,7 +38,7 @@ from instrc.engines.temporal import documents, schedules
 from instrc.engines.temporal.connection import LATE, connected, has_search_attributes, trouble
 from instrc.engines.temporal.worker import SharedWorker, serving
 from instrc.problems.errors import AnswerError, ConflictError, InstrcError, NotFoundError, UnreachableError
-from instrc.runtime.answers import ask_people, copy_answer, find_question
+from instrc.runtime.answers import copy_answer, find_question
 from instrc.runtime.engine_protocol import EngineOptions, Equip, TracedEngine, WorkerOptions
 from instrc.runtime.interpreter.documents import Author, Outcome
 from instrc.runtime.journal import Again, Journal, JournalEntry, rebuild_journal
@@ -101,7 +101,7 @@ class TemporalEngine(TracedEngine):
             described = await (await self._reader()).described(launch.run)
             if (await described.memo()).get("begun") != documents.pinned(begun):
                 raise ConflictError([problems.runs.RunExists(run=launch.run)]) from None
-        return await ask_people(self, await self._attend(launch.run), self.people)
+        return await self._attend(launch.run)
 
     async def _launched(self, launch: Launch) -> documents.Launched:
         """Return the workflow argument of a run."""
@@ -201,7 +201,7 @@ class TemporalEngine(TracedEngine):
     async def resume(self, run: str) -> RunReport:
         """Serve the task queue of a run until the run ends or waits."""
         await (await self._reader()).described(run)
-        return await ask_people(self, await self._attend(run), self.people)
+        return await self._attend(run)
 
     async def launch(self, run: str) -> Launch:
         """Return the beginning of a run."""
@@ -241,7 +241,7 @@ class TemporalEngine(TracedEngine):
                 else:
                     failed = await self._failed_children(run, journal, again)
                     await self._begin_again(described, launch, [*entries, {"again": again}], failed)
-            return await ask_people(self, await self._attend(run), self.people)
+            return await self._attend(run)
 
     async def _begin_again(
         self,

@@ -23,19 +23,20 @@ from instrc.engines.equip import TELEMETRY, LocalObjects
 from instrc.engines.launch import Launcher, new_id
 from instrc.engines.memory import LiveRun
 from instrc.engines.prepare import Prepared, called_activities, prepare, reach_of
-from instrc.problems.errors import CompileError, InstrcError, SettingsError
+from instrc.problems.errors import AnswerError, CompileError, InstrcError, SettingsError
 from instrc.problems.problem import Problem, did_you_mean
 from instrc.problems.suggest import nearest
 from instrc.providers.targets import dialect
 from instrc.runtime.activities import ONCE, Activities, Activity, ActivityError, current_call
 from instrc.runtime.effects import Effects
 from instrc.runtime.interpreter import versions
-from instrc.runtime.interpreter.documents import ActivityCommand, UserCommand, bare_name, spellings
+from instrc.runtime.interpreter.documents import ActivityCommand, bare_name, spellings
 from instrc.runtime.interpreter.v1.interface import program_of
 from instrc.runtime.models.cache import AnswerCache
 from instrc.runtime.models.catalogue import provider_of
 from instrc.runtime.models.model import Model, ModelError, Reply, Request
 from instrc.runtime.models.settings import RequestTable
+from instrc.runtime.questions import question_command
 from instrc.runtime.run_config import Launch
 from instrc.runtime.run_report import describe_outcome, step_values
 from instrc.runtime.secrets import redacted
@@ -275,12 +276,12 @@ class ProgramRunner:
             cache=None if self._answers is None else AnswerCache(self._answers, repeat - 1),
         )
 
-        def people(command: UserCommand) -> Json:
-            return (script.find(command) or {}).get("ok")
-
         began = monotonic()
-        live = LiveRun(launch.plan, versions.begin(launch.plan, launch.inputs), effects, people)
+        live = LiveRun(launch.plan, versions.begin(launch.plan, launch.inputs), effects)
         await live.resume_async()
+        with suppress(AnswerError):  # the question stays open
+            while (answer := _answer_of(live, script)) is not None:
+                await live.answer_async(*answer)
         facts = _facts(live, monotonic() - began)
         if not facts.unanswered and not _failed_codes(live.events):
             self.kept.keep(key, facts)
@@ -351,6 +352,15 @@ def _with_own_seed(table: RequestTable, launch: Launch, repeat: int) -> RequestT
         return table
     drawn = sha256(dumps([seed, launch.inputs, repeat], indent=False).encode()).digest()
     return structs.replace(table, given={**table.given, "seed": int.from_bytes(drawn[:4], "big") >> 1})
+
+
+def _answer_of(live: LiveRun, script: CaseScript) -> tuple[str, Json] | None:
+    """Return the id of an open question and the answer of a case to it, or `None` if the case answers none."""
+    for question in live.questions:
+        answer = (script.find(question_command(question)) or {}).get("ok") if question.by == "person" else None
+        if answer is not None:
+            return question.id, answer
+    return None
 
 
 def _facts(live: LiveRun, seconds: float) -> RunFacts:
