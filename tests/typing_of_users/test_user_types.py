@@ -111,19 +111,14 @@ def send_reply(text: str) -> list[str]:
     return [text]
 
 
-def decide(question: object) -> Approve:
-    return Approve(decision="Approve")
-
-
 assert_type(Approve(decision="Reject").decision, Literal["Approve", "Reject"])
 assert_type(send_reply("a"), list[str])
 script = instrc.Scripted({"reply": Reply(text="Yes."), "order": [Order("cake", date(2026, 1, 1))]})
 order = Order("cake", date(2026, 1, 1))
 given: dict[str, list[date]] = {"prompt": [date(2026, 1, 1)]}
 for asked in (order, given, Reply(text="Yes."), "a text", {"prompt": order, "days": [date(2026, 1, 1)]}):
-    run = instrc.run(
-        "Approve_User(Reply(prompt))", asked, vibes=[Reply, Approve, send_reply], activities=[send_reply], people=decide
-    )
+    run = instrc.run("Approve_User(Reply(prompt))", asked, vibes=[Reply, Approve, send_reply], activities=[send_reply])
+    run.answer("approve", Approve(decision="Approve"))
 assert_type(instrc.run("Reply", as_=Approve).value, Approve)
 assert_type(instrc.run("Reply", as_=list[str]).value, list[str])
 assert_type(instrc.run("Reply", as_=TypeAdapter[Reply | Approve](Reply | Approve)).value, Reply | Approve)
