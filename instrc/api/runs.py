@@ -64,8 +64,9 @@ def run() -> None:
     `program` is a path (`.aug`, `.vibe.json`, or a compiled `.json`), the text of a program, or a compiled document.  `input` is
     `prompt`, or an object of inputs.  `model`, an object like `instrc.Model` or a text as for `--model`, overrides the project's.
     `activities` are functions by name, marked functions, or processes.  `engine` is `memory`, stored only
-    with a `store`; `durable`, in the store, for any process; `temporal`, on a server.  `store` is a folder or a URL.  An existing `id` continues its run.  `rehearse` generates answers and results.  `as_`
-    is the class of `run.value`.  `instrc.App` has what several runs share: settings, checks, limits, a cache, listeners.
+    with a `store`; `durable`, in the store, for any process; `temporal`, on a server.  `store` is a folder or a URL.  An existing
+    `id` continues its run.  `rehearse` generates answers and results.  `as_` is the class of `run.value`.  `instrc.App` has what
+    several runs share: settings, checks, limits, a cache, listeners.
     """
 
 
