@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from instrc.schema.walk import walk
-from instrc.schema.wellformed import (
+from instrc.schema.wellformed import (  # the quick checks alone, beside the library
     doubtful,
     has_sound_keywords,
     is_sound,
