@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from usual_vibes import TEXT, compiled, problems
 
+from instrc.compiler.bind.evaluation import Evaluation  # how often an export is evaluated is seen nowhere else
 from instrc.problems.calls import UnchosenExport  # the class of one problem
 from instrc.text.jsontext import dumps
 
@@ -75,3 +77,25 @@ def test_a_block_with_a_called_program_that_is_written_twice_is_one(folder: Path
     block = "do { const a = A(prompt); Team(prompt, of: a.x) }"
     once, twice = (compiled(text, folder) for text in (f"const d = {block}; B(d, d)", f"B({block}, {block})"))
     assert dumps(once.documents) == dumps(twice.documents)
+
+
+@pytest.mark.parametrize("condition", ["V.x is null", "p.y is null"])
+def test_nested_blocks_need_no_more_evaluations_the_deeper_they_are(
+    condition: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def evaluations(depth: int) -> int:
+        inner = "V"
+        for _ in range(depth):
+            inner = f"when {condition} {{ {inner} }} else {{ V }}"
+        made.clear()
+        problems(f"const p = B(prompt); const V = A; {inner}", folder)
+        return len(made)
+
+    made: list[object] = []
+
+    def counted(*given: Any) -> Evaluation:
+        made.append(given)
+        return Evaluation(*given)
+
+    monkeypatch.setattr("instrc.compiler.bind.bind.Evaluation", counted)
+    assert evaluations(40) == evaluations(5) > 0
