@@ -8,17 +8,12 @@ from instrc.providers.key_renaming import RENAMED_LEVELS, likeness, schemas_of_i
 from instrc.schema.walk import dereferenced, local_target
 from instrc.text.jsonvalue import Json, JsonObject, listing, mapping
 
-_PLAIN_OBJECT = frozenset({"type", "properties", "required", "additionalProperties", "title", "description"})
-_PLAIN_VALUE = frozenset({"type", "const", "enum", "title", "description", "pattern", "minLength", "maxLength"})
-
 
 class Arranger:
     """Sorts keys in the order of a schema's properties; undeclared keys come last."""
 
     def __init__(self, root: Json) -> None:
         self._root = root
-        self._alike: dict[int, bool] = {}
-        """Unions of which all alternatives have the same plain members in the same order, by the identity of their lists."""
 
     def arranged(self, value: Json, schemas: list[Json], level: int = 0) -> Json:
         """Return the value with its keys in the order of the schemas of its place."""
@@ -47,24 +42,7 @@ class Arranger:
             seen.add(id(node))
             yield node
             for keyword in ("anyOf", "oneOf"):
-                if self._are_alike(branches := listing(node.get(keyword))):
-                    stack.append(branches[0])
-                    continue
                 like = [(likeness(dereferenced(item, self._root), value), item) for item in listing(node.get(keyword))]
                 most = max((rank for rank, _ in like), default=None)
                 stack += [item for rank, item in reversed(like) if rank == most]
             stack += [*listing(node.get("allOf")), local_target(self._root, node.get("$ref"))]
-
-    def _are_alike(self, branches: list[Json]) -> bool:
-        """Return whether all alternatives order a value in the same way."""
-        if not branches:
-            return False
-        if (known := self._alike.get(id(branches))) is None:
-            members = [mapping(mapping(item).get("properties")) for item in branches]
-            plain = all(
-                mapping(item).keys() <= _PLAIN_OBJECT and all(mapping(part).keys() <= _PLAIN_VALUE for part in held.values())
-                for item, held in zip(branches, members, strict=True)
-            )
-            known = plain and len({tuple(held) for held in members}) == 1
-            self._alike[id(branches)] = known
-        return known

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, assert_never, cast
 
 from msgspec import Struct, ValidationError, convert, field, structs, to_builtins
 
+from instrc.text.jsontext import dumps, loads
+
 if TYPE_CHECKING:
     from instrc.text.jsonvalue import Json
 else:
@@ -326,9 +328,8 @@ def _acts(codec: SomeCodec, trivial: set[str]) -> bool:
 
 
 def to_json(codec: Codec) -> Json:
-    """Return a codec as plain JSON, without what is its default."""
-    result: Json = to_builtins(codec)
-    return result
+    """Return a codec as plain JSON, with lists for tuples, and without what is its default."""
+    return loads(dumps(to_builtins(codec), indent=False))
 
 
 class Damaged(ValueError):  # noqa: N818  -- what the map is
