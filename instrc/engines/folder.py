@@ -61,17 +61,14 @@ class FolderEngine(TracedEngine):
 
     async def start(self, launch: Launch) -> RunReport:
         """Begin a run and carry it until it ends or waits for a person; a run that began in the same way continues."""
-        task, before = self._live.get(launch.run, (None, None))
+        _, before = self._live.get(launch.run, (None, None))
+        await self._left(launch.run)  # the same request, sent again before the first one was answered
         if before is None and self.folder is not None and self.keep == "all" and keeps(self.folder, launch.run):
             before = self._load(launch.run)
         if before is not None:
             if (before["plan"], before["state"]["inputs"]) != (launch.plan, launch.inputs):
                 raise ConflictError([problems.runs.RunExists(run=launch.run)])
-            if task is None:
-                return await self._proceed(before)
-            await asyncio.wait({task})  # the same request, sent again before the first one was answered
-            await asyncio.sleep(0)  # it is written down then
-            return _report(before)
+            return _report(before) if before["cancelled"] else await self._proceed(before)
         saved: RunFile = {
             "run": launch.run,
             "name": launch.name,
@@ -110,19 +107,20 @@ class FolderEngine(TracedEngine):
 
     async def answer(self, run: str, step: str, data: Json, by: Author | None = None) -> RunReport:
         """Answer a question of a run and carry it on."""
+        await self._left(run)
         saved = self._load(run)
         if _overdue(saved):
             await self._proceed(saved)
+            await self._left(run)
+            saved = self._load(run)
         question = find_question(list((report := _report(saved)).questions), step, run, report)
         return await self._proceed(saved, lambda live: live.accept(question.id, data, by))
 
     async def cancel(self, run: str) -> RunReport:
         """End a run."""
         if run in self._live:
-            task, _ = self._live[run]
-            task.cancel()
-            await asyncio.wait({task})
-            await asyncio.sleep(0)  # whoever carried it on writes down that it has ended
+            self._live[run][0].cancel()
+            await self._left(run)
         saved = self._load(run)
         if saved["state"]["outcome"] is None and not saved["cancelled"]:
             saved["cancelled"], saved["ended"] = True, time()
@@ -131,10 +129,12 @@ class FolderEngine(TracedEngine):
 
     async def resume(self, run: str) -> RunReport:
         """Go on with a run."""
+        await self._left(run)
         return await self._proceed(self._load(run))
 
     async def retry(self, run: str, options: RetryOptions) -> RunReport:
         """Go on with a run that has failed, or that is held."""
+        await self._left(run)
         saved = self._load(run)
         idle = max(time() - (saved["ended"] or time()), 0.0)
         return await self._proceed(saved, lambda live: live.mend(options, idle), again=True)
@@ -161,6 +161,12 @@ class FolderEngine(TracedEngine):
             (self.folder / "runs" / f"{run}.json").unlink(missing_ok=True)
             await asyncio.to_thread(forget_beside, run, self.folder, self.folder)
 
+    async def _left(self, run: str) -> None:
+        """Wait until no task here carries a run on, and its file is written: two would do everything twice."""
+        while run in self._live:
+            await asyncio.wait({self._live[run][0]})
+            await asyncio.sleep(0)
+
     async def _proceed(self, saved: RunFile, first: Callable[[LiveRun], None] | None = None, *, again: bool = False) -> RunReport:
         if saved["cancelled"] and not again:
             raise was_cancelled(saved["run"])
@@ -185,8 +191,7 @@ class FolderEngine(TracedEngine):
             raise
         finally:
             task.cancel()
-            if self._live.get(saved["run"], (None, None))[0] is task:
-                del self._live[saved["run"]]
+            del self._live[saved["run"]]
         if task.cancelled():
             saved["cancelled"], saved["ended"] = True, time()
         else:

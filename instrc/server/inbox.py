@@ -353,7 +353,7 @@ class Inbox:
             return await self.service.release(caller, run, name)
         if not to:
             raise RequestError([serving.InvalidRequest(reason="it is not said to whom", pointer="/to")])
-        return await self.service.delegate(caller, run, name, to)
+        return await self.service.claim(caller, run, name, to=to)
 
     # --- runs -----------------------------------------------------------------------------------------------------------------
 

@@ -493,7 +493,7 @@ def _of_question(act: Callable[[RunService, Caller, str, str], Awaitable[Questio
 
 
 async def _delegate(service: RunService, caller: Caller, asked: RequestData) -> ResponseData:
-    return _question_answer(await service.delegate(caller, *asked.question, as_text(asked.body["to"])))
+    return _question_answer(await service.claim(caller, *asked.question, to=as_text(asked.body["to"])))
 
 
 async def _link(service: RunService, caller: Caller, asked: RequestData) -> ResponseData:

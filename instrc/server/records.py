@@ -22,6 +22,7 @@ from instrc.engines.run_table import (
     QuestionRow,
     RunChange,
     RunTable,
+    begin_write,
     questions_query,
     tell_in,
     vote_in,
@@ -133,9 +134,19 @@ class Records(RunTable):
         """Return an open question."""
         return next(iter(self.questions(questions_query(run=run).where(QUESTIONS.c.question == question))), None)
 
-    def due(self, after: float, until: float) -> list[QuestionRow]:
-        """Return the open questions due between two times."""
-        return self.questions(questions_query(due_before=until).where(QUESTIONS.c.due >= after), None)
+    def tell_due(self, kind: ChangeKind, cursor: str, until: float) -> int:
+        """Report the open questions due between a cursor and a moment, once for all services; return how many."""
+        place = CURSORS.c.name == cursor
+        with self.engine.begin() as connection:
+            begin_write(connection)
+            told = float(connection.execute(sa.select(CURSORS.c.value).where(place).with_for_update()).scalar() or time())
+            due = self.questions(questions_query(due_before=until).where(QUESTIONS.c.due >= told), None)
+            written = tell_in(connection, [RunChange(kind, row.run, row.program, {"question": row.question.id}) for row in due])
+            value = str(max(told, until))
+            if connection.execute(sa.update(CURSORS).where(place).values(value=value)).rowcount == 0:
+                connection.execute(sa.insert(CURSORS).values(name=cursor, value=value))
+        self._told(written)
+        return len(written)
 
     def claim(self, row: QuestionRow, who: str, until: float | None, means: str) -> str | None:
         """Claim a question for a person until a time, or release it; return the holder if it is another person."""

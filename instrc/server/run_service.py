@@ -398,10 +398,6 @@ class RunService:
         await self._claim(caller, found, caller.name, None, "release")
         return await self.question(caller, run, question)
 
-    async def delegate(self, caller: Caller, run: str, question: str, to: str) -> QuestionInfo:
-        """Delegate a question of the caller to another person; operators may delegate any."""
-        return await self.claim(caller, run, question, to=to)
-
     async def _claim(self, caller: Caller, found: QuestionInfo, who: str, until: float | None, action: Action) -> None:
         means = "admin" if action != "claim" else caller.by  # whoever may release or delegate was asked already
         other = await asyncio.to_thread(self.records.claim, found, who, until, means)

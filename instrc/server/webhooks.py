@@ -23,7 +23,7 @@ from msgspec import Struct, structs
 from standardwebhooks import Webhook
 
 from instrc import problems
-from instrc.engines.run_table import ChangeKind, RunChange, begin_write, feed_after
+from instrc.engines.run_table import RunChange, begin_write, feed_after
 from instrc.engines.service_tables import CURSORS, DELIVERIES, HOOKS, MESSAGES
 from instrc.problems.errors import InputError, InstrcError, RequestError, SettingsError
 from instrc.server.records import Records
@@ -265,16 +265,9 @@ class Webhooks:
 
     def remind(self) -> int:
         """Send reminders for open questions due within an hour, and overdue ones, once each; return how many."""
-        return self._remind("question.due", _DUE, SOON) + self._remind("question.overdue", _OVERDUE, 0.0)
-
-    def _remind(self, kind: ChangeKind, cursor: str, ahead: float) -> int:
         now = time()
-        told = float(self.records.cursor(cursor) or now)
-        found = self.records.due(told, now + ahead)
-        for each in found:
-            self.records.tell(RunChange(kind, each.run, each.program, {"question": each.question.id}))
-        self.records.move_cursor(cursor, str(max(told, now + ahead)))
-        return len(found)
+        soon = self.records.tell_due("question.due", _DUE, now + SOON)
+        return soon + self.records.tell_due("question.overdue", _OVERDUE, now)
 
     # --- deliver ------------------------------------------------------------------------------------------------------------
 

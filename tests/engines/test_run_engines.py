@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from secrets import token_hex
@@ -213,3 +214,35 @@ def test_another_process_that_cannot_carry_a_held_run_leaves_it_held(
     assert found.retry().status == "waiting"
     assert found.answer("approve", {"decision": "Approve"}).value == "sent: Thank you!"
     instrc.close_stores()
+
+
+def test_a_run_that_is_asked_for_while_it_goes_on_does_nothing_twice(engine: str) -> None:
+    sent: list[Any] = []
+    begun, released = threading.Event(), threading.Event()
+
+    def send(mail: Any) -> str:
+        sent.append(mail["text"])
+        begun.set()
+        assert released.wait(60)
+        return "sent"
+
+    run = run_in_app(
+        PROGRAM,
+        "Ann",
+        model=answers(),
+        activities={"Send_Activity": send},
+        engine=engine,
+        store="kept",
+        id=f"again-{token_hex(3)}",
+    )
+
+    async def both() -> list[Any]:
+        answered = asyncio.ensure_future(run.answer_async(run.questions[0].id, {"decision": "Approve"}))
+        assert await asyncio.to_thread(begun.wait, 60)
+        asked = asyncio.ensure_future(run.resume_async())
+        await asyncio.sleep(0.5)
+        released.set()
+        return await asyncio.gather(answered, asked)
+
+    assert [each.status for each in asyncio.run(both())] == ["done", "done"]
+    assert sent == ["Thank you!"]

@@ -88,7 +88,7 @@ def test_a_question_is_seen_and_answered_by_whom_it_was_given_to(tmp_path: Path)
         with pytest.raises(NotFoundError):
             await made.question(CAT, run, "userContext1")
         await made.claim(BOB, run, "userContext1")
-        await made.delegate(BOB, run, "userContext1", "cat")
+        await made.claim(BOB, run, "userContext1", to="cat")
         assert [each.run for each in (await made.questions(CAT, claimed=True)).rows] == [run]
         await made.answer(CAT, run, (await made.question(CAT, run, "userContext1")).question.id, ANSWER)
         assert (await settled(made, run, "done")).starter == "ann"

@@ -7,6 +7,7 @@ import json
 import socket
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from ipaddress import ip_address
 from itertools import chain, repeat
@@ -300,6 +301,24 @@ def test_two_servers_send_a_message_once(server: tuple[Server, str]) -> None:
 
     asyncio.run(play())
     assert len(made.asked) == 20
+
+
+@pytest.mark.parametrize("place", ["folder", "postgres_server"])
+def test_of_services_that_remind_at_once_one_does(place: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    store = str(tmp_path if place == "folder" else request.getfixturevalue(place).fresh())
+    services = [Records(store) for _ in range(4)]
+    asked = tuple(Question(f"q{number}", ("step",), None, {}) for number in range(5))
+    try:
+        assert services[0].tell_due("question.due", "due", webhooks.time()) == 0
+        due = webhooks.time() + 1000
+        services[0].note(RunReport("r1", "mail", "waiting", None, asked, began=1.0), lambda _: Opening(["*"], due))
+        with ThreadPoolExecutor(len(services)) as pool:
+            told = list(pool.map(lambda each: each.tell_due("question.due", "due", due + 1), services))
+        assert sorted(told) == [0, 0, 0, 5]
+        assert sum(change.kind == "question.due" for change in services[0].feed(0)) == 5
+    finally:
+        for each in services:
+            each.close()
 
 
 def test_people_are_reminded_once_of_what_is_due_within_an_hour(server: tuple[Server, str]) -> None:

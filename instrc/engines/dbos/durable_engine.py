@@ -179,7 +179,7 @@ class DurableEngine(TracedEngine):
     @contextmanager
     def _reading(self) -> Iterator[sa.Engine]:
         """Open the store temporarily, and close it afterwards if nothing else in this process uses it."""
-        was_open = self.asker.is_open
+        was_open = self.asker.engine is not None
         try:
             yield self.asker.db()
         finally:

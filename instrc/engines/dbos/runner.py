@@ -87,7 +87,7 @@ class Runner:
     async def _open(self) -> None:
         await self.launch()
         await asyncio.to_thread(store.create, self.engine)
-        self.rest.begin()
+        self.rest.watching = asyncio.ensure_future(self.rest.watch())
 
     async def launch(self) -> None:
         """Start DBOS."""
@@ -402,12 +402,8 @@ class Rest:
         self.slots: int | None = runner.options.slots or None if runner.shared is None else None
         """How many runs of a folder are carried at once; on a server it is known before runs are drawn."""
         self._awake = asyncio.Event()
-        self._watching: asyncio.Task[None] | None = None
+        self.watching: asyncio.Task[None] | None = None
         self._threads = ThreadPoolExecutor(thread_name_prefix="instrc-rest")
-
-    def begin(self) -> None:
-        """Start watching, until the loop ends."""
-        self._watching = asyncio.ensure_future(self._watch())
 
     async def end(self) -> None:
         """Launch DBOS, if necessary."""
@@ -421,7 +417,8 @@ class Rest:
         """Poll at once: this process's queue is not empty."""
         self._awake.set()
 
-    async def _watch(self) -> None:
+    async def watch(self) -> None:
+        """Look for what is to be done, until the loop ends."""
         watch = self.runner.location.watch(self.runner.engine)
         try:
             while True:

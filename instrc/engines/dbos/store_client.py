@@ -34,20 +34,15 @@ class StoreClient:
 
     def __init__(self, location: RunStore) -> None:
         self.location = location
-        self._engine: sa.Engine | None = None
+        self.engine: sa.Engine | None = None
         self._client: DBOSClient | None = None
         self._is_there: bool = False
 
-    @property
-    def is_open(self) -> bool:
-        """Whether the store is open in this process."""
-        return self._engine is not None
-
     def db(self) -> sa.Engine:
         """Return the store."""
-        if self._engine is None:
-            self._engine = self.location.open()
-        return self._engine
+        if self.engine is None:
+            self.engine = self.location.open()
+        return self.engine
 
     def client(self) -> DBOSClient:
         """Return the DBOS client of the store; it is cached, as creating one costs more than most queries."""
@@ -57,9 +52,9 @@ class StoreClient:
 
     def close(self) -> None:
         """Close the store."""
-        if self._engine is not None:
-            store.close_engine(self._engine)
-            self._engine = self._client = None
+        if self.engine is not None:
+            store.close_engine(self.engine)
+            self.engine = self._client = None
             self._is_there = False
 
     async def ask(self, question: Callable[[DBOSClient], _T]) -> _T:
