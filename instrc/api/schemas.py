@@ -68,13 +68,13 @@ def flatten(
 
         flat = instrc.flatten({"allOf": [{"type": "integer"}, {"minimum": 1}]})
 
-    `schema` may be a pydantic model, a dataclass, a `TypedDict` or an annotated function, and means its schema.
-    `documents` holds schemas by absolute URI without fragment; it may read them on demand.  `base` is the URI of `schema`.
+    `schema` may be a pydantic model, a dataclass, a `TypedDict` or an annotated function, whose schema is used.
+    `documents` maps absolute URIs without fragment to schemas, possibly on demand.  `base` is the URI of `schema`.
     `limit` is the number of schemas that the
-    result may have.  Warnings go to `report`; `locate` finds the places of problems.  `nullable` reads that keyword of OpenAPI.
-    A result that would grow to more than eight times its input, and over 2,000 schemas, keeps the parts that stand in several
-    places under `$defs`, also where they differ in their annotations only, unless `share` is false.
-    With `trace` the result is a `Flat`: the schema and where each of its keywords came from.
+    result.  Warnings go to `report`; `locate` returns the places of problems.  `nullable` reads that keyword of OpenAPI.
+    A result that would exceed eight times its input and 2,000 schemas keeps repeated parts
+    under `$defs`, even if they differ in annotations, unless `share` is false.
+    With `trace` the result is a `Flat`: the schema and the origin of each of its keywords.
 
     A schema with nothing to resolve or fold is returned as the same object, in its own draft.
     A direct cycle of references adds nothing, and is an error in the `report`, if there is one.

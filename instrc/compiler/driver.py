@@ -1,4 +1,4 @@
-"""The passes of the compiler in their order, with the checks of each, launched programs and vibe files."""
+"""The passes of the compiler in order, with the checks of each, launched programs and vibe files."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ def compile_source(
     stem: str,
     launching: frozenset[str] = frozenset(),
 ) -> tuple[Artefact, ...]:
-    """Return the artefacts of a program, one an export; raise `CompileError` if a pass fails.
+    """Return the artefacts of a program, one per export; raise `CompileError` if a pass fails.
 
-    `launching` are the paths of the programs that are being compiled because they are launched.
+    `launching` are the paths of programs that are being compiled because they are launched.
     """
     passes = _Passes(registry, options, report, stem, launching)
     program = passes.parse(source)
@@ -51,7 +51,7 @@ def compile_source(
 
 @deep_calls()
 def check_source(source: Source, registry: Registry, options: CompileOptions, report: Report, *, stem: str) -> None:
-    """Report the problems of a program; partition and emit only the exports that can fail there."""
+    """Report the problems of a program; only exports that can fail in partition and emit go through these."""
     passes = _Passes(registry, options, report, stem)
     flat = passes.compose(passes.bind(passes.parse(source)))
     plans = passes.partition(filter(may_cut_wrongly, flat))
@@ -59,7 +59,7 @@ def check_source(source: Source, registry: Registry, options: CompileOptions, re
 
 
 class _Passes:
-    """The passes over one program, each followed by the checks of its result; `CompileError` if one of these reports an error."""
+    """The passes over one program, each followed by checks of its result; raise `CompileError` for errors."""
 
     def __init__(
         self, registry: Registry, options: CompileOptions, report: Report, stem: str, launching: frozenset[str] = frozenset()
@@ -111,7 +111,7 @@ class _Passes:
         return tuple(replace(emit(plan, batch=batch, sentences=hints), sentences=sentences) for plan in plans)
 
     def stop_if_failed(self, graphs: Iterable[Graph]) -> None:
-        """Raise the errors reported so far; those in called programs show the calls."""
+        """Raise the errors reported so far; those in called programs include the calls."""
         graphs = tuple(graphs)
         if any(graph.calls for graph in graphs):
             from instrc.compiler.bind.called_programs import show_calls  # few programs call others
@@ -120,7 +120,7 @@ class _Passes:
         self.report.stop_if_failed()
 
     def launched(self, file: ProgramFile, export: str | None, registry: Registry) -> JsonObject | None:
-        """Return the entry of a program that is compiled by itself, whatever its shape, or `None` if it launches itself."""
+        """Return the entry of a separately compiled program, or `None` if it launches itself."""
         return None if file.path in self.launching else _entry(file, export, registry, self.options, self.launching)
 
 

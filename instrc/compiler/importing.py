@@ -1,4 +1,4 @@
-"""Import tools as vibes: from files, values and objects of Python; each vibe passes the check."""
+"""Import tools as vibes: from files, values and Python objects; each vibe passes the check."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ SOURCE_FILES: Final = 1000
 
 
 def sound_vibes(imported: Imported) -> Imported:
-    """Leave out the vibes that the check refuses: a registry is no place for broken ones."""
+    """Leave out the vibes that the check refuses, as a registry must not contain broken ones."""
     registry = Registry()
     sound: list[ImportedVibe] = []
     report = Report()
@@ -86,7 +86,7 @@ _TEXTS = (".json", ".jsonl", ".ndjson", ".yaml", ".yml")
 
 
 def read_source(kind: str, source: object, report: Report) -> Given | None:
-    """Read the source of an import of a kind; `None` with a problem if it cannot be read."""
+    """Read the source of an import; return `None` with a problem if it is unreadable."""
     if isinstance(source, Source):
         return _of_text(source)  # it may have no folder: what it refers to is for the caller to bring
     if isinstance(source, dict | list | tuple) and not (kind in OF_PYTHON and _holds_objects(source)):
@@ -120,7 +120,7 @@ def _of_text(source: Source) -> Given:
 
 
 def _holds_objects(source: object) -> bool:
-    """Return whether a collection is one of objects, not of JSON."""
+    """Return whether a collection contains objects rather than JSON."""
     items = source.values() if isinstance(source, dict) else source if isinstance(source, Iterable) else ()
     plain = (dict, list, tuple, str, int, float, bool, type(None))
     return any(not isinstance(item, plain) for item in items)
@@ -143,7 +143,7 @@ def _of_objects(kind: str, value: object, *, whole_module: bool) -> Given:
 
 
 class Folder:
-    """The folder of a source, whose files it may refer to: those in it and below, and no others.  Each is read once."""
+    """The folder of a source, whose files it may refer to, including subfolders.  Each file is read once."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -185,8 +185,8 @@ def import_tools(kind: str, source: object, *, results: Results = "leave") -> Im
     `kind` is `openai`, `anthropic`, `mcp`, `openapi`, `pydantic`, `smolagents`, `bfcl` or `taskbench`.
     `source` is a path or `-`, a `Source`, JSON as text or as Python values; for pydantic and smolagents also `module:Name`,
     `path/to/file.py:Name`, or the objects themselves.
-    `results` is the handling of a tool's result: `leave` it out, an `output` property, or an `activity` of its own.
-    Bad input raises nothing: the problems say what is wrong, and where.
+    `results` says how to handle a tool's result: `leave` it out, an `output` property, or a separate `activity`.
+    Bad input raises nothing: the problems describe the faults and their places.
     """
     arguments.known_word("results", results, get_args(Results))
     report = Report()

@@ -1,4 +1,4 @@
-"""The instructions of one compilation, their schemas flattened once each, and the fit of arguments to them."""
+"""The instructions of one compilation, with cached flat schemas, and checks of arguments against them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ PART = "part:"
 
 
 def fatal_in_program(problem: Problem) -> Problem:
-    """Return a problem of a schema as one of a program: an error where the schema cannot be filled in."""
+    """Return a problem of a schema as one of a program: an error if the schema cannot be completed."""
     match problem:
         case problems.schemas.Contradiction():
             return replace(problem, fatal=True)
@@ -58,9 +58,9 @@ def _as_it_is(problem: Problem) -> Problem:
 
 
 class InstructionTable:
-    """A registry with the memory of one compilation; with `sketch`, unknown names are instructions too.
+    """A registry with the cache of one compilation; with `sketch`, unknown names are instructions too.
 
-    Programs that are called and see other roots have tables of their own; all know each other.
+    Called programs with other roots have their own tables, which are linked.
     """
 
     def __init__(
@@ -107,11 +107,11 @@ class InstructionTable:
         return found
 
     def programs_named(self, name: str) -> tuple[str, ...]:
-        """Return the references of the programs with a name; vibes of all roots come before them."""
+        """Return the references of the programs with a name; vibes of all roots take precedence."""
         return self.registry.lookup_program(name)
 
     def program(self, uri: str, at: Span | None) -> ProgramFile | None:
-        """Return the program that a reference leads to, or `None` if it leads to a vibe, or nowhere."""
+        """Return the program of a reference, or `None` if it is a vibe or unresolvable."""
         document = uri.partition("#")[0]
         if document in self._loaded:
             return None
@@ -121,7 +121,7 @@ class InstructionTable:
         return self.registry.load_program(document, at)
 
     def of(self, file: ProgramFile) -> InstructionTable:
-        """Return the table of a called program, which sees the vibes of its own roots."""
+        """Return the table of a called program, for the vibes of its own roots."""
         registry = self.registry.of(file)
         for table in self.tables:
             if table.registry is registry:
@@ -141,19 +141,19 @@ class InstructionTable:
         return self.tables[instruction.home].registry
 
     def launched(self, file: ProgramFile, export: str | None) -> JsonObject | None:
-        """Return the entry of a program that is compiled by itself, or `None` if it is no process."""
+        """Return the entry of a separately compiled program, or `None` if it is not a process."""
         return None if self._launch is None else self._launch(file, export, self.registry)
 
     def names(self) -> tuple[str, ...]:
-        """Return the name of every vibe there is."""
+        """Return the name of every existing vibe."""
         return self.registry.names()
 
     def callable_names(self) -> tuple[str, ...]:
-        """Return the name of every vibe and of every program that can be called."""
+        """Return the name of every callable vibe and program."""
         return tuple(dict.fromkeys((*self.registry.names(), *self.registry.program_names())))
 
     def instruction(self, uri: str, at: Span | None) -> Instruction:
-        """Return the instruction a reference leads to; raise `CompileError` if it leads nowhere."""
+        """Return the instruction of a reference; raise `CompileError` if it is unresolvable."""
         found = self._instructions.get(uri)
         if found is None:
             document, mark, fragment = uri.partition("#")
@@ -163,7 +163,7 @@ class InstructionTable:
         return found
 
     def misnamed(self, name: str, at: Span) -> Misnamed | None:
-        """Return the file that was probably saved as the vibe of a name which a program in a file reads, if there is one."""
+        """Return the file that was probably meant to be the vibe of a name used in a program, or `None`."""
         from instrc.vibes.roots import misnamed  # for a mistake
 
         program = at.source.name
@@ -173,11 +173,11 @@ class InstructionTable:
         return self._misnamed[program].get(comparison_key(name))
 
     def searched(self) -> tuple[str, ...]:
-        """Return where names are looked up, as a message names it."""
+        """Return the places where names are looked up, for messages."""
         return self.registry.searched()
 
     def uris(self) -> tuple[str, ...]:
-        """Return the references of the vibes that have been asked for."""
+        """Return the references of the vibes looked up so far."""
         return tuple(self._instructions)
 
     def sketched(self, name: str) -> Instruction:
@@ -187,7 +187,7 @@ class InstructionTable:
     def schema(self, instruction: Instruction, at: Span | None = None) -> Json:
         """Return the flat schema of an instruction; raise `CompileError` if it cannot be composed.
 
-        `at` is where an instruction without a file is written.
+        `at` is the place of an instruction without a file.
         """
         if instruction.uri is None:
             return self._flat_inline(instruction.schema, at)
@@ -213,11 +213,11 @@ class InstructionTable:
         return flat
 
     def flatten(self, schema: Json, base: str = "", at: Span | None = None, place: Relocate = _as_it_is) -> Json:
-        """Compose a schema; problems go to the report, with the place `at` where no better one is known.
+        """Compose a schema; problems go to the report, at the place `at` unless a better one is known.
 
-        `place` may find a better one for a problem.
-        A part that nothing satisfies may be in a schema, but the schema of a program's step must be satisfiable:
-        there it is an error.
+        `place` may find a better place for a problem.
+        Schemas may have unsatisfiable parts, but the schema of a program's step must be satisfiable:
+        there they are errors.
         """
         found = Report()
         made = flatten(
@@ -236,7 +236,7 @@ class InstructionTable:
         return made
 
     def part(self, schema: Json) -> Json:
-        """Return a flat schema as a part of another: a recursive one goes in by reference."""
+        """Return a flat schema as a part of another; a recursive one is inserted by reference."""
         if not isinstance(schema, dict) or not ("$defs" in schema or refers(schema)):
             return schema
         uri = f"{PART}{len(self._parts)}"
@@ -244,7 +244,7 @@ class InstructionTable:
         return {"$ref": uri}
 
     def entry(self, instruction: Instruction) -> JsonObject | None:
-        """Return the entry of a process kept as a vibe: its first context if the model fills it; `None` if it is no process."""
+        """Return the entry of a process vibe: its first context if the model completes it; `None` if it is not a process."""
         process = Process.find(self.schema(instruction))
         return None if process is None else process.entry
 
@@ -261,7 +261,7 @@ def _inline(at: Span | None, problem: Problem) -> Problem:
 
 
 def unknown_argument(name: str, at: Span, callee: str, known: tuple[str, ...]) -> Problem:
-    """Return the problem of an argument that the callee does not take."""
+    """Return the problem of an argument that the callee does not accept."""
     near = nearest(name, known)
     return problems.plans.UnknownArgument(at=at, pointer="", callee=callee, argument=name, nearest=near, known=known)
 
@@ -269,7 +269,7 @@ def unknown_argument(name: str, at: Span, callee: str, known: tuple[str, ...]) -
 def missing_arguments(
     given: Collection[str], at: Span, callee: str, known: tuple[str, ...], required: tuple[str, ...]
 ) -> Problem | None:
-    """Return the problem of required arguments that are missing, unless unknown arguments are probably meant for them."""
+    """Return the problem of missing required arguments, unless unknown arguments are probably misspellings of them."""
     unknown = [name for name in given if name not in known]
     meant = {near for name in unknown for near in nearest(name, known)}
     missing = [name for name in required if name not in given and name not in meant]
@@ -280,7 +280,7 @@ def missing_arguments(
 
 
 def fitting_literals(value: Json, schema: Json, place: str) -> tuple[str, ...]:
-    """Return the values allowed in place of a literal, at a JSON Pointer, in the notation of a program."""
+    """Return the values allowed in place of a literal, at a JSON Pointer, in program notation."""
     around: list[tuple[Json, str | int]] = []
     part = value
     for step in tokens(place):
@@ -297,7 +297,7 @@ def fitting_literals(value: Json, schema: Json, place: str) -> tuple[str, ...]:
 
 
 def _readings(value: Json, schema: Json) -> Iterator[Json]:
-    """Yield the probable intentions behind a value: without quotes or in quotes, a similar listed one, a list of it."""
+    """Yield the probable intentions behind a value: with other quoting, a similar listed one, a list of it."""
     if isinstance(value, str):
         with suppress(ValueError):
             yield loads(FOREIGN_VALUES.get(value, value).lower())
@@ -317,6 +317,6 @@ def _with(holder: Json, key: str | int, part: Json) -> Json:
 
 
 def fitting_members(value: Json, schema: Json) -> tuple[str, ...]:
-    """Return the members of a value that fit a schema, by their own schemas, without those that are unknown."""
+    """Return the members of a value that fit a schema, without unknown ones."""
     members = mapping(mapping(value).get("properties")) if isinstance(value, dict) else {}
     return tuple(name for name, own in members.items() if own not in (True, {}) and not disjoint(own, schema))[:LISTED_VALUES]

@@ -1,4 +1,4 @@
-"""The engine `memory`: the state of a run is kept in a folder between the processes that carry it on."""
+"""The engine `memory`: the state of a run is kept in a folder between the processes that carry it out."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ class RunFile(StoredRun):
 
 
 def keeps(folder: Path, run: str) -> bool:
-    """Return whether a folder keeps a run of that id."""
+    """Return whether a folder contains a run of that id."""
     return _NAME.fullmatch(run) is not None and (folder / "runs" / f"{run}.json").is_file()
 
 
 class FolderEngine(TracedEngine):
-    """Runs as files of a folder, `runs/ID.json`; nothing is written where the folder is `None`.
+    """Keeps runs as files of a folder, `runs/ID.json`, or only in memory if the folder is `None`.
 
-    With `keep="open"` only runs that wait for a person are written, and no traces.
+    With `keep="open"` only runs that wait for people are written, without traces.
     """
 
     def __init__(self, folder: Path | None, equip: Equip, **options: Unpack[EngineOptions]) -> None:
@@ -86,7 +86,7 @@ class FolderEngine(TracedEngine):
         return await self._proceed(saved, (lambda live: live.enter()) if launch.entries else None)
 
     async def runs(self, chosen: RunFilter | None = None) -> list[RunReport]:
-        """Return the runs that are kept, all or those that are chosen, the latest first."""
+        """Return the stored runs that match a filter, latest first."""
         if self.folder is None or not (self.folder / "runs").is_dir():
             return []
         found = [_report(saved) for file in (self.folder / "runs").glob("*.json") if (saved := _read(file)) is not None]
@@ -94,11 +94,11 @@ class FolderEngine(TracedEngine):
         return sorted(found, key=lambda report: -(report.began or 0))
 
     async def run_ids(self, chosen: RunFilter) -> list[str]:
-        """Return the ids of the runs that are chosen, the latest first."""
+        """Return the ids of the runs that match a filter, latest first."""
         return [report.run for report in await self.runs(chosen)]
 
     async def counts(self) -> dict[str, int]:
-        """Return how many runs are kept, by program."""
+        """Return the number of stored runs, by program."""
         return Counter(report.name for report in await self.runs())
 
     async def show(self, run: str, *, whole: bool = True) -> RunReport:  # noqa: ARG002  -- of the protocol
@@ -117,7 +117,7 @@ class FolderEngine(TracedEngine):
         return await self._proceed(saved, lambda live: live.accept(question.id, data, by))
 
     async def cancel(self, run: str) -> RunReport:
-        """End a run."""
+        """Cancel a run."""
         if run in self._live:
             self._live[run][0].cancel()
             await self._left(run)
@@ -145,17 +145,17 @@ class FolderEngine(TracedEngine):
         return Launch(run, saved["name"], saved["plan"], saved["state"]["inputs"], RunConfig.from_json(saved["how"]))
 
     async def journal(self, run: str) -> tuple[Launch, Journal]:
-        """Return the beginning of a run, and its journal."""
+        """Return the launch of a run and its journal."""
         launch = await self.launch(run)
         return launch, journal_of(run, self._load(run), holds=launch.config.holds)
 
     async def delete_all(self, runs: Sequence[str]) -> None:
-        """Forget runs that have ended."""
+        """Delete runs that have ended."""
         for run in runs:
             await self.delete(run)
 
     async def delete(self, run: str) -> None:
-        """Forget a run that has ended."""
+        """Delete a run that has ended."""
         require_ended(_report(self._load(run)))
         if self.folder is not None:
             (self.folder / "runs" / f"{run}.json").unlink(missing_ok=True)
@@ -213,7 +213,7 @@ class FolderEngine(TracedEngine):
         return saved
 
     def _save(self, saved: RunFile) -> None:
-        """Write the whole file anew and replace the old one at once."""
+        """Write the whole file, and replace the old one atomically."""
         if self.folder is None or (self.keep == "open" and _report(saved).status not in {"waiting", "held"}):
             return
         try:
@@ -252,5 +252,5 @@ def _read(file: Path) -> RunFile | None:
 
 
 def _overdue(saved: StoredRun) -> bool:
-    """Return whether a timer may have ended since the run was written down."""
+    """Return whether a timer may have ended since the run was stored."""
     return any(at <= time() for at in saved["due"].values()) or any(_overdue(child) for child in saved["children"].values())

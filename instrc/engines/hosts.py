@@ -1,4 +1,4 @@
-"""The engines of this program: one for each store, which keeps the context of the runs begun here."""
+"""The engines of this program: one per store, with the local context of the runs started here."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def engine_of(
     equip: Equip = equip,
     **options: Unpack[EngineOptions],
 ) -> Engine:
-    """Return the engine of a name, with its store."""
+    """Return the engine of a name for a store."""
     if name not in ENGINES:
         reason = f"engines are {names_as_text(ENGINES)}"
         near = nearest(name, ENGINES)
@@ -100,30 +100,30 @@ def host_of(name: str, store: str | os.PathLike[str] | None) -> Host:
 
 
 def store_key(name: str, store: str | os.PathLike[str] | None) -> tuple[str, str]:
-    """Return what tells a store of an engine from all others."""
+    """Return the key that identifies an engine's store."""
     place = os.fspath(store) if store is not None else USUAL_FOLDER
     return name, place if scheme_of(place) else os.path.abspath(place)  # noqa: PTH100  -- a key, not a path
 
 
 def close_store(name: str, store: str | os.PathLike[str] | None) -> None:
-    """Release one store, if it is open; it opens again when it is next used."""
+    """Release a store, if open; it opens again on next use."""
     if (host := _hosts.pop(store_key(name, store), None)) is not None:
         host.close()
 
 
 def close_stores() -> None:
-    """Release the stores that runs of this program hold.
+    """Release the stores held by this program.
 
         instrc.close_stores()
 
-    The runs stay unchanged, and continue when they are next used.
+    The runs stay unchanged, and continue on next use.
     """
     while _hosts:
         _hosts.popitem()[1].close()
 
 
 class Host:
-    """An engine of this program, with the local context of each run until that ends."""
+    """An engine of this program, with the local context of each run until the run ends."""
 
     def __init__(self, name: str, store: Path | None) -> None:
         traces = read_settings(Path()).run.get("traces") if name == "temporal" else None
@@ -133,12 +133,12 @@ class Host:
         """The contexts of ended runs that the caller still holds: they may be forked."""
 
     async def _lasting(self, work: Callable[[bool], Awaitable[_T]]) -> _T:
-        """Call `work`, again after each reconnection to the server, for as long as the settings allow."""
+        """Await `work`, repeating it after each reconnection to the server, for as long as the settings allow."""
         limit = read_settings(Path()).run.get("reconnect", RECONNECT_SECONDS)
         return await retry_after_reconnect(self.engine, work, limit, warn_caller)
 
     def take(self, run: str, context: LocalContext, *, ended: bool = False) -> None:
-        """Keep the context of a run; that of one that has `ended`, only as long as the caller holds it."""
+        """Keep the context of a run; that of one that has `ended` only lives as long as the caller's handle."""
         (self._ended if ended else self._contexts)[run] = context
 
     async def start(self, launch: Launch) -> RunReport:
@@ -165,7 +165,7 @@ class Host:
         return self._kept(await work)
 
     async def fork(self, run: str, options: ForkOptions) -> RunReport:
-        """Start another run with the recorded results of one."""
+        """Start another run with the recorded results of a run."""
         known, program = self._contexts.get(run, self._ended.get(run)), options.program
         context = known or LocalContext()
         version = None if program is None else lambda before: version_of(before, context.prepare(program), context.objects)
@@ -308,7 +308,7 @@ class EngineRun(Run):
 
 
 async def check_retry(engine: Engine, run: str, options: RetryOptions) -> None:
-    """Raise the budget of a run before a retry; raise `InstrcError` if it has none, or cannot use the chosen model."""
+    """Raise the budget of a run before a retry; raise `InstrcError` if it has none, or if the chosen model is unusable."""
     if not options.budget and options.model is None:
         return
     config = (await engine.show(run)).config

@@ -1,4 +1,4 @@
-"""Runs that begin by the clock: the schedules of a server that keeps runs, or of a table in a database beside the runs."""
+"""Runs started by the clock: schedules on a server that keeps runs, or in a database table beside the runs."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ _NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,79}")
 
 
 class Clock(Struct, frozen=True):
-    """When runs begin: five fields, minute, hour, day, month and weekday, in the time of a zone.
+    """A schedule's times: five cron fields (minute, hour, day, month, weekday) in a time zone.
 
-    It is checked when its next moment is computed: a store may hold times that an earlier release has accepted.
+    They are validated when the next time is computed, as a store may hold times accepted by an earlier release.
     """
 
     cron: str
     zone: str = "UTC"
 
     def after(self, moment: float) -> float:
-        """Return the next moment after one, in seconds since 1970; raise `SettingsError` for unusable times.
+        """Return the next time after a given one, in seconds since 1970; raise `SettingsError` for invalid times.
 
-        When clocks go back, fixed times come once, and hours that begin with `*` each hour;
-        a time that clocks skip comes with the next one that exists.
+        When clocks go back, fixed times occur once, and hours that begin with `*` occur every hour;
+        a time skipped by the clock moves to the next existing one.
         """
         from cronsim import CronSim, CronSimError  # the extras `durable` and `temporal` bring it
 
@@ -89,7 +89,7 @@ def _unusable(what: str, word: str, reason: str) -> SettingsError:
 
 
 class Schedule(Struct, frozen=True):
-    """A program that begins again and again."""
+    """A program that is started repeatedly."""
 
     name: str
     clock: Clock
@@ -103,50 +103,50 @@ class Schedule(Struct, frozen=True):
     overlap: Overlap = "skip"
 
     def run_at(self, moment: float) -> str:
-        """Return the id of the run that begins at a moment: the same on every worker."""
+        """Return the id of the run at a time, equal on every worker."""
         return f"{self.name}-{datetime.fromtimestamp(moment, tz=UTC):%Y%m%dT%H%M%SZ}"
 
 
 @runtime_checkable
 class Scheduling(Protocol):
-    """An engine that begins runs by the clock."""
+    """An engine that starts runs by the clock."""
 
     @property
     def keeps_schedules(self) -> bool:
         """Whether its store can hold schedules."""
 
     async def schedules(self) -> list[Schedule]:
-        """Return all, by name."""
+        """Return all schedules, by name."""
 
     async def schedule(self, name: str, clock: Clock, launch: Launch, overlap: Overlap = "skip") -> Schedule:
-        """Add one: each of its runs begins as `launch` would."""
+        """Add a schedule whose runs start like `launch`."""
 
     async def pause(self, name: str, *, paused: bool) -> Schedule:
-        """Begin no run until `resume`; runs in progress continue."""
+        """Pause a schedule or resume it; runs in progress continue."""
 
     async def unschedule(self, name: str) -> None:
-        """Remove one; its runs stay."""
+        """Remove a schedule; its runs stay."""
 
     async def trigger(self, name: str) -> str:
-        """Begin a run now, in addition to those of the clock; return its id."""
+        """Start a run now, in addition to the scheduled ones; return its id."""
 
 
 def require_name(name: str) -> None:
-    """Refuse the name of a schedule that could not begin the id of a run."""
+    """Raise for a schedule name that is not a valid prefix of a run id."""
     if _NAME.fullmatch(name) is None:
         raise _unusable(what="schedule", word=name[:80], reason="its name is at most 80 letters, digits, `_` and `-`")
 
 
 def missing(name: str) -> SettingsError:
-    """Return that there is no schedule of a name."""
+    """Return the error for an unknown schedule."""
     return _unusable(what="schedule", word=name, reason="there is none of this name: `instrc schedule list` shows all")
 
 
 def taken(name: str) -> SettingsError:
-    """Return that a name is that of another schedule."""
+    """Return the error for a name used by another schedule."""
     return _unusable(what="schedule", word=name, reason="there is one of this name: remove it first, or choose another name")
 
 
 def misread(clock: Clock) -> SettingsError:
-    """Return the problem of times that a server reads otherwise than they are meant."""
+    """Return the error for times that a server interprets differently."""
     return _unusable(what="times", word=clock.cron, reason="the server reads them in another way; write them with plain numbers")

@@ -1,12 +1,12 @@
-"""The one layout of programs and of JSON.
+"""The canonical layout of programs and of JSON.
 
-What fits on a line is printed on one; else a pipe has a stage on each line, a condition an alternative, a call an argument,
-braces a field; only numbers in square brackets fill their lines.
-Statements end with `;`, broken lists with a comma.  Single empty lines and all comments stay.
-Strings get double quotes, keys none, where that changes nothing; redundant brackets around a value are removed.
+Whatever fits on a line is printed on one; otherwise a pipe has one stage per line, a condition one alternative, a call one
+argument, braces one field; only numbers in square brackets fill their lines.
+Statements end with `;`, broken lists with a comma.  Single empty lines and all comments are kept.
+Strings get double quotes, keys none, if that changes nothing; redundant brackets around a value are removed.
 
-In JSON keys keep their order, which is meaning in a vibe, and numbers their digits.
-The outermost brackets get lines of their own; what fits on a line inside them gets one.
+In JSON, keys keep their order, which is significant in a vibe, and numbers their digits.
+The outermost brackets get their own lines; whatever fits on a line inside them gets one.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from instrc.text.source import CONFLICT_MARK, Source
 
 
 def statements(parts: Iterable[Made]) -> tuple[list[Item], tuple[Comment, ...]]:
-    """Return the statements of a file or a block; the trivia of a `;` goes to the statement before it, or is left over."""
+    """Return the statements of a file or block; the trivia of a `;` goes to the previous statement, or is left over."""
     items: list[Item] = []
     waiting: tuple[Comment, ...] = ()
     for part in parts:
@@ -73,7 +73,7 @@ def file_lines(items: Sequence[Item], behind: tuple[Comment, ...]) -> Doc:
 
 
 def braces_of_block(parts: Sequence[Made]) -> Made:
-    """Lay out the braces of a block; only a single value without a block in it may share their line."""
+    """Lay out the braces of a block; only a single value without a nested block may share their line."""
     opening, *inner, closing = parts
     items, _ = statements(inner)
     items[0] = replace(items[0], lead=opening.item.trail + items[0].lead)
@@ -102,7 +102,7 @@ def block_with_head(rule: str, parts: Sequence[Made]) -> Made:
 
 
 def _comments_in_blocks(parts: Sequence[Made]) -> list[Made]:
-    """Move comments beside `else` into the block behind it, those beside `until` into the block before it.
+    """Move comments beside `else` into the following block, and those beside `until` into the preceding one.
 
     So they stay near their subject, however long the blocks are.
     """
@@ -127,7 +127,7 @@ def _comments_in_blocks(parts: Sequence[Made]) -> list[Made]:
 
 
 def _without_comments(part: Made, *, lead: bool = False, trail: bool = False) -> Made:
-    """Return a part without the comments before it, or behind it."""
+    """Return a part without the comments before or after it."""
     item = part.item
     if not ((lead and item.lead) or (trail and item.trail)):
         return part
@@ -135,7 +135,7 @@ def _without_comments(part: Made, *, lead: bool = False, trail: bool = False) ->
 
 
 def _at_beginning(part: Made, comments: tuple[Comment, ...]) -> Made:
-    """Return a block, or a `when` behind `else`, with comments only at the beginning of its first block."""
+    """Return a block, or a `when` after `else`, with comments at the beginning of its first block."""
     if part.body is None:
         at = next(number for number, each in enumerate(part.parts) if each.body is not None)
         head = [_without_comments(each, lead=True, trail=True) for each in part.parts[:at]]
@@ -151,7 +151,7 @@ def _on_lines(comments: tuple[Comment, ...]) -> tuple[Comment, ...]:
 
 
 def _at_end(part: Made, comments: tuple[Comment, ...]) -> Made:
-    """Return a `repeat` with the comments behind it moved to the end of its block."""
+    """Return a `repeat` with the comments after it moved to the end of its block."""
     *head, block = part.parts
     assert block.body is not None
     items, behind = block.body
@@ -186,7 +186,7 @@ def format_json(text: str) -> str:
 
 
 def _add(docs: list[Doc], value: Doc) -> None:
-    """Put a value behind its key, or as an element of its own."""
+    """Append a value after its key, or as an element."""
     if docs and isinstance(last := docs[-1], tuple) and type(last) is tuple and last[-1] == ": ":
         docs[-1] = (*last, value)
     else:
@@ -235,7 +235,7 @@ def format_program(source: Source) -> str:
 
 
 class _Layouter:
-    """Lays out a tree from its leaves upwards."""
+    """Lays out a tree from the leaves upwards."""
 
     def __init__(self, around: dict[int, WordComments]) -> None:
         self.around = around
@@ -253,7 +253,7 @@ class _Layouter:
         return made
 
     def phrase(self, phrase: Phrase, parts: list[Made]) -> Made:
-        """Return the extent of a rule."""
+        """Return the layout of a rule's range."""
         match phrase.rule:
             case "name" | "argument" | "binding":  # as most are
                 return _row(phrase.rule, parts)
@@ -296,7 +296,7 @@ def _string(text: str) -> str:
 
 
 def _row(rule: str, parts: Sequence[Made]) -> Made:
-    """Put parts side by side; comments between them go above all."""
+    """Put parts side by side; comments between them go above the whole."""
     if len(parts) == 1:
         part = without_brackets(parts[0], None if rule in _WHOLE else _CLOSED)
         item = replace(part.item, closed=False) if part.item.closed and rule != "anonymous" else part.item
@@ -330,7 +330,7 @@ _SEPARATORS = frozenset({"COMMA"})
 
 
 def _call(parts: Sequence[Made]) -> Made:
-    """Lay out a call: on one line, or an argument on each."""
+    """Lay out a call: on one line, or with one argument per line."""
     at = next(number for number, part in enumerate(parts) if part.kind == "LPAR")
     callee, opening, closing = parts[0], parts[at], parts[-1]
     items, behind = _items(parts[at:], _SEPARATORS)
@@ -373,7 +373,7 @@ def _sign(part: Made) -> str:
 
 
 def _key(key: Made) -> Made:
-    """Return a key without quotes, where it reads back as the same key."""
+    """Return a key without quotes, if it parses as the same key."""
     text = key.item.doc
     if key.kind != "STRING" or not isinstance(text, str):
         return key
@@ -391,7 +391,7 @@ def format_source(source: Source, report: Report) -> str | None:
 
     Definitions get the words `const` and `tool`.
 
-    A program is also left alone if the ends of its statements are unclear: `"say "hi" to him"` would become three
+    A program is also left unchanged if the ends of its statements are unclear: `"say "hi" to him"` would become three
     statements with a `;` after each, and the mistake would be hidden.
     """
     if source.name.endswith(JSON_ENDING):

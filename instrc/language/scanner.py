@@ -1,7 +1,7 @@
-"""Tokens of a source that is not well written: mistakes in characters and words get their names and are repaired.
+"""Tokens of a malformed source: mistakes in characters and words are named and repaired.
 
-A repaired token has the value it was probably meant to have, so that the rest is parsed as usual.
-Operators of other languages become the tokens `ARROW`, `COMPARISON` and `OPERATOR`, which no rule of the grammar takes:
+A repaired token has its probably intended value, so that the rest is parsed as usual.
+Operators of other languages become the tokens `ARROW`, `COMPARISON` and `OPERATOR`, which no rule of the grammar accepts:
 their intended meaning depends on their context.
 """
 
@@ -32,7 +32,7 @@ from instrc.text.source import Source, Span
 
 
 class Scanner:
-    """The tokens and comments of a source from a place on, with the problems met on the way."""
+    """The tokens and comments of a source from an offset on, with the problems found."""
 
     def __init__(self, source: Source, automaton: Tables) -> None:
         self.source = source
@@ -47,7 +47,7 @@ class Scanner:
         """Ranges whose structure is lost in a string or comment that does not end: further complaints there are idle."""
 
     def need(self, count: int) -> None:
-        """Read on until there are so many tokens, or the source ends, and the last one is `END`."""
+        """Scan until there are `count` tokens, or until `END`."""
         while len(self.tokens) < count and not self.done:
             self.position = _SPACE.match(self.text, self.position).end()  # type: ignore[union-attr]  # matches everywhere
             if self.position >= len(self.text) or len(self.problems) > REPORTED_MISTAKES:
@@ -57,7 +57,7 @@ class Scanner:
                 self.position = self._next(self.position)
 
     def back_to(self, index: int, place: int) -> None:
-        """Discard the lookahead: tokens from an index on, and the text from a place on."""
+        """Discard the lookahead: tokens from an index on, and the text from an offset on."""
         del self.tokens[index:]
         self.comments[:] = [span for span in self.comments if span.start < place]
         self.problems[:] = [problem for problem in self.problems if problem.at is not None and problem.at.start < place]
@@ -68,17 +68,17 @@ class Scanner:
         self.done = False
 
     def forget(self, start: int, end: int) -> None:
-        """Forget the mistakes between two places."""
+        """Remove the mistakes between two offsets."""
         self.problems[:] = [problem for problem in self.problems if problem.at is None or not start <= problem.at.start < end]
 
     def finish(self, index: int) -> None:
-        """Take the source to end before a token."""
+        """End the source before a token."""
         del self.tokens[index:]
         self.done = True
         self._take(END, len(self.text), len(self.text))
 
     def _next(self, start: int) -> int:
-        """Take one token; return where it ends."""
+        """Scan one token; return its end."""
         if self.text.startswith("<!--", start):
             self.problems.append(HashComment(at=self.source.span(start, start + 4)))
             end = self.text.find("-->", start)
@@ -112,7 +112,7 @@ class Scanner:
         self.tokens.append(Token(kind, start, end, value))
 
     def _name(self, start: int, end: int) -> int:
-        """Take a name, or the part of the run that is one."""
+        """Scan a name, or the part of the run that is one."""
         run = self.text[start:end]
         if not run[0].isidentifier():
             return self._stray(start)
@@ -131,13 +131,13 @@ class Scanner:
         return end
 
     def _path(self, start: int, end: int) -> int:
-        """Read the path of a file as the name of a vibe in it."""
+        """Scan a file path as the name of the vibe in it."""
         self.problems.append(MissingScheme(at=self.source.span(start, end), path=self.text[start:end]))
         self._take("NAME", start, end, "path")
         return end
 
     def _stray(self, start: int) -> int:
-        """Make something of a character with which no token begins."""
+        """Handle a character that begins no token."""
         letter = self.text[start]
         at = self.source.span(start, start + 1)
         if letter in "\"'":
@@ -179,7 +179,7 @@ class Scanner:
         return self._touches(start) and self.text[start + 1 : start + 2].isidentifier()
 
     def _lookalike(self, sign: StrayCharacter) -> None:
-        """Report a sign that only looks like one of the language; several in one line are one mistake."""
+        """Report a sign that resembles one of the language; several on one line are one mistake."""
         last = self.problems[-1] if self.problems else None
         joined = last.joined_with(sign) if isinstance(last, StrayCharacter) else None
         if joined is None:
@@ -188,12 +188,12 @@ class Scanner:
             self.problems[-1] = joined
 
     def _is_stray(self, letter: str) -> bool:
-        """Return whether a character only continues a run of meaningless ones."""
+        """Return whether a character only continues a run of stray ones."""
         known = letter.isspace() or letter in QUOTES or letter in LOOKALIKES or (letter.isascii() and letter.isprintable())
         return not known and not letter.isidentifier()
 
     def _string(self, start: int, found: ReadString) -> int:
-        """Take a string that is not well written."""
+        """Scan a malformed string."""
         self.problems += found.problems
         if found.spoils_line:
             line_start = max(self.text.rfind("\n", 0, start), self.text.rfind("\r", 0, start)) + 1
@@ -202,13 +202,13 @@ class Scanner:
         return found.end
 
     def _fence(self, start: int) -> int:
-        """Pass over the line of a Markdown fence; several of them are one mistake."""
+        """Skip the line of a Markdown fence; several of them are one mistake."""
         if not any(isinstance(problem, MarkdownFence) for problem in self.problems):
             self.problems.append(MarkdownFence(at=self.source.span(start, start + 3)))
         return line_end_of(self.text, start)
 
     def _hash(self, start: int, sign: str = "#") -> int:
-        """Pass over a comment, and over its further lines: a block of them is one mistake."""
+        """Skip a comment and its continuation lines: a block of them is one mistake."""
         self.problems.append(HashComment(at=self.source.span(start, start + len(sign))))
         while True:
             end = line_end_of(self.text, start)
@@ -277,12 +277,12 @@ _LINE_END = re.compile(r"[\r\n]|\Z")
 
 
 def line_end_of(text: str, position: int) -> int:
-    """Return where the line ends that a position is on."""
+    """Return the end of the line that contains an offset."""
     return _LINE_END.search(text, position).start()  # type: ignore[union-attr]  # the text has an end
 
 
 def later_end(text: str, quote: str, line_end: int) -> int | None:
-    """Return the end of a string that continues over lines; a later quote ends one if it has no partner on its own line."""
+    """Return the end of a multi-line string; a later quote ends it if it has no partner on its own line."""
     for _ in range(STRING_LINES):
         start = line_end + (2 if text.startswith("\r\n", line_end) else 1)
         line_end = line_end_of(text, start) if start < len(text) else start
@@ -300,7 +300,7 @@ _AFTER_STRINGS = " \t)]};,"
 
 
 class ReadString(NamedTuple):
-    """A string with the value that it was probably meant to have."""
+    """A string with its probably intended value."""
 
     end: int
     value: str
@@ -310,9 +310,9 @@ class ReadString(NamedTuple):
 
 
 def open_string(source: Source, start: int, before: Sequence[Token]) -> ReadString:
-    """Read a string without an end on its line: up to a typographic quote, a later line, or this line's closing brackets.
+    """Scan a string without an end on its line: up to a typographic quote, a later line, or this line's closing brackets.
 
-    `before` are the tokens before it.
+    `before` has the preceding tokens.
     """
     text = source.text
     quote = text[start]
@@ -330,7 +330,7 @@ def open_string(source: Source, start: int, before: Sequence[Token]) -> ReadStri
 
 
 def smart_string(source: Source, start: int) -> ReadString:
-    """Read a string that begins with a typographic quote, up to any quote like it."""
+    """Scan a string that begins with a typographic quote, up to any similar quote."""
     text = source.text
     at = source.span(start, start + 1)
     closer = DOUBLE_END if text[start] in DOUBLE else SINGLE_END
@@ -343,7 +343,7 @@ def smart_string(source: Source, start: int) -> ReadString:
 
 
 def string_in_backticks(source: Source, start: int) -> ReadString:
-    """Read a string in backticks, up to the next backtick, else to the end of its line."""
+    """Scan a string in backticks, up to the next backtick, or else to the end of its line."""
     text = source.text
     problem = TemplateString(at=source.span(start, start + 1))
     if end := text.find("`", start + 1) + 1:
@@ -353,12 +353,12 @@ def string_in_backticks(source: Source, start: int) -> ReadString:
 
 
 def _end_on_line(text: str, start: int, line_end: int) -> int:
-    """Return where a string without an end stops: before the brackets and signs that close its line."""
+    """Return where an unterminated string stops: before the brackets and signs that close its line."""
     return start + 1 + len(text[start + 1 : line_end].rstrip(_AFTER_STRINGS))
 
 
 def _ending_quote(source: Source, start: int, before: Sequence[Token]) -> Span | None:
-    """Return the quote that ended a string too early, as the second one of `'it's'` does."""
+    """Return the quote that ended a string too early, such as the second one of `'it's'`."""
     if len(before) < 2:
         return None
     text = source.text

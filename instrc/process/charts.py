@@ -17,7 +17,7 @@ _STYLES = {
 def mermaid(*pictures: Picture) -> str:
     """Return the text of a flowchart; chunks and blocks are subgraphs, lanes are colours.
 
-    Mermaid reads one chart from a text, so several exports are subgraphs of one.
+    Mermaid reads one chart per text, so several exports become subgraphs of one.
     """
     return "\n".join(_mermaid_lines(pictures)) + "\n"
 
@@ -40,7 +40,7 @@ def _mermaid_lines(pictures: tuple[Picture, ...]) -> Iterator[str]:
 
 
 def _chart(picture: Picture, prefix: str, indent: str) -> Iterator[str]:
-    """Yield the boxes and arrows of a picture; `prefix` is put before each id."""
+    """Yield the boxes and arrows of a picture, with `prefix` before each id."""
     for index, name in enumerate(picture.inputs):
         yield f'{indent}{prefix}in{index}(["{_mermaid_quoted(name)}"])'
     arrows = list(arrows_of(picture))
@@ -58,7 +58,7 @@ def _chart(picture: Picture, prefix: str, indent: str) -> Iterator[str]:
 
 
 def _mermaid_quoted(text: str) -> str:
-    """Return a text as Mermaid shows it between double quotes."""
+    """Return a text in double quotes, escaped for Mermaid."""
     plain = printable(text)
     codes = {"#": "#35;", '"': "#quot;", "<": "#lt;", ">": "#gt;", "&": "#amp;", "`": "#96;", "|": "#124;", "\\": "#92;"}
     return "".join(codes.get(letter, letter) for letter in plain)

@@ -1,6 +1,6 @@
 """Decide whether a schema accepts everything that another does: proven, refuted by an instance, or unknown.
 
-Instances that refute it are generated from the roots, and from parts and branches that differ.
+Refuting instances are generated from the roots, and from parts and branches that differ.
 """
 
 from __future__ import annotations

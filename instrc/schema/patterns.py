@@ -1,4 +1,4 @@
-"""Match the regular expressions of schemas in time that is linear in the text."""
+"""Match the regular expressions of schemas in time linear in the text."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ _DIGITS = 9
 
 
 def written_out(pattern: str) -> int:
-    """Return the number of atoms of a pattern with each part repeated as often as it must be."""
+    """Return the number of atoms of a pattern with all repetitions expanded."""
     if "{" not in pattern:
         return len(pattern)
     lengths = [0]
@@ -101,7 +101,7 @@ _CLOCK: ContextVar[_Clock | None] = ContextVar("_CLOCK", default=None)
 
 @contextmanager
 def time_limit() -> Iterator[None]:
-    """Give all searches inside one common time limit; outside, each has its own."""
+    """Give all searches in the context one common time limit; outside, each has its own."""
     token = _CLOCK.set(_CLOCK.get() or _Clock())
     try:
         yield
@@ -112,7 +112,7 @@ def time_limit() -> Iterator[None]:
 def search(pattern: str, text: str) -> bool | None:
     """Return whether a pattern matches anywhere in a text.
 
-    `None` if the pattern is not a regular expression, or takes too long on this text.
+    Return `None` if the pattern is not a regular expression, or takes too long on this text.
     """
     result = _matcher(pattern)
     return None if isinstance(result, str) else result(text)
@@ -130,7 +130,7 @@ def why_unreadable(pattern: str) -> str | None:
 
 
 def too_large(pattern: str) -> str | None:
-    """Return how a pattern is too large to be read, or `None` if that is not why it cannot be read, or it can."""
+    """Return in which respect a pattern is too large, or `None` if it is not."""
     if len(pattern) <= REGEX_PATTERN and written_out(pattern) <= REGEX_WRITTEN_OUT:
         return None  # most are small, and need no engine to tell
     why = why_unreadable(pattern)
@@ -139,7 +139,7 @@ def too_large(pattern: str) -> str | None:
 
 @lru_cache(maxsize=2048)
 def _matcher(pattern: str) -> Callable[[str], bool | None] | str:
-    """Return a matcher of texts for a pattern, or why it cannot be read."""
+    """Return a matcher of texts for a pattern, or the reason why the pattern is unreadable."""
     if len(pattern) > REGEX_PATTERN:
         return f"{_TOO_LARGE}: it is longer than {REGEX_PATTERN:,} characters"
     import re2  # 10 ms, needed where patterns are only
@@ -169,9 +169,9 @@ def _matcher(pattern: str) -> Callable[[str], bool | None] | str:
 
 @lru_cache(maxsize=256)
 def beginnings(pattern: str) -> Callable[[str], bool | None] | None:
-    """Return a predicate for texts that a match may begin with, or `None` for unreadable patterns.
+    """Return a predicate for possible prefixes of a match, or `None` for an unreadable pattern.
 
-    It may be true for other texts, and is `None` if it takes too long.
+    It may be true for other texts, and returns `None` if it takes too long.
     """
     import regex
 
@@ -194,7 +194,7 @@ _NOT_AT_END = r"(?!\Z)"
 
 
 class _Linear:
-    """Match by RE2."""
+    """Matches with RE2."""
 
     def __init__(self, compiled: object) -> None:
         self._search: Callable[[str], object] = compiled.search  # type: ignore[attr-defined]  # RE2 has no types
@@ -207,7 +207,7 @@ class _Linear:
 
 
 class _Backtracking:
-    """Match by the second engine, which is stopped when the time is over."""
+    """Matches with the backtracking engine, within a time limit."""
 
     def __init__(self, matcher: Callable[..., object]) -> None:
         """`matcher` is a bound method of a compiled pattern, which takes the text and `timeout`."""
@@ -236,7 +236,7 @@ _BROKEN = ("missing ), unterminated subpattern", "unbalanced parenthesis", "noth
 
 @lru_cache(maxsize=1024)
 def broken(pattern: str) -> str | None:
-    """Return why no dialect of regular expressions accepts a pattern, or `None` if one may."""
+    """Return why no regular expression dialect accepts a pattern, or `None` if one may."""
     if len(pattern) > JUDGED_PATTERN or "[]" in pattern or "[^]" in pattern:
         return None
     try:
@@ -249,7 +249,7 @@ def broken(pattern: str) -> str | None:
 
 
 def patterns_in(node: Json) -> Iterator[tuple[Location, str]]:
-    """Yield the patterns of one schema with the path of each in it."""
+    """Yield the patterns of one schema with their paths."""
     if node.__class__ is not dict:
         return
     if (pattern := node.get("pattern")).__class__ is str:
@@ -280,7 +280,7 @@ def matches(pattern: str, name: str) -> bool | None:
 
 @lru_cache(maxsize=1024)
 def _read_alike(pattern: str) -> bool:
-    """Return whether all validators read a pattern alike."""
+    """Return whether all validators interpret a pattern alike."""
     if len(pattern) > MATCHED_PATTERN or not re.fullmatch(_PLAIN_PATTERN, pattern, re.ASCII):
         return False
     return not re.search(_DOUBLED, pattern)
@@ -295,9 +295,9 @@ _ORDINARY = "aA0b1B -.@/:_,яαאا世"
 
 
 def matching_texts(pattern: str, least: int = 0, most: int | None = None) -> Iterator[str]:
-    """Yield different texts of `least` to `most` characters that match a pattern, or none where the search is too long.
+    """Yield different texts of `least` to `most` characters that match a pattern, or none if the search takes too long.
 
-    The first one is short, but not always the shortest.  With `expressions.time_limit` around it no pattern takes long.
+    The first one is short, but not always the shortest.  `expressions.time_limit` bounds the time for all patterns.
     """
     may_begin = beginnings(pattern)
     if may_begin is None or least > PATTERN_TEXT:
@@ -324,12 +324,12 @@ def matching_texts(pattern: str, least: int = 0, most: int | None = None) -> Ite
 
 
 def _longer(text: str, signs: list[str]) -> Iterator[str]:
-    """Yield a text with one more character, those first that it has the fewest of: a repeated part comes to its end like that."""
+    """Yield a text with one more character, rarest first, so that repeated parts come to an end."""
     return (text + sign for sign in sorted(signs, key=text.count))
 
 
 def _characters(pattern: str) -> list[str]:
-    """Return characters to write texts with, the likeliest first: letters and digits, then those in the pattern."""
+    """Return characters for generated texts, likeliest first: letters and digits, then those in the pattern."""
     from instrc.schema.ecmascript import translate
 
     named: dict[str, None] = {}

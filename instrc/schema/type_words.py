@@ -52,7 +52,7 @@ def schema_of(text: str) -> dict[str, Json] | None:
 
 
 def any_of(schemas: Sequence[dict[str, Json]]) -> dict[str, Json]:
-    """Return one schema for alternatives: a list of types where that suffices, else `anyOf`."""
+    """Return one schema for alternatives: a list of types if possible, otherwise `anyOf`."""
     kept: list[dict[str, Json]] = []
     for schema in schemas:
         if not schema:

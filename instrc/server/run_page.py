@@ -43,7 +43,7 @@ class StepGroup(Struct):
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many are in each state, the most urgent first."""
+        """The number of executions in each state, most urgent first."""
         counted = Counter(span.state for span in self.spans)
         return {state: counted[state] for state in ("failed", "rejected", "open", "done", "cancelled") if state in counted}
 

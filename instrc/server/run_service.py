@@ -662,7 +662,7 @@ class RunService:
                         self.hub.take(part)
 
     async def _seen(self, caller: Caller, run: str, question: str | None = None, *, whole: bool = True) -> RunReport:
-        """Return the state of a run, if the caller may see it: else it is reported as missing."""
+        """Return the state of a run if the caller may see it; otherwise it is reported as missing."""
         missing = NotFoundError([problems.runs.NoSuchRun(run=run[:200], store="")])
         if caller.only is not None and (question is None or caller.only[0] != run):
             raise missing

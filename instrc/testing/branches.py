@@ -1,4 +1,4 @@
-"""The paths that a run can take, the conditions that decide them, and the values to try there."""
+"""The branches of a run, the conditions that decide them, and the values to try there."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def plans_for(schema: Json, tools: JsonObject, root: Json) -> list[Json]:
 
 
 def telling_values(schema: Json, test: Json, known: Iterable[Json]) -> Iterator[Json]:
-    """Yield values of a schema that satisfy a test and that do not, as far as no `known` one does."""
+    """Yield values of a schema that satisfy a test and values that do not, unless a `known` one already does."""
     left = {True, False} - {is_valid(value, test) for value in known if is_valid(value, schema)}
     for value in islice(instances(schema, test), TOLD_APART) if left else ():
         if is_valid(value, schema) and (verdict := is_valid(value, test)) in left:
@@ -132,7 +132,7 @@ def object_part(schema: Json, root: Json) -> JsonObject:
 
 
 def dereference(schema: Json, root: Json) -> JsonObject:
-    """Follow a reference to the definitions of a schema; a value that is not an object schema allows everything."""
+    """Resolve a reference to the definitions of a schema; a value that is not an object schema allows everything."""
     return mapping(dereferenced(schema, {"$defs": _definitions(root)}))
 
 
@@ -145,14 +145,14 @@ _NOT_EMPTY: Json = {"type": "array", "minItems": 1}
 
 
 class Fails(Struct, frozen=True):
-    """The choice to fail a step."""
+    """The choice that makes a step fail."""
 
     kind: FailureKind = "failed"
     code: str | None = None
 
 
 class Point(Struct, frozen=True, eq=False):
-    """A place where a rehearsal chooses."""
+    """A place where a rehearsal makes a choice."""
 
     region: int
     """Region of the step; `INPUT` for an input."""
@@ -168,12 +168,12 @@ class Point(Struct, frozen=True, eq=False):
 
     @property
     def fails(self) -> bool:
-        """Whether it is about a failure, and not about a value."""
+        """Whether the choice concerns a failure rather than a value."""
         return isinstance(self.choices[-1], Fails)
 
     @property
     def tried(self) -> str:
-        """The possible values at the place."""
+        """The values tried at the place, as text."""
         return ", ".join(_choice_as_text("", choice).removeprefix(" = ").strip() for choice in self.choices[1:])
 
     def told(self, order: tuple[int, ...]) -> str:
@@ -201,7 +201,7 @@ _Start: TypeAlias = tuple[PlanRegion, flow.Read, tuple[str, ...]]
 
 
 def points_of(program: RunnablePlan, fixed: Iterable[str]) -> list[Point]:
-    """Return the places where a rehearsal chooses; inputs that are `fixed` are no such place."""
+    """Return the places where a rehearsal makes a choice; `fixed` inputs are excluded."""
     given = set(fixed)
     values: dict[_Place, list[Json]] = {}
     for region, read, schema in _looks(program):
@@ -224,7 +224,7 @@ def points_of(program: RunnablePlan, fixed: Iterable[str]) -> list[Point]:
 
 
 def _looks(program: RunnablePlan) -> Iterator[tuple[PlanRegion, flow.Read, Json]]:
-    """Yield the paths on which it depends how a run goes, with the schema that they are checked against."""
+    """Yield the paths that decide the course of a run, with the schemas that they are checked against."""
     for region in program.regions:
         if region.until is not None:
             yield from ((region, read, schema) for read, schema in region.until.tests)
@@ -240,7 +240,7 @@ def _looks(program: RunnablePlan) -> Iterator[tuple[PlanRegion, flow.Read, Json]
 def _of_selection(
     program: RunnablePlan, region: PlanRegion, block: flow.Each | flow.Repeat, chosen: flow.Selection
 ) -> Iterator[tuple[PlanRegion, flow.Read, Json]]:
-    """Yield the paths that select elements: for the list, with an element that is selected."""
+    """Yield the paths that select elements: for the list, with a selected element."""
     condition = chosen.condition or flow.Condition(())
     for case in condition.alternatives:
         asked: list[Json] = []
@@ -285,13 +285,13 @@ def _list_of(element: Json) -> Json:
 
 
 def _merged(schemas: list[Json]) -> Json:
-    """Return a schema of what satisfies some schemas, those of objects by their properties."""
+    """Return a schema for what satisfies several schemas, with object schemas merged by their properties."""
     properties = {name: each for schema in schemas for name, each in as_object(as_object(schema).get("properties", {})).items()}
     return {"type": "object", "properties": properties, "required": [*properties]} if properties else {"allOf": [*schemas]}
 
 
 def _sources_behind(program: RunnablePlan, region: PlanRegion, read: flow.Read) -> Iterator[tuple[PlanRegion, flow.Read]]:
-    """Yield the lists that determine the length of a list: those of the blocks whose values it is."""
+    """Yield the lists that determine the length of a list: those of the blocks whose values form it."""
     place = program.locate(region, read)
     for _ in range(place.levels):
         region = program.regions[region.parent or 0]
@@ -302,7 +302,7 @@ def _sources_behind(program: RunnablePlan, region: PlanRegion, read: flow.Read) 
 
 
 def _schema_of_test(program: RunnablePlan, region: PlanRegion, read: flow.Read, schema: Json) -> Json:
-    """Return the schema of a test; of one that looks into an element, that of a list with such an element."""
+    """Return the schema of a test; for a test of an element, that of a list with such an element."""
     place = program.locate(region, read)
     inner = region
     for _ in range(place.levels):
@@ -316,7 +316,7 @@ def _schema_of_test(program: RunnablePlan, region: PlanRegion, read: flow.Read, 
 
 
 def _of_plans(program: RunnablePlan, values: Mapping[_Place, list[Json]]) -> list[tuple[_Place, list[Json]]]:
-    """Return the places of the plans whose results a condition reads, with the schemas it tests."""
+    """Return the places of plans whose results a condition reads, with the tested schemas."""
     result: list[tuple[_Place, list[Json]]] = []
     for region, unit in _plan_units(program, values):
         here = region.index, unit.steps[0].key
@@ -327,14 +327,14 @@ def _of_plans(program: RunnablePlan, values: Mapping[_Place, list[Json]]) -> lis
 
 
 def _plan_units(program: RunnablePlan, places: Iterable[_Place]) -> Iterator[tuple[PlanRegion, PlanUnit]]:
-    """Yield the units that carry out a plan whose result decides something."""
+    """Yield the units that execute a plan whose result decides a branch."""
     for number, key in dict.fromkeys((number, key) for number, key, _ in places if number != INPUT):
         region = program.regions[number]
         yield from ((region, unit) for unit in region.units if unit.kind == "plan" and unit.steps[0].key == key)
 
 
 def _points_of_value(program: RunnablePlan, number: int, key: str, tail: tuple[str, ...], schemas: list[Json]) -> Iterator[Point]:
-    """Yield the point of a value, then one for each object around it that may be null or left out."""
+    """Yield the point of a value, then one for each enclosing object that may be null or missing."""
     schema = _schema(program, number, key)
     if schema is None:
         return
@@ -395,7 +395,7 @@ def _of_elements(test: Json) -> Iterator[Json]:
 
 
 def _tools(program: RunnablePlan, number: int, key: str, tail: tuple[str, ...]) -> JsonObject | None:
-    """Return the tools that the plan at a place may name, or `None` if there is no plan."""
+    """Return the tools allowed in the plan at a place, or `None` if there is no plan."""
     steps = () if number == INPUT else (step for unit in program.regions[number].units for step in unit.steps if step.key == key)
     return next((plan.tools for step in steps for plan in step.plans if plan.place == tail), None)
 
@@ -426,7 +426,7 @@ def _point(
 
 
 def _around(program: RunnablePlan, region: PlanRegion) -> Iterator[tuple[PlanRegion, PlanUnit, flow.BlockPart]]:
-    """Yield the blocks around a body, the innermost first: the place of each, and the part of it with the body."""
+    """Yield the enclosing blocks of a body, innermost first: the place of each, and its part with the body."""
     while region.parent is not None:
         outer = program.regions[region.parent]
         unit = outer.units[region.owner]
@@ -445,7 +445,7 @@ def _gaps(root: Json, tail: tuple[str, ...]) -> list[object]:
 
 
 def _failures(program: RunnablePlan) -> list[Fails]:
-    """Return failures: a plain one, and those that conditions on `error` name."""
+    """Return failures: a plain one, and those named by conditions on `error`."""
     result = [Fails()]
     for region, read, schema in _looks(program):
         place = program.locate(region, read)
@@ -459,7 +459,7 @@ def _failures(program: RunnablePlan) -> list[Fails]:
 
 
 def _fallible_units(program: RunnablePlan) -> Iterator[tuple[PlanRegion, PlanUnit]]:
-    """Yield the units that may fail in a body whose failure another body handles, as that of a `try`."""
+    """Yield the units that may fail in a body whose failure is handled by another body, such as in a `try`."""
     for region in program.regions:
         if any(part.rescued for _, _, part in _around(program, region)):
             for unit in region.units:
@@ -468,7 +468,7 @@ def _fallible_units(program: RunnablePlan) -> Iterator[tuple[PlanRegion, PlanUni
 
 
 def refusals(program: RunnablePlan) -> Iterator[tuple[int, str]]:
-    """Yield the steps of persons, by region and key, who may refuse so that the run ends."""
+    """Yield the steps of people, by region and key, whose refusal ends the run."""
     for number, key in unread_decisions(program):
         schema = _schema(program, number, key)
         if "Reject" in list(values_of(schema_inside(schema, ("decision",), schema), schema)):
@@ -476,7 +476,7 @@ def refusals(program: RunnablePlan) -> Iterator[tuple[int, str]]:
 
 
 def is_excluded(program: RunnablePlan, region: PlanRegion, read: flow.Read, schema: Json) -> bool:
-    """Return whether the schemas of all that a path leads to exclude the tested one."""
+    """Return whether the schemas of everything a path leads to exclude the tested one."""
     bases = bases_of(program, [(region, read, ())])
     if not bases or _schema_of_test(program, region, read, schema) is not schema:
         return False
@@ -488,7 +488,7 @@ BranchKind: TypeAlias = Literal["body", "succeed", "none", "until", "max", "win"
 
 
 class RunBranch(Struct, frozen=True):
-    """One way that a run can go."""
+    """A branch that a run can take."""
 
     way: BranchKind
     region: int
@@ -549,12 +549,12 @@ def _catcher(program: RunnablePlan, region: PlanRegion) -> str | None:
 
 
 def blocks_around(program: RunnablePlan, region: PlanRegion) -> str:
-    """Return the blocks around a body: `whenContext1.repeatContext1`."""
+    """Return the enclosing blocks of a body: `whenContext1.repeatContext1`."""
     return ".".join(reversed([unit.context for _, unit, _ in _around(program, region)]))
 
 
 class TakenBranches:
-    """The branches that a run has taken; it is notified of each body that begins and ends, so that it misses none."""
+    """The branches taken by a run; it is notified of each body that starts and ends."""
 
     def __init__(self, program: RunnablePlan) -> None:
         self.program = program
@@ -567,11 +567,11 @@ class TakenBranches:
         return (branch.way, branch.region, branch.unit) in self.found
 
     def watch(self, state: State) -> None:
-        """Record from now on what a run does."""
+        """Start recording a run."""
         state["scopes"] = _WatchedScopes(self, state)
 
     def begun(self, body: BodyState) -> None:
-        """Record that a body has begun."""
+        """Record that a body has started."""
         self.found.add(("body", body["region"], 0))
 
     def element_done(self, state: State, scope: str, body: BodyState) -> None:
@@ -584,7 +584,7 @@ class TakenBranches:
             self.held.add(scoped_id(as_text(body["parent"]), unit.context))
 
     def ended(self, state: State, scope: str, body: BodyState, *, failed: bool) -> None:
-        """Record the end of a body; only its `Fail` can have failed where nothing else was left in it."""
+        """Record the end of a body; if nothing else was left in it, only its `Fail` can have failed."""
         region = self.program.regions[body["region"]]
         for unit in region.units:
             if unit.block is not None and unit.context in body["record"]:
@@ -624,7 +624,7 @@ class TakenBranches:
 
 
 class _WatchedScopes(dict[str, BodyState]):
-    """The open bodies of a run; reports each that begins, and each that ends."""
+    """The open bodies of a run; reports each that starts or ends."""
 
     def __init__(self, taken: TakenBranches, state: State) -> None:
         super().__init__(state["scopes"])

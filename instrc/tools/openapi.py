@@ -1,4 +1,4 @@
-"""Import OpenAPI 3 and Swagger 2.0: each operation becomes a tool whose arguments are its parameters and its body.
+"""Import OpenAPI 3 and Swagger 2.0: each operation becomes a tool with its parameters and body as arguments.
 
 `x-in` is the place of a property (`path`, `query`, `header`, `cookie`, `body`), `x-name` its original name if different,
 `x-style` and `x-explode` the serialization of a parameter, `x-encoding` that of the parts of a body.
@@ -52,7 +52,7 @@ def openapi_tools(given: Given) -> Iterator[ImportedTool]:
 
 
 def _kind(document: dict[str, Json], given: Given) -> type[Operation] | None:
-    """Return what the operations of a document are read as, or `None` if its version is not known."""
+    """Return the class that reads the operations of a document, or `None` for an unsupported version."""
     version, older = document.get("openapi"), document.get("swagger")
     if isinstance(version, str | float) and str(version).startswith("3."):  # without quotes `3.1` is a number
         return Operation
@@ -105,7 +105,7 @@ def _nearest(key: str, levels: tuple[Level, ...], given: Given) -> list[Json]:
 
 
 def _of_swagger(document: JsonObject, operation: JsonObject) -> list[Json]:
-    """Return the servers that a document of Swagger 2.0 describes in parts."""
+    """Return the servers that a Swagger 2.0 document describes in parts."""
     host, base = (text if isinstance(text := document.get(key), str) else "" for key in ("host", "basePath"))
     if "swagger" not in document or not (host or base):
         return []
@@ -440,14 +440,14 @@ _OF_A_PARAMETER = frozenset(
 
 
 class SwaggerOperation(Operation):
-    """The making of one tool."""
+    """Builds the tool of an operation."""
 
     def __init__(self, given: Given, route: str, method: str, item: dict[str, Json], path: Location) -> None:
         super().__init__(given, route, method, item, path)
         self._bodies: list[tuple[dict[str, Json], Location]] = []
 
     def place_of(self, parameter: dict[str, Json], path: Location) -> str | None:
-        """Return the place of a parameter, or `None` for a body, which is read when all other parameters are known."""
+        """Return the location of a parameter, or `None` for a body, which is read after all other parameters."""
         if parameter.get("in") == "body":
             self._bodies.append((parameter, path))
             return None
@@ -464,14 +464,14 @@ class SwaggerOperation(Operation):
         return {"x-collection-format": parameter["collectionFormat"]} if "collectionFormat" in parameter else {}
 
     def schema_of(self, parameter: dict[str, Json], path: Location) -> tuple[Json, Location]:
-        """Return the schema that a parameter is."""
+        """Return the schema that a parameter consists of."""
         schema = {keyword: value for keyword, value in parameter.items() if keyword not in _OF_A_PARAMETER}
         if schema.get("type") == "file":
             schema |= {"type": "string", "format": "binary"}
         return schema, path
 
     def body(self) -> None:
-        """Take the body of the request in."""
+        """Add the body of the request."""
         for parameter, path in self._bodies[1:]:
             self.given.left_out(path, parameter["name"], "an operation has one body")
         for parameter, path in self._bodies[:1]:

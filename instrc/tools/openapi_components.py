@@ -313,6 +313,6 @@ def _is_relative(name: str) -> bool:
 
 
 def dialect_of(document: Json) -> Draft:
-    """Return the rules for reading the schemas of a document."""
+    """Return the dialect of a document's schemas."""
     version = document.get("openapi", document.get("swagger")) if document.__class__ is dict else None
     return OPENAPI_3_0 if str(version).startswith(("3.0", "2.")) else LATEST

@@ -91,7 +91,7 @@ class OidcSettings(Struct, frozen=True):
 
 
 class RetentionSettings(Struct, frozen=True):
-    """How many seconds things are kept; `None`: for ever."""
+    """Retention periods in seconds; `None`: for ever."""
 
     runs: Annotated[float | None, SPAN] = None
     """Seconds for which runs are kept after they have ended."""
@@ -140,7 +140,7 @@ class ServiceSettings(Struct, frozen=True):
     """Time zone of the pages for people, such as `Europe/Berlin`."""
 
     def people_of(self, program: str, step: Sequence[str]) -> PeopleSettings:
-        """Return the most specific entry for a step, which may be spelled in several ways."""
+        """Return the most specific entry for a step, whose name may have several spellings."""
         names = (*(f"{program}.{each}" for each in step), *step, f"{program}.*", "*")
         return next((self.people[name] for name in names if name in self.people), PeopleSettings())
 
@@ -153,7 +153,7 @@ ROLES: Final[tuple[Role, ...]] = get_args(Role)
 
 
 def service_settings(serve: object, people: object, wrong: Wrong) -> ServiceSettings:
-    """Read the tables `serve` and `people`; report to `wrong` what cannot be used."""
+    """Read the tables `serve` and `people`; report invalid entries to `wrong`."""
     values = _read("serve", serve, _kinds(ServiceSettings), wrong)
     held = {
         program: _read(f"serve.roles.{program}", given, dict.fromkeys(ROLES, NAMES), wrong, "role")

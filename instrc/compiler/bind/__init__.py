@@ -1,1 +1,1 @@
-"""Surface to graph: names get their meaning, calls become steps."""
+"""Surface to graph: resolve names, and turn calls into steps."""

@@ -42,7 +42,7 @@ def access(ev: Evaluation, written: Access, context: EvaluationContext) -> Bound
 
 
 def _expanded(ev: Evaluation, value: StepResult, segment: Segment) -> BoundValue:
-    """Return the value of a path: where it ends at an object of values of another round, the members of that."""
+    """Return the value of a path; if it ends at an object of values from another round, the members of that."""
     origin, tail = value.path.origin, value.path.tail
     for place in range(len(tail)):
         home = ev.rounds.home_of(Path(origin, tail[:place]))
@@ -60,9 +60,9 @@ def _expanded(ev: Evaluation, value: StepResult, segment: Segment) -> BoundValue
 def _handed(
     ev: Evaluation, path: Path, expression: Expression, scope: Scope, within: frozenset[str] | None, segment: Segment
 ) -> BoundValue:
-    """Return the value of an expression in another round: an object of values yields its members, a literal itself.
+    """Return the value of an expression in another round: an object of values yields its members, a literal is its own value.
 
-    `within` are the keys before it in the braces around it, or `None` for a name of the body.
+    `within` has the preceding keys of the enclosing braces, or `None` for a name of the body.
     """
     keys = within or frozenset()
     end, home = (expression, scope) if _is_key(expression, keys) else ev.ends.end(expression, scope)
@@ -84,7 +84,7 @@ def _is_key(expression: Expression, keys: frozenset[str]) -> bool:
 
 
 def _is_step(written: Object, scope: Scope, keys: frozenset[str]) -> bool:
-    """Return whether an object under a key is a step as a whole: it contains calls, and nothing that it only reads."""
+    """Return whether an object under a key is a single step: it contains calls, and nothing that is only read."""
     calls = False
     for field in written.fields:
         content = field.value or Name(field.key, field.key_span)
@@ -99,13 +99,13 @@ def _is_step(written: Object, scope: Scope, keys: frozenset[str]) -> bool:
 
 
 def _reached(ev: Evaluation, path: Path, segment: Segment) -> StepResult:
-    """Return the target of a path, which is resolved when the schemas are known."""
+    """Return the target of a path, which is resolved once the schemas are known."""
     ev.accesses.append(Reached(path, segment.span))
     return StepResult(path)
 
 
 def read_local(ev: Evaluation, name: Name, found: LocalName, context: EvaluationContext) -> BoundValue | None:
-    """Evaluate the expression of a local name; in brackets that place steps, what a call there needs stays outside."""
+    """Evaluate the expression of a local name; in brackets that place steps, the dependencies of a call there stay outside."""
     reading = ev.begin(name, found, context)
     if type(reading) is not Reading:
         return seen(ev, context, name.span, reading)
@@ -114,7 +114,7 @@ def read_local(ev: Evaluation, name: Name, found: LocalName, context: Evaluation
 
 
 def seen(ev: Evaluation, context: EvaluationContext, span: Span, value: BoundValue | None) -> BoundValue | None:
-    """Return a value as a name reads it at a place: blocks of a called program do not hide names of the caller."""
+    """Return a value as read by a name at a place: blocks of a called program do not hide the caller's names."""
     if not context.scope.program.calls or value is None:
         return value
     from instrc.compiler.bind.choices import seen_from  # few programs are called
@@ -177,7 +177,7 @@ def _unknown(ev: Evaluation, segment: Segment, known: tuple[str, ...], *, about:
 
 
 def _of_round(ev: Evaluation, path: Path, home: Scope, segment: Segment) -> BoundValue | None:
-    """Return the value that a name of a body had in another round; `path` leads to that round."""
+    """Return the value of a body's name in another round; `path` leads to that round."""
     known = tuple(name for name, each in home.locals.items() if not ev.ends.is_alias(LocalName(each, home)))
     if segment.text not in known:
         _unknown(ev, segment, known, about="previous" if isinstance(path.origin, Local) and not path.tail else "")

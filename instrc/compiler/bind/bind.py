@@ -1,4 +1,4 @@
-"""Surface to graph: look up every name, make every call a step, and collect the values that each reads."""
+"""Surface to graph: look up every name, make every call a step, and collect the values that each step reads."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ EXPORTED_STEPS: Final = 200_000
 
 
 def bind(program: surface.Program, instructions: InstructionTable, report: Report, *, stem: str) -> tuple[Graph, ...]:
-    """Return the graph of each export of a program, in order; `stem` names those that nothing else names.
+    """Return the graph of each export of a program, in order; `stem` names those without a name.
 
-    Exports that hold a mistake are left out: it is in the report.
+    Exports with a mistake are left out; the mistake is in the report.
     """
     mine = Report()
     names = define(program, mine, instructions)
@@ -105,7 +105,7 @@ EVALUATION_ROUNDS: Final = 200
 def _evaluated(
     export: Export, root: Scope, instructions: InstructionTable, report: Report
 ) -> tuple[Evaluation, BoundValue | None]:
-    """Evaluate an export; once more if a step of a block turned out to be one of a block around it, or of the program."""
+    """Evaluate an export, and again if a step of a block turned out to belong to an enclosing block or the program."""
     identities = Identities()
     foreseen = NOTHING_FORESEEN
     for last in reversed(range(EVALUATION_ROUNDS)):
@@ -171,14 +171,14 @@ def _graph_of(
 
 
 def _lines(evaluation: Evaluation) -> dict[int, Lines]:
-    """Return the lines of the bodies in which effects can have an order."""
+    """Return the lines of bodies in which effects can have an order."""
     log = evaluation.steps.log
     found = {region: log.lines(region, frames) for region, frames in evaluation.frames.items()}
     return {region: lines for region, lines in found.items() if len(lines) > 1 or any(line.bodies for line in lines)}
 
 
 def _goal(expression: surface.Expression, names: ProgramNames) -> str | None:
-    """Return the goal that an export states: the string its pipe begins with, through local names."""
+    """Return the goal of an export: the string its pipe begins with, through local names."""
     seen: set[str] = set()
     while True:
         match expression:
@@ -197,7 +197,7 @@ def _goal(expression: surface.Expression, names: ProgramNames) -> str | None:
 
 
 def _read_alone(bindings: list[surface.Binding], root: Scope, report: Report) -> None:
-    """Bind the statements that no export needs, to find the mistakes in them."""
+    """Bind the statements that no export needs, to find mistakes in them."""
     evaluation = Evaluation(
         evaluate, root.program.instructions, report, Identities()
     )  # one for all, so that nothing is read twice
@@ -211,10 +211,10 @@ def _read_alone(bindings: list[surface.Binding], root: Scope, report: Report) ->
 
 
 def report_at_definitions(report: Report, names: ProgramNames) -> None:
-    """Report a misspelt definition once, instead of each place that reads it by the correct name.
+    """Report a misspelt definition once, instead of at each place that reads the correct name.
 
-    This is done if nothing reads the name as the definition spells it.
-    One place alone may be the misspelt one: that matters where the name is also that of an argument or an input.
+    This applies if nothing reads the name as defined.
+    A single reading place may itself be misspelt, which matters if it is also the name of an argument or input.
     """
     reads: dict[str, list[problems.names.UnknownName | problems.steps.UnknownMember]] = {}
     for problem in report.problems:

@@ -33,9 +33,9 @@ from instrc.text.source import Span
 
 
 def reads_of_block(ev: Evaluation, content: ir.Block, direct: Iterable[ir.Path]) -> tuple[ir.Path, ...]:
-    """Return the paths that a block reads from outside, each once; values inside its inner blocks are read nowhere else.
+    """Return the paths that a block reads from outside, without duplicates and without values of its inner blocks.
 
-    The condition after `until` reads values from inside of it; anything else is reported.
+    The condition after `until` reads values from inside the block; anything else is reported.
     """
     bodies = ir.regions_of(content)
     own = {region.number for region in bodies}
@@ -60,7 +60,7 @@ def _region_reads(ev: Evaluation, region: ir.Region) -> list[ir.Path]:
 
 
 def refuse_hidden(ev: Evaluation, region: ir.Region, names: tuple[str, ...], tests: tuple[ir.Test, ...] = ()) -> None:
-    """Report readers of an outer block's name that this body defines as well: there is one word for both."""
+    """Report readers of an outer block's name that this body redefines."""
 
     def hidden(reads: Iterable[ir.Path]) -> str | None:
         origins = (path.origin for path in reads)
@@ -87,7 +87,7 @@ def reads_rounds(ev: Evaluation, body: ir.Region, otherwise: ir.Region | None) -
 
 
 class ReadBody(Struct, frozen=True):
-    """A bound body, the tests that end its rounds, and the values of its names; `None` for a part that is missing or wrong."""
+    """A bound body, the tests that end its rounds, and the values of its names; `None` for a missing or invalid part."""
 
     number: int
     """Number of the region."""
@@ -110,9 +110,9 @@ def read_body(
     after: int | None = None,
     selected: surface.Condition | None = None,
 ) -> ReadBody:
-    """Bind the statements of a body and its value; `until` is bound inside it; with `keeps`, so are the values of its names.
+    """Bind the statements of a body and its value; `until` is bound inside it, and with `keeps` so are the values of its names.
 
-    It is carried out for the elements of the list `over`; it sees the rounds of the body `after` which it comes, else its own.
+    It runs for the elements of the list `over`; it sees the rounds of the body `after` which it comes, or else its own.
     """
     scope = _scope(ev, written, context, given)
     if isinstance(over, ir.Path):
@@ -184,7 +184,7 @@ def _names(ev: Evaluation, scope: Scope, inside: EvaluationContext) -> tuple[tup
 
 
 def depth_of(value: BoundValue) -> int:
-    """Return how deep the objects of a value lie in each other."""
+    """Return the nesting depth of objects in a value."""
     deepest = 0
     waiting: list[tuple[BoundValue, int]] = [(value, 0)]
     while waiting:
@@ -196,7 +196,7 @@ def depth_of(value: BoundValue) -> int:
 
 
 def names_const(value: BoundValue) -> bool:
-    """Return whether an object of values has a member `const`, which is how a process writes constants."""
+    """Return whether an object of values has a member `const`, which is the process notation for constants."""
     waiting = [value]
     while waiting:
         each = waiting.pop()
@@ -208,7 +208,7 @@ def names_const(value: BoundValue) -> bool:
 
 
 def place_of_const(expression: Expression) -> Span:
-    """Return where an expression names a member `const`, else the whole of it."""
+    """Return where an expression names a member `const`, or else the whole expression."""
     fields = expression.fields if isinstance(expression, surface.Object) else ()
     return next((field.key_span for field in fields if field.key == "const"), expression.span)
 
@@ -233,7 +233,7 @@ _Made: TypeAlias = "tuple[ir.Block, tuple[Hashable, ...], tuple[ir.Path, ...]]"
 
 
 def evaluate_block(ev: Evaluation, written: surface.Block, context: EvaluationContext) -> BoundValue | None:
-    """Make a block a step, and return that as its value."""
+    """Turn a block into a step, and return that as its value."""
     about = _about(ev, written, context)
     if context.key == PRIVATE or (context.direct and context.brackets is not None):
         ev.report.add(problems.calls.MisplacedBlock(at=written.span))
@@ -275,7 +275,7 @@ def evaluate_block(ev: Evaluation, written: surface.Block, context: EvaluationCo
 
 
 def _about(ev: Evaluation, written: surface.Block, context: EvaluationContext) -> str | None:
-    """Return the description of a block; its annotations may otherwise hold only a deadline and a delay."""
+    """Return the description of a block; apart from it, annotations may only hold a deadline and a delay."""
     texts: list[str] = []
     for each in context.annotations:
         text = each.get("description") if isinstance(each, dict) and each.keys() == {"description"} else None
@@ -350,7 +350,7 @@ def _each(ev: Evaluation, written: surface.Each, context: EvaluationContext) -> 
 def _selection(
     ev: Evaluation, written: surface.Selection, otherwise: int, context: EvaluationContext
 ) -> tuple[int | None, ir.Selection | None]:
-    """Return the limit of elements, and the numbers that are read; `None` for a mistake."""
+    """Return the limit of elements, and the numbers that are read, or `None` for a mistake."""
     number = written.most or written.first
     if number is None:
         return otherwise, ir.Selection()
@@ -371,7 +371,7 @@ def _selection_signs(ev: Evaluation, selection: ir.Selection) -> tuple[Hashable,
 
 
 def _bound_number(ev: Evaluation, written: Literal | None, otherwise: int) -> int | None:
-    """Return the number of a bound; `None`, once that is reported, if it is no number to count with."""
+    """Return the bound as an integer, or `None` after reporting that it is not one."""
     if written is None:
         return otherwise
     value = written.value

@@ -1,4 +1,4 @@
-"""Carry out the lines of a body: of a block, of a file, or of a called program."""
+"""Evaluate the lines of a body: of a block, a file, or a called program."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from instrc.text.source import Span
 
 
 class CarriedLines(Struct, frozen=True):
-    """What the lines of a body gave, and the tests that end its rounds; `None` for a mistake."""
+    """The values of a body's lines, and the tests that end its rounds; `None` for a mistake."""
 
     value: BoundValue | None
     tests: tuple[ir.Test, ...] | None
@@ -39,7 +39,7 @@ def carry_out(
     last: EvaluationContext,
     until: Condition | None = None,
 ) -> CarriedLines:
-    """Evaluate every line of a body, read or not; `last` is the context of its value, and `until` is read after that."""
+    """Evaluate every line of a body, read or not; `last` is the context of its value, and `until` is evaluated after that."""
     log = ev.steps.log
     begun: dict[int, int] = {}
     unread: list[Hashable] = []
@@ -73,7 +73,7 @@ def carry_out(
 def _carried(
     ev: Evaluation, statement: Binding | Anonymous, scope: Scope, context: EvaluationContext, unread: list[Hashable]
 ) -> bool:
-    """Evaluate a statement that nothing reads, and record its value; return whether it has one."""
+    """Evaluate an unread statement, and record its value; return whether it has one."""
     if isinstance(statement, Binding):
         value = read_local(ev, statement.name, LocalName(statement, scope), context)
     else:
@@ -89,14 +89,14 @@ def _carried(
 
 
 def _only_names(ev: Evaluation, line: Expression, context: EvaluationContext) -> bool:
-    """Return whether a line is the bare name of a value, or a path into one: it does nothing."""
+    """Return whether a line is the bare name of a value, or a path into one, so that it has no effect."""
     return names_a_value(ev, line, context) and not (isinstance(line, Access) and isinstance(line.base, Call))
 
 
 def call_program(
     ev: Evaluation, program: CalledProgram, written: tuple[Argument, ...], span: Span, context: EvaluationContext
 ) -> BoundValue | None:
-    """Evaluate a call of a program: its value is that of its export, with its inputs passed."""
+    """Evaluate a call of a program: its value is that of its export, with the inputs passed in."""
     from instrc.compiler.bind.called_programs import evaluate_arguments, export_of, read_program, with_call  # few call others
 
     calls = [each.path for each in context.scope.program.calls]

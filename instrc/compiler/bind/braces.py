@@ -1,4 +1,4 @@
-"""Braces that stand alone: objects of values, whose keys make steps of their own and name them for later fields."""
+"""Standalone braces: objects of values, whose keys create separate steps and name them for later fields."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from instrc.text.source import Span
 
 
 def object_of_values(ev: Evaluation, written: Object, context: EvaluationContext) -> BoundValue | None:
-    """Evaluate an object of values; every key with a call is a step of its own and a name for later fields."""
+    """Evaluate an object of values; every key with a call is a separate step and a name for later fields."""
     inside = replace(context.inside(), piped=context.piped)
     if not ev.spend(0, written.span):
         return None
@@ -58,7 +58,7 @@ def object_of_values(ev: Evaluation, written: Object, context: EvaluationContext
 
 
 def _evaluate_nested(ev: Evaluation, written: Object, context: EvaluationContext) -> BoundValue | None:
-    """Evaluate an object under a key: one step that contains the steps of the object, beside what it reads."""
+    """Evaluate an object under a key: one step that contains the steps of the object, besides what it reads."""
     brackets = brackets_at(ev, context)
     within = replace(context, key=None, annotations=(), braces=ev.braces(context))
     calls = context.placing or any(not is_data(each) and not names_a_value(ev, each, context) for each in _contents(written))
@@ -77,7 +77,7 @@ def _contents(written: Object) -> list[Expression]:
 
 
 def _beside(ev: Evaluation, value: Members, step: StepResult, inside: set[int]) -> BoundValue:
-    """Return the value of an object that has become a step: where it reads something else as well, each of its members."""
+    """Return the value of an object that has become a step; if it also reads other values, each of its members."""
 
     def within(name: str, each: BoundValue) -> BoundValue:
         match each:
@@ -96,7 +96,7 @@ def _beside(ev: Evaluation, value: Members, step: StepResult, inside: set[int]) 
 
 
 def under_key(ev: Evaluation, block: StepObject, context: EvaluationContext, span: Span) -> StepResult:
-    """Make an object of steps a step of its own, under its key in the braces."""
+    """Make an object of steps a separate step, under its key in the braces."""
     reads = outside_reads(ev.steps, block)
     key = context.key or ""
     number = ev.steps.add(context, base_name=key, executor="model", content=block, arguments=(), reads=reads, span=span)
@@ -127,7 +127,7 @@ def take(
     span: Span,
     annotations: tuple[Json, ...],
 ) -> StepObject:
-    """Put some of the contents of brackets into a slot."""
+    """Move some of the contents of brackets into a slot."""
     ev.steps.take_in(units)
     for number in step_numbers(units):
         brackets.written.discard(number)
@@ -138,7 +138,7 @@ def take(
 
 
 def outside_reads(steps: Steps, block: StepObject) -> list[Path]:
-    """Return the values that the steps of a block read from outside, each once."""
+    """Return the values that the steps of a block read from outside, without duplicates."""
     inside = set(step_numbers(block.units))
     found = [path for number in sorted(inside) for path in steps.table[number].reads if path.origin not in inside]
     return list(dict.fromkeys(found))

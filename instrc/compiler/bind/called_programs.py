@@ -33,7 +33,7 @@ from instrc.text.source import Source, Span
 def evaluate_arguments(
     ev: Evaluation, names: ProgramNames, callee: str, written: tuple[Argument, ...], span: Span, context: EvaluationContext
 ) -> dict[str, BoundValue] | None:
-    """Evaluate the arguments of a call, by the names of the inputs; `None`, once it is reported, if one is wrong or missing."""
+    """Evaluate the arguments of a call, by input name; return `None` after reporting a wrong or missing one."""
     inputs = tuple(names.inputs)
     found: dict[str, BoundValue] = {}
     places: dict[str, Span] = {}
@@ -102,7 +102,7 @@ def _given(written: tuple[Argument, ...]) -> Iterator[_GivenInput]:
 
 
 def _report_second(ev: Evaluation, given: _GivenInput, callee: str, inputs: tuple[str, ...], first: Span) -> None:
-    """Report an input that is passed twice; there can be only one plain argument."""
+    """Report an input that is passed twice; there can be only one unnamed argument."""
     if given.plain:
         ev.report.add(problems.calls.TooManyArguments(at=given.at, mixin=callee, first=first, inputs=inputs))
     else:
@@ -145,7 +145,7 @@ def read_program(ev: Evaluation, program: CalledProgram, span: Span, context: Ev
 
 
 def export_of(ev: Evaluation, program: CalledProgram, names: ProgramNames, span: Span) -> Export | None:
-    """Return the export of a program; of several, the named one."""
+    """Return the export of a program; if there are several, the named one."""
     exports = exports_of(names)
     known = tuple(each.name for each in exports if each.name)
     if program.export is not None:
@@ -184,7 +184,7 @@ def _with_calls(problem: Problem, calls: Mapping[Source, Span]) -> Problem:
 
 
 def input_schemas(ev: Evaluation, program: CalledProgram, span: Span, context: EvaluationContext) -> dict[str, Json] | None:
-    """Return the schemas of a program's inputs; `None`, once it is reported, if it cannot be read."""
+    """Return the schemas of a program's inputs, or `None` after reporting that it is unreadable."""
     names = read_program(ev, program, span, context)
     if names is None or export_of(ev, program, names, span) is None:
         return None

@@ -37,7 +37,7 @@ from instrc.text.source import Span
 def fuse(
     ev: Evaluation, holder: ir.Instruction, written: Field, expression: Expression, context: EvaluationContext
 ) -> ir.Slot | None:
-    """Compose the callee of an expression into a slot: its arguments flow, its schema becomes the slot's."""
+    """Compose the callee of an expression into a slot: its arguments are passed on, its schema becomes the slot's."""
     brackets = brackets_at(ev, context)
     if isinstance(expression, Object):
         block = braces.block(ev, expression, context, brackets, ())
@@ -84,7 +84,7 @@ FAIL = ir.Instruction("Fail_Activity", None, {})
 
 
 def collect(ev: Evaluation, instruction: ir.Instruction, written: tuple[Written, ...], context: EvaluationContext) -> CallInputs:
-    """Evaluate the arguments of a call from left to right; a piped value is the first plain one."""
+    """Evaluate the arguments of a call from left to right; a piped value is the first unnamed one."""
     given = CallInputs()
     if context.own and context.piped is not None:
         given.complete = given.add(None, context.piped)
@@ -114,7 +114,7 @@ def _in_braces(
     given: CallInputs,
     context: EvaluationContext,
 ) -> bool:
-    """Evaluate an object as the arguments that it names, and data under a label like a field of one."""
+    """Evaluate an object as the arguments that it names, and labelled data like a field."""
     fields: tuple[Field, ...] = (Field(argument.label or "", argument.label_span or argument.value.span, argument.value),)
     if argument.label is None and isinstance(argument.value, Object):
         context = replace(context, braces=ev.braces(context, ev.steps.identities.written(written)))
@@ -167,7 +167,7 @@ _OF_FAIL = ("kind", "code", "message")
 
 
 def is_plain(instruction: ir.Instruction) -> bool:
-    """Return whether a call of an instruction is a step and nothing more."""
+    """Return whether a call of an instruction is just a step."""
     return ir.instruction_kind(instruction.name) != "mixin" and instruction.name != "StartProcess"
 
 
@@ -216,15 +216,15 @@ def call(
 
 
 def _is_given(called: Signature, given: CallInputs, context: EvaluationContext) -> bool:
-    """Return whether a call of a server or a person reads its arguments only; a preparation reads as models do."""
+    """Return whether a call of a server or person reads only its arguments; a preparation reads like a model."""
     prepared = called.kind == "server" and context.scope.program.instructions.named(called.base_name) and not context.by_hand
     return called.kind in {"server", "user"} and bool(given.arguments) and not prepared
 
 
 def _told(given: CallInputs, properties: dict[str, None]) -> list[Json]:
-    """Remove the constants that a model reads from the arguments, and return the sentence that gives them.
+    """Remove the constants for a model from the arguments, and return the sentence that states them.
 
-    A callee reads a literal as it would read a result; where it has a property of that name, the literal fills it.
+    A literal is read like a result; if the callee has a property of that name, the literal fills it.
     """
     told = {
         place: name
@@ -242,7 +242,7 @@ def _told(given: CallInputs, properties: dict[str, None]) -> list[Json]:
 
 
 def _leave_out(given: CallInputs, schema: Json) -> None:
-    """Leave out the `null`s that a program is called with where an optional argument excludes them, as a run would."""
+    """Leave out the `null`s passed to a program if an optional argument excludes them, as a run would."""
     known = mapping(schema.get("properties")) if isinstance(schema, dict) else {}
     optional = known.keys() - set(required_names(schema)) if isinstance(schema, dict) else set()
     arguments, constants = given.arguments, given.constants
@@ -258,7 +258,7 @@ def _leave_out(given: CallInputs, schema: Json) -> None:
 
 
 def _prepare(ev: Evaluation, instruction: ir.Instruction, given: CallInputs, span: Span, context: EvaluationContext) -> None:
-    """Insert the step that prepares a server call, if there is one and it is not there already."""
+    """Insert the step that prepares a server call, if there is one and it is not already present."""
     found = context.scope.program.instructions.named(instruction.base_name)
     if not found:
         return
@@ -295,7 +295,7 @@ def _prepare(ev: Evaluation, instruction: ir.Instruction, given: CallInputs, spa
 
 
 def fail(ev: Evaluation, written: tuple[Written, ...], span: Span, context: EvaluationContext) -> BoundValue | None:
-    """Make the step that ends its block, or the run, as failed with the value it reads."""
+    """Create the step that ends its block, or the run, as failed with the value it reads."""
     given = collect(ev, FAIL, written, replace(context, annotations=(), own=context.own))
     if context.annotations:
         ev.report.add(problems.calls.MisplacedAnnotation(at=span))
@@ -375,12 +375,12 @@ def mix(
 
 
 def _is_filling(each: Written) -> bool:
-    """Return whether an expression is the argument of the mixin: it has no label and is not an object of slots."""
+    """Return whether an expression is the argument of the mixin: it has no label, and is not an object of slots."""
     return each.label is None and not isinstance(each.value, Object)
 
 
 def _fields(written: tuple[Written, ...]) -> list[Field]:
-    """Return the slots that are written, as labels or in braces."""
+    """Return the written slots, as labels or in braces."""
     fields: list[Field] = []
     for each in written:
         if each.label is not None:
@@ -399,7 +399,7 @@ def _filled(
     within: EvaluationContext,
     inside: EvaluationContext,
 ) -> ir.Slot | None:
-    """Return a slot of a mixin with its content: an open choice, data, or a step of the brackets of `within`."""
+    """Return a slot of a mixin with its content: an open choice, data, or a step in the brackets `within`."""
     if is_plan_or_one_of(ev, expression, within):
         from instrc.compiler.bind.choices import choice_slot  # few mixins leave one
 
@@ -416,7 +416,7 @@ def _filled(
 
 
 def _keep_out(slots: Sequence[ir.Slot], schema: Json, brackets: Brackets) -> None:
-    """Move what slots read, and what comes before the argument of a mixin, out of its brackets."""
+    """Move values read by slots, and those needed before the argument of a mixin, out of its brackets."""
     for slot in slots:
         if _stands_before(slot.name, schema):
             brackets.keep_out(slot.reads)

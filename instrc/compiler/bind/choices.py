@@ -51,7 +51,7 @@ def _through_do(ev: Evaluation, given: ir.Path | Constant, scope: Scope, span: S
 def seen_from(ev: Evaluation, value: BoundValue, scope: Scope, span: Span) -> BoundValue:
     """Return a value as a block of a called program reads it.
 
-    There `rounds` is that of the block. The caller's, which an argument is, goes through a `do` where the program is called.
+    There `rounds` belongs to the block. The caller's `rounds`, passed as an argument, goes through a `do` at the call.
     """
     match value:
         case StepResult(ir.Path(ir.Local(block, _, kind, name)) as path) if kind != "item":
@@ -73,7 +73,7 @@ Collect: TypeAlias = "Callable[[Evaluation, ir.Instruction, tuple[Written, ...],
 def choice_slot(
     ev: Evaluation, written: Field, expression: Expression, context: EvaluationContext, given: CallInputs, collect: Collect
 ) -> ir.Slot | None:
-    """Make the slot of `Plan(…)` or `OneOf(…)`; the values it needs are passed to the step without being shown."""
+    """Create the slot of `Plan(…)` or `OneOf(…)`; the values it needs are passed to the step without being shown."""
     annotations: list[Json] = []
     while isinstance(expression, Annotated):
         said = expression.annotation
@@ -173,7 +173,7 @@ def _tool(ev: Evaluation, written: Written, context: EvaluationContext, collect:
 def _described(
     ev: Evaluation, called: ir.Instruction, at: Span, context: EvaluationContext
 ) -> tuple[dict[str, Json], Json, bool] | None:
-    """Return the arguments of a tool, its output, and whether it is a process, or `None` if it cannot be one."""
+    """Return the arguments of a tool, its output, and whether it is a process, or `None` if it cannot be a tool."""
     schema = ev.flat(called, at)
     if called.kind == "server":
         return _arguments(ev, called, schema, at, context), _output(schema), False
@@ -194,7 +194,7 @@ def _described(
 
 
 def _arguments(ev: Evaluation, called: ir.Instruction, schema: Json, at: Span, context: EvaluationContext) -> dict[str, Json]:
-    """Return the schema of the arguments of an activity: that of its preparation, else its own beside `output`, else anything."""
+    """Return the schema of an activity's arguments: that of its preparation, its own beside `output`, or an open one."""
     if context.scope.program.instructions.named(called.base_name):
         preparation = find_instruction(ev, Name(called.base_name, at), context.scope)
         if isinstance(preparation, ir.Instruction) and preparation.kind == "model":
@@ -223,13 +223,13 @@ def _output(schema: Json) -> Json:
 
 
 def _of_inputs(inputs: dict[str, Json]) -> dict[str, Json]:
-    """Return the arguments of a process: its inputs, of which those with a default are optional."""
+    """Return the arguments of a process: its inputs, optional if they have a default."""
     needed: list[Json] = [name for name, schema in inputs.items() if not isinstance(schema, dict) or "default" not in schema]
     return {"type": "object", "properties": inputs, "required": needed}
 
 
 def _named_argument(written: Written) -> Written:
-    """Return an argument with its name: a bare name is that of the argument as well."""
+    """Return an argument with its name: a bare name also names the argument."""
     value = written.value
     if written.label is None and isinstance(value, Name):
         return Written(value.text, value.span, value)
@@ -237,7 +237,7 @@ def _named_argument(written: Written) -> Written:
 
 
 def _fit(ev: Evaluation, given: CallInputs, known: JsonObject, callee: str, within: Span) -> bool:
-    """Return whether a tool accepts the literals that a program passes; other values are noted for a later check."""
+    """Return whether a tool accepts the literals that a program passes; other values are recorded for a later check."""
     fits = True
     for each in given.arguments:
         if each.label is None or each.label not in known:
@@ -251,7 +251,7 @@ def _fit(ev: Evaluation, given: CallInputs, known: JsonObject, callee: str, with
 
 
 def _file_of(ev: Evaluation, called: ir.Instruction | CalledProgram) -> str | None:
-    """Return the file of a process, resolved by its own roots: the caller's roots may hold another file at this address."""
+    """Return the file of a process, resolved in its own roots: the caller's roots may have another file at this address."""
     if isinstance(called, CalledProgram):
         return called.file.path
     if called.uri is None:
@@ -262,7 +262,7 @@ def _file_of(ev: Evaluation, called: ir.Instruction | CalledProgram) -> str | No
 def _target(
     ev: Evaluation, called: ir.Instruction | CalledProgram, file: str | None, at: Span, context: EvaluationContext
 ) -> str:
-    """Return the address of a process as seen from the program that is compiled."""
+    """Return the address of a process relative to the compiled program."""
     target = called.uri or called.name if isinstance(called, ir.Instruction) else called.reference
     if file is None or not context.scope.program.calls:
         return target
@@ -293,7 +293,7 @@ _SHARED = "aug:/"
 
 
 def _address_from(registry: Registry, target: str, file: str) -> str | None:
-    """Return an address that leads to a file in these roots: the given one, or that of the shared roots, or `None`."""
+    """Return an address that leads to a file in these roots: the given one, one in the shared roots, or `None`."""
     shared = target if target.startswith(_SHARED) else _SHARED + target.removeprefix(_SCHEME)
     return next((address for address in (target, shared) if _leads_to(registry, address, file)), None)
 

@@ -21,7 +21,7 @@ from instrc.text.jsonvalue import Json
 
 
 def condition(ev: Evaluation, written: Condition, context: EvaluationContext) -> tuple[ir.Test, ...] | None:
-    """Evaluate the tests of a condition; `None` if one of them is a mistake."""
+    """Evaluate the tests of a condition; return `None` if one of them is a mistake."""
     tests: list[ir.Test] = []
     complete = True
     for number, each in enumerate(written.tests):
@@ -33,7 +33,7 @@ def condition(ev: Evaluation, written: Condition, context: EvaluationContext) ->
 
 
 def _tests(ev: Evaluation, written: Written, path: ir.Path | None, context: EvaluationContext) -> tuple[ir.Test, ...] | None:
-    """Return a test of the value of a path, or two tests where it is compared with that of another path."""
+    """Return a test of the value of a path, or two tests if it is compared with that of another path."""
     schema = _schema(ev, written, context)
     if path is None or schema is None:
         return None
@@ -51,7 +51,7 @@ _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
 def _schema(ev: Evaluation, written: Written, context: EvaluationContext) -> Json | ir.Path | None:
-    """Return the schema that a test asks for, or the path to the value that it compares with, or `None` for a mistake."""
+    """Return the schema that a test requires, or the path to the compared value, or `None` for a mistake."""
     match written:
         case Truth():
             return {"const": True}
@@ -121,7 +121,7 @@ class BranchCondition(Struct, frozen=True):
 
 
 def branch_condition(ev: Evaluation, written: Condition, context: EvaluationContext) -> BranchCondition | None:
-    """Evaluate the tests of a branch; decide those about literals that a program is called with."""
+    """Evaluate the tests of a branch; decide those about literals passed to a program."""
     tests: list[ir.Test] = []
     complete = True
     verdicts: list[bool | None] = []
@@ -153,7 +153,7 @@ def branch_condition(ev: Evaluation, written: Condition, context: EvaluationCont
 
 
 def _decided(ev: Evaluation, written: Written, value: Data, context: EvaluationContext) -> bool | tuple[ir.Test, ...] | None:
-    """Decide a test of a literal argument of a program; compared with a path, it is a test of the value of that."""
+    """Decide a test of a literal argument; compared with a path, it becomes a test of the path's value."""
     from instrc.schema.validation import is_valid  # few programs are called with literals
 
     schema = _schema(ev, written, context)

@@ -1,4 +1,4 @@
-"""Evaluate expressions: a call becomes a step, a name the value it is bound to."""
+"""Evaluate expressions: a call becomes a step, a name its bound value."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def _holds_contexts(arguments: tuple[surface.Argument, ...]) -> bool:
 
 
 def _report_mistakes_in(ev: Evaluation, arguments: tuple[surface.Argument, ...], context: EvaluationContext) -> None:
-    """Evaluate the arguments of a call that is a mistake itself for the mistakes in them."""
+    """Evaluate the arguments of an invalid call, to find mistakes in them."""
     inside = context.inside()
     for argument in arguments:
         if isinstance(argument.value, surface.Object):
@@ -150,7 +150,7 @@ def _name(ev: Evaluation, name: surface.Name, context: EvaluationContext) -> Bou
 
 
 def _annotated(ev: Evaluation, written: surface.Annotated, context: EvaluationContext) -> BoundValue | None:
-    """Evaluate an expression with an `@`: deadline and delay are for the engine, the rest is for the schema."""
+    """Evaluate an expression with an `@`: deadline and delay are for the engine, the rest for the schema."""
     annotation = written.annotation
     added: dict[str, Json] = {"description": annotation} if isinstance(annotation, str) else dict(annotation)
     timing = context.timing
@@ -176,18 +176,18 @@ def _annotated(ev: Evaluation, written: surface.Annotated, context: EvaluationCo
 
 
 def _duration_of(text: str) -> str | None:
-    """Return the duration that a text probably means: `5m`, or one of ISO 8601 in small letters."""
+    """Return the probable duration in a text: `5m`, or one of ISO 8601 in lower case."""
     return text.upper() if is_duration(text.upper()) else from_words(text)
 
 
 def _at_annotation(problem: Problem, at: Span) -> Problem:
-    """Return a problem with an annotation, shown at the annotation if it was found in a called program."""
+    """Return a problem with an annotation, located at the annotation if it was found in a called program."""
     elsewhere = problem.at is not None and problem.at.source is not at.source
     return replace(problem, at=at, calls=()) if elsewhere and problem.name == "misplaced-annotation" else problem
 
 
 def evaluate_pipe(ev: Evaluation, pipe: surface.Pipe, context: EvaluationContext) -> BoundValue | None:
-    """Evaluate the last stage of a pipe; each stage receives the value of the one before."""
+    """Evaluate the last stage of a pipe; each stage receives the value of the previous one."""
     stages = pipe.stages
     if goal(stages[0], context.scope) is not None:
         stages = stages[1:]

@@ -1,4 +1,4 @@
-"""The facts about one export while its expressions are evaluated."""
+"""The state of one export while its expressions are evaluated."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class _Name(msgspec.Struct, gc=False):
 
 
 class Signature(Struct, frozen=True):
-    """The step that a call makes."""
+    """The step of a call."""
 
     schema: Json
     """Flat schema without annotations."""
@@ -86,7 +86,7 @@ GIVEN_VALUES: Final = 500_000
 class Evaluation:
     """The steps of one export so far, the values of its local names, and its problems.
 
-    The evaluator of one kind of expression receives this, and asks it for the values of inner expressions.
+    The evaluators of expressions receive this, and use it to evaluate inner expressions.
     """
 
     def __init__(
@@ -137,7 +137,7 @@ class Evaluation:
         """Its value depends on that."""
 
     def value(self, expression: Expression, context: EvaluationContext) -> BoundValue | None:
-        """Evaluate any expression; report one that too many others wait for."""
+        """Evaluate any expression; report one that is nested too deeply."""
         if self._nested == EVALUATED_LEVELS:
             unit = "expressions that need one another"
             self.report.add(problems.files.TooLarge(at=expression.span, what="the program", limit=EVALUATED_LEVELS, unit=unit))
@@ -153,12 +153,12 @@ class Evaluation:
         return self._scopes
 
     def note_read(self, name: str, scope: Scope) -> None:
-        """Record that a name was looked up, if it belongs to the program that is compiled, not to one that it calls."""
+        """Record that a name was looked up, if it belongs to the compiled program rather than one that it calls."""
         if not scope.program.calls:
             self.read.add(name)
 
     def begin(self, name: Name, found: LocalName, context: EvaluationContext) -> Reading | BoundValue | None:
-        """Begin to evaluate a local name, or return its value; in brackets that place steps, what a call needs stays outside."""
+        """Start evaluating a local name, or return its value; in brackets that place steps, what a call needs stays outside."""
         home = found.scope
         if home.outer is None:
             self.note_read(name.text, home)
@@ -194,7 +194,7 @@ class Evaluation:
         return reading
 
     def end(self, reading: Reading, value: BoundValue | None) -> BoundValue | None:
-        """Note the value of the local name that was begun last, and return it."""
+        """Record the value of the local name that was started last, and return it."""
         known = self._open.pop()
         known.open = False
         self.steps.log.close()
@@ -216,7 +216,7 @@ class Evaluation:
         return value
 
     def _elsewhere(self, known: _Name, found: LocalName, context: EvaluationContext, *, plain: bool) -> BoundValue | None:
-        """Evaluate a local name in a block that belongs further out than the name does, as if its expression stood there."""
+        """Evaluate a local name in a block that belongs further out than the name, as if its expression were written there."""
         at = (found.key, "in", context.region)
         if plain and at in self._known:
             return self._known[at]
@@ -235,7 +235,7 @@ class Evaluation:
         return None if known is None else known.frame
 
     def shared_names(self) -> Iterator[tuple[Binding, Binding]]:
-        """Yield each definition of a step of the model that another one defines as well, with that first one."""
+        """Yield each definition of a model step that an earlier one already defines, with the earlier one."""
         first: dict[int, Binding] = {}
         for known in self._names.values():
             value, written = known.value, known.binding.value
@@ -251,12 +251,12 @@ class Evaluation:
                     yield known.binding, other
 
     def reads_pipe(self, context: EvaluationContext) -> None:
-        """Record that the value at a place depends on what is piped there, or that nothing is."""
+        """Record whether the value at a place depends on what is piped there."""
         if context.piped is self._piped:
             self._depends = True
 
     def spend(self, values: int, at: Span) -> bool:
-        """Count values that objects and calls receive; a few lines can ask for any number of them, so there is a limit."""
+        """Count values passed to objects and calls, with a limit, since a few lines can produce any number."""
         self._values += values
         if self._values <= GIVEN_VALUES:
             return True
@@ -265,7 +265,7 @@ class Evaluation:
         return False
 
     def _circle(self, name: Name, known: _Name, repeated: AbstractSet[str]) -> None:
-        """Report a local name that needs itself, once for each circle; a double definition has been reported already."""
+        """Report a local name that depends on itself, once per cycle, unless a double definition has been reported."""
         first = next(place for place, each in enumerate(self._open) if each is known)
         cycle = self._open[first:]
         words = tuple(each.binding.name.text for each in cycle)
@@ -275,7 +275,7 @@ class Evaluation:
             self.report.add(problems.names.RecursiveBinding(at=name.span, words=words, places=places))
 
     def braces(self, context: EvaluationContext, *names: Hashable) -> int:
-        """Return the number of braces at a place: of those under a name, or of those of an expression."""
+        """Return the number of braces at a place: of those under a name, or of those in an expression."""
         return self.steps.identities.of("scope", context.braces, context.key, *names)
 
     def signature(self, instruction: Instruction, span: Span, annotations: tuple[Json, ...]) -> Signature | None:
@@ -292,7 +292,7 @@ class Evaluation:
         return known
 
     def only_reads(self, step: Step) -> bool:
-        """Return whether the instruction of a step declares that it changes nothing."""
+        """Return whether the instruction of a step is declared to have no side effects."""
         if not isinstance(step.content, Fusion):
             return False
         schema = self.flat(step.content.instruction, step.span)
@@ -309,7 +309,7 @@ class Evaluation:
 
 
 class OpenRounds:
-    """The bodies that have been met, and where the names of their rounds are defined."""
+    """The bodies encountered, with the scopes that define the names of their rounds."""
 
     def __init__(self, steps: Steps) -> None:
         self.lists: dict[int, Path] = {}
@@ -322,13 +322,13 @@ class OpenRounds:
         self._rounds = Rounds(known)
 
     def home_of(self, path: Path) -> Scope | None:
-        """Return where the names of a round are defined, if one lies at a path."""
+        """Return the scope that defines the names of a round, if a path leads to one."""
         body = self._rounds.body_of(path) if self.homes else None
         return None if body is None else self.homes[body]
 
 
 def signature(instruction: Instruction, schema: Json, annotations: tuple[Json, ...]) -> Signature:
-    """Return the signature of an instruction with a flat schema and annotations behind it, without its number."""
+    """Return the signature of an instruction with a flat schema and annotations, without its number."""
     properties = property_names(schema, annotations)
     kind = instruction.kind
     executor: Executor = "server" if kind == "server" else "user" if kind == "user" else "model"
@@ -340,7 +340,7 @@ def signature(instruction: Instruction, schema: Json, annotations: tuple[Json, .
 
 
 def property_names(schema: Json, annotations: tuple[Json, ...]) -> dict[str, None]:
-    """Return the names of the top-level properties in order, those that annotations add included."""
+    """Return the names of the top-level properties in order, including those added by annotations."""
     found: dict[str, None] = {}
     for part in (schema, *annotations) if annotations else (schema,):
         if isinstance(part, dict):

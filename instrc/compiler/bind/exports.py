@@ -1,4 +1,4 @@
-"""Find what a file exports, and which lines of a body run although nothing reads them."""
+"""Find the exports of a file, and the lines of a body that run although nothing reads them."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ class WrittenLines(Struct, frozen=True):
 
 
 class Export(Struct, frozen=True):
-    """An expression that becomes an artefact, and the name that `tool` gives it."""
+    """An expression that becomes an artefact, and its name from `tool`."""
 
     name: str | None
     lines: WrittenLines
 
     @property
     def expression(self) -> Expression:
-        """What it exports."""
+        """The exported expression."""
         return self.lines.value
 
 
 def exports_of(names: ProgramNames) -> list[Export]:
-    """Return what a file exports: each `tool`; without one, the file is a body, whose value is its last line."""
+    """Return the exports of a file: each `tool`; without one, the file is a body, whose value is its last line."""
     statements = names.program.statements
     tools = [each for each in statements if isinstance(each, Binding) and each.exported]
     if tools:
@@ -51,12 +51,12 @@ def exports_of(names: ProgramNames) -> list[Export]:
 
 
 def runs_unread(line: Binding | Anonymous, read: AbstractSet[str], ends: Ends, scope: Scope) -> bool:
-    """Return whether a line is carried out where it stands: an expression, or work under a name that nothing mentions."""
+    """Return whether a line runs where it is written: an expression, or work under an unused name."""
     return isinstance(line, Anonymous) or (line.name.text not in read and is_work(line, ends, scope))
 
 
 def is_work(statement: Binding, ends: Ends, scope: Scope) -> bool:
-    """Return whether a definition carries something out: another name of an instruction or a literal does not."""
+    """Return whether a definition executes something: an alias of an instruction or a literal does not."""
     value: Expression = statement.value
     while isinstance(value, Annotated):
         value = value.value

@@ -1,4 +1,4 @@
-"""Sort the inputs of a call into arguments and slots; literals."""
+"""Sort the inputs of a call into arguments and slots; evaluate literals."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ V = TypeVar("V")
 
 
 class CallInputs(msgspec.Struct, gc=False):
-    """The inputs of a call, sorted; a list or a table that most calls lack is created when something is added."""
+    """The sorted inputs of a call; lists and tables that most calls lack are created on demand."""
 
     arguments: list[Argument] = msgspec.field(default_factory=list)
     slots: Sequence[Slot] = ()
@@ -68,7 +68,7 @@ class CallInputs(msgspec.Struct, gc=False):
         return True
 
     def add_constant(self, label: str | None, value: Json) -> None:
-        """Take a constant as an argument."""
+        """Add a constant as an argument."""
         self._take(label, Constant(value))
         self.literal = True
 
@@ -78,7 +78,7 @@ class CallInputs(msgspec.Struct, gc=False):
             self.unchecked = _behind(self.unchecked, (label, value))
 
     def add_slot(self, slot: Slot) -> None:
-        """Take something that is composed."""
+        """Add a composed slot."""
         self.slots = _behind(self.slots, slot)
 
     def reads(self) -> list[Path]:
@@ -93,7 +93,7 @@ class CallInputs(msgspec.Struct, gc=False):
 
 
 def _with(table: Mapping[K, V], key: K, value: V) -> Mapping[K, V]:
-    """Return a table with an entry more: the same one, unless it is the empty one of all calls."""
+    """Return a table with an added entry, modified in place unless it is the shared empty one."""
     if not isinstance(table, dict):
         return {key: value}
     table[key] = value
@@ -101,7 +101,7 @@ def _with(table: Mapping[K, V], key: K, value: V) -> Mapping[K, V]:
 
 
 def _behind(items: Sequence[V], item: V) -> Sequence[V]:
-    """Return a list with an item appended: the same one, unless there was none."""
+    """Return a list with an item appended, in place unless it is the shared empty one."""
     if not isinstance(items, list):
         return [item]
     items.append(item)
@@ -121,7 +121,7 @@ def take_label(ev: Evaluation, given: CallInputs, label: str, span: Span) -> boo
 
 
 def check_names(ev: Evaluation, given: CallInputs, span: Span) -> None:
-    """Report a plain argument that names another value as an earlier one does: only one of them could be passed on."""
+    """Report an unnamed argument whose name equals that of an earlier one: only one of them could be passed on."""
     new, given.unchecked = given.unchecked, ()
     for label, value in new:
         if label not in given.named:
@@ -134,7 +134,7 @@ def check_names(ev: Evaluation, given: CallInputs, span: Span) -> None:
 
 
 def brackets_at(ev: Evaluation, context: EvaluationContext) -> Brackets:
-    """Return brackets that place steps; they cannot hold a value that is piped to their opening."""
+    """Return brackets that place steps; they cannot hold a value that was piped to their opening."""
     ev.reads_pipe(context)
     if context.piped is None:
         return Brackets(frozenset())
@@ -173,7 +173,7 @@ def is_data(expression: Expression) -> bool:
 
 
 def data_of(ev: Evaluation, expression: Expression) -> Json:
-    """Return the JSON of a literal, an array or an object of literals; anything else in it is reported."""
+    """Return the JSON of a literal, an array or an object of literals; report anything else in it."""
     top: list[Json] = [None]
     waiting: list[tuple[Expression, JsonArray | JsonObject, str | int]] = [(expression, top, 0)]
     while waiting:

@@ -1,4 +1,4 @@
-"""Give equal expressions, and equal values of theirs, equal numbers."""
+"""Assign equal numbers to equal expressions, and to equal values of these."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from instrc.text.source import Span
 
 
 class Identities:
-    """The numbers of one program's expressions and of their values."""
+    """The numbers of a program's expressions and their values."""
 
     def __init__(self) -> None:
         self._numbers: dict[Hashable, int] = {}
@@ -26,7 +26,7 @@ class Identities:
         """Those of groups, by the number of the group."""
 
     def restart(self) -> None:
-        """Forget the steps, as their expressions are going to be evaluated once more."""
+        """Forget the steps before their expressions are evaluated again."""
         self.steps = []
         self._groups = {}
 
@@ -44,7 +44,7 @@ class Identities:
         return self.of("json", dumps(value, indent=False))
 
     def path(self, path: ir.Path) -> Hashable:
-        """Return the identity of a path, independent of where its step was met."""
+        """Return the identity of a path, independent of where its step was encountered."""
         origin = path.origin
         if type(origin) is int:
             step = self.steps[origin]
@@ -66,7 +66,7 @@ class Identities:
                 return tuple((name, self.reading(member)) for name, member in members)
 
     def content(self, content: ir.Filling) -> int:
-        """Return the number of the content of a step or a slot; the contents of the slots in it have their own already."""
+        """Return the number of a step's or slot's content; the contents of nested slots already have theirs."""
         match content:
             case ir.Fusion():
                 called = self.instruction(content.instruction)
@@ -97,11 +97,11 @@ class Identities:
         )
 
     def unit(self, unit: ir.Unit) -> Hashable:
-        """Return the identity of a unit: the number of a step, or the steps of a group and what lies around them."""
+        """Return the identity of a unit: the number of a step, or the steps of a group and what encloses them."""
         return self.steps[unit] if isinstance(unit, int) else ("group", self._groups[unit.number])
 
     def enter(self, group: ir.MixinGroup) -> None:
-        """Give a group its number; those in it have theirs."""
+        """Assign a group its number; nested groups already have theirs."""
         self._groups[group.number] = self.of("group", self.application(group.application), tuple(map(self.unit, group.members)))
 
     def instruction(self, instruction: ir.Instruction) -> int:
@@ -120,11 +120,11 @@ class Identities:
         return tuple(found)
 
     def written(self, arguments: tuple[Written, ...]) -> int:
-        """Return the number of the arguments of a call as they are written, wherever the call is."""
+        """Return the number of a call's arguments as written, independent of the call's place."""
         return self.of("arguments", *((each.label, self.expression(each.value)) for each in arguments))
 
     def expression(self, expression: surface.Expression) -> int:
-        """Return the number of an expression as it is written, wherever it is."""
+        """Return the number of an expression as written, independent of its place."""
         known = self._written
         waiting = [expression]
         while waiting:
@@ -140,7 +140,7 @@ class Identities:
         return known[_key(expression)]
 
     def _signs(self, node: surface.Expression) -> tuple[Hashable, ...]:
-        """Return the identity of an expression aside from its parts."""
+        """Return the identity of an expression without its parts."""
         match node:
             case surface.Name(text) | surface.Uri(text):
                 return ("name", text)
@@ -164,7 +164,7 @@ class Identities:
                 return ("block", *self._block_signs(node))
 
     def _block_signs(self, block: surface.Block) -> list[Hashable]:
-        """Return the identity of a block aside from its expressions."""
+        """Return the identity of a block without its expressions."""
         found: list[Hashable] = [surface.word_of(block), surface.numbers_of(block)]
         for part in surface.parts(block):
             found += [len(part.names), part.condition is None, *(name for name, span in part.names if span is not None)]
@@ -176,7 +176,7 @@ class Identities:
         return found
 
     def _test_signs(self, test: surface.Test) -> Hashable:
-        """Return the identity of a test aside from what it reads."""
+        """Return the identity of a test without the values it reads."""
         match test:
             case surface.Truth():
                 return "truth"

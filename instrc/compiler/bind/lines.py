@@ -1,4 +1,4 @@
-"""Which steps each line of a body writes, or needs through names: effects keep the order of lines."""
+"""The steps that each line of a body contains, or needs through names, since effects keep the order of lines."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from instrc.text.source import Span
 
 
 class LineLog:
-    """The steps that each expression met while it was evaluated, in frames that hold each other."""
+    """The steps encountered in each expression during evaluation, in nested frames."""
 
     def __init__(self, home: Callable[[int], int]) -> None:
         self._home = home
@@ -26,7 +26,7 @@ class LineLog:
         self._open = [0]
 
     def note(self, step: int, span: Span) -> None:
-        """Note that a step was met, and where it is written."""
+        """Record that a step was encountered, and where it is written."""
         self._steps[self._open[-1]].append((step, span))
 
     def new(self) -> int:
@@ -44,29 +44,29 @@ class LineLog:
         return frame
 
     def read(self, frame: int) -> None:
-        """Record that the values of a frame are needed here as well."""
+        """Record that the values of a frame are also needed here."""
         self._parts[self._open[-1]].append(frame)
 
     def begin(self) -> int:
-        """Begin a new frame for what is met next, and return it."""
+        """Start a new frame for the following steps, and return it."""
         frame = self.new()
         self.open(frame)
         return frame
 
     def open(self, frame: int) -> None:
-        """Continue a frame with what is met next."""
+        """Reopen a frame for the following steps."""
         self._open.append(frame)
 
     def close(self) -> None:
-        """Return to the frame around."""
+        """Return to the enclosing frame."""
         self._open.pop()
 
     def note_body(self, frame: int, region: int, lines: Sequence[int]) -> None:
-        """Note that a frame is a called program with lines of its own."""
+        """Record that a frame is a called program with its own lines."""
         self._bodies[frame] = region, lines
 
     def lines(self, region: int, frames: Sequence[int]) -> Lines:
-        """Return the lines of a body by their frames: the steps of its region that no earlier line has met."""
+        """Return the lines of a body by their frames: the steps of its region that no earlier line contains."""
         met: set[int] = set()
         return tuple([self._line(region, frame, met) for frame in frames])
 
@@ -86,7 +86,7 @@ class LineLog:
         return BodyLine(tuple(steps), tuple(bodies))
 
     def repeated(self, bodies: Iterable[Sequence[int]], kinds: Mapping[int, Kind]) -> Iterator[tuple[int, Span, Span]]:
-        """Yield each effect that two lines of a body write, with both places; reads may repeat if only reads lie between."""
+        """Yield each effect that two lines of a body contain, with both places; reads may repeat if only reads are in between."""
         for frames in (*bodies, *(lines for _, lines in self._bodies.values())):
             known: dict[int, tuple[Span, int]] = {}
             changes = 0
@@ -99,7 +99,7 @@ class LineLog:
                 changes += any(kinds[step] == WRITES for step in written)
 
     def _written(self, line: int) -> Iterator[tuple[int, Span]]:
-        """Yield the expressions of a line itself, without those of the names that it reads."""
+        """Yield the expressions of a line itself, without those of names it reads."""
         waiting = [line]
         while waiting:
             here = waiting.pop()

@@ -36,9 +36,9 @@ from instrc.text.source import Span
 
 
 def look_up(name: Name, context: EvaluationContext) -> LocalName | BoundValue | None:
-    """Return the meaning of a name at a place, from braces or blocks around it or from a statement.
+    """Return the meaning of a name at a place: from enclosing braces or blocks, or from a statement.
 
-    Braces name a value by its key or, where nothing else is called so, by its slot.
+    Braces name a value by its key or, if the name is otherwise unused, by its slot.
     """
     if context.keys is None:
         return context.scope.look_up(name.text)
@@ -68,9 +68,9 @@ _ELEMENTS = frozenset({"item", "element", "elem", "it", "x", "i", "current", "th
 
 
 def suggestions(name: Name, scope: Scope, vibes: Sequence[str], reserved: Iterable[str]) -> tuple[str, ...]:
-    """Return up to three names that may have been meant, the likeliest first, or none once too many were compared.
+    """Return up to three probable corrections of a name, likeliest first, or none once too many were compared.
 
-    The name that is being defined at `name` is left out, and vibes are spelled as names of the language.
+    The name being defined at `name` is left out, and vibes are spelled as program names.
     """
     if not scope.program.offers.may_compare(scope.count() + len(vibes)):
         return ()
@@ -88,13 +88,13 @@ def suggestions(name: Name, scope: Scope, vibes: Sequence[str], reserved: Iterab
 
 
 def _values(name: Name, scope: Scope) -> tuple[tuple[str, ...], frozenset[str]]:
-    """Return the names of values that are visible at the place of a name, and those of them that it cannot read."""
+    """Return the names of values visible at a name's place, and those of them that it cannot read."""
     locals_ = scope.visible()
     return (*scope.all_given(), *locals_, *scope.inputs), _defined_here(name, locals_).difference(scope.inputs)
 
 
 def _defined_here(name: Name, locals_: Mapping[str, Binding]) -> frozenset[str]:
-    """Return the local names whose values hold a name: they cannot be read there."""
+    """Return the local names whose values contain a name, so that they cannot be read there."""
     here = name.span
     return frozenset(
         local
@@ -104,7 +104,7 @@ def _defined_here(name: Name, locals_: Mapping[str, Binding]) -> frozenset[str]:
 
 
 def _in_style_of(word: str, vibe: str) -> str:
-    """Return the name of a vibe in the style in which the author wrote `word`: vibes are looked up in any case style."""
+    """Return the name of a vibe in the case style of `word`, as lookup ignores the style."""
     if word[:1].isupper() and "-" not in word:
         instruction = Instruction(vibe, None, None)
         return pascal(instruction.base_name) + vibe.removeprefix(instruction.base_name)
@@ -112,7 +112,7 @@ def _in_style_of(word: str, vibe: str) -> str:
 
 
 def _with_next_word(name: Name) -> str | None:
-    """Return a name with the word that follows it: `find slot` for `find_slot`."""
+    """Return a name joined with the following word: `find slot` for `find_slot`."""
     end = name.span.end
     found = _NEXT.match(name.span.source.text, end)
     return name.text + found[1] if found else None
@@ -130,13 +130,13 @@ def _keys(values: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def is_second_word(name: Name, vibes: Iterable[str]) -> bool:
-    """Return whether a name and the word before it are together the name of a vibe; the word before it is reported."""
+    """Return whether a name and the preceding word together name a vibe; the preceding word is reported."""
     found = _BEFORE.search(name.span.source.text, max(0, name.span.start - _LOOKED_BACK), name.span.start)
     return found is not None and any(comparison_key(found[1] + name.text) == comparison_key(vibe) for vibe in vibes)
 
 
 def misspelt_value(name: Name, scope: Scope) -> bool:
-    """Return whether a bare name is probably a slip for a local name or an input, not an instruction still to be written."""
+    """Return whether a bare name is probably a misspelt local name or input, rather than a future instruction."""
     text = name.span.source.text
     called = text[name.span.end : name.span.end + 100].lstrip()[:1] == "("
     if called or not name.text[:1].islower() or not scope.program.offers.may_compare(scope.count()):
@@ -146,7 +146,7 @@ def misspelt_value(name: Name, scope: Scope) -> bool:
 
 
 def similar_values(name: Name, scope: Scope) -> tuple[str, ...]:
-    """Return the names of values that may have been meant by the name of an instruction."""
+    """Return the names of values that the name of an instruction may be a misspelling of."""
     if not scope.program.offers.may_compare(scope.count()):
         return ()
     values, own = _values(name, scope)
@@ -155,7 +155,7 @@ def similar_values(name: Name, scope: Scope) -> tuple[str, ...]:
 
 
 def with_programs(problem: Problem, reference: str, instructions: InstructionTable) -> Problem:
-    """Return a problem that offers programs as well, where a reference in a program leads nowhere."""
+    """Return a problem that also suggests programs, for an unresolvable reference in a program."""
     if not isinstance(problem, problems.vibes.UnresolvedReference) or problem.nearest:
         return problem
     document, mark, _ = reference.partition("#")
@@ -193,14 +193,14 @@ def undefined_meaning(ev: Evaluation, name: Name, scope: Scope) -> InputName | C
 
 
 def knows(name: str, scope: Scope) -> bool:
-    """Return whether a name is known outside of braces."""
+    """Return whether a name is known outside braces."""
     instructions = scope.program.instructions
     known = is_defined(name, scope) or name in RESERVED or bool(instructions.named(name))
     return known or bool(instructions.programs_named(name))
 
 
 def find_instruction(ev: Evaluation, name: Name, scope: Scope, *, reading: bool = False) -> Instruction | CalledProgram | None:
-    """Look a name up in the registry: an instruction, else a program; with `reading`, a value is expected there."""
+    """Look a name up in the registry: an instruction, or else a program; with `reading`, a value is expected."""
     instructions = scope.program.instructions
     if known := instructions.found.get(name.text):
         return known
@@ -244,7 +244,7 @@ def find_instruction(ev: Evaluation, name: Name, scope: Scope, *, reading: bool 
 
 
 def find_vibe(ev: Evaluation, uri: Uri, scope: Scope) -> Instruction | CalledProgram | None:
-    """Return the instruction that an `aug:` reference leads to, else the program."""
+    """Return the instruction that an `aug:` reference leads to, or else the program."""
     instructions = scope.program.instructions
     try:
         file = instructions.program(uri.text, uri.span)
@@ -258,7 +258,7 @@ def find_vibe(ev: Evaluation, uri: Uri, scope: Scope) -> Instruction | CalledPro
 
 
 def find_in_context(name: Name, context: EvaluationContext) -> BoundValue | None:
-    """Return the value of a name bound by braces or blocks around a place."""
+    """Return the value of a name bound by enclosing braces or blocks."""
     found = look_up(name, context)
     return None if isinstance(found, LocalName) else found
 
@@ -287,7 +287,7 @@ def not_callable(ev: Evaluation, name: Name, scope: Scope, places: tuple[Span, .
 
 
 def alias(ev: Evaluation, expression: Expression, scope: Scope) -> Called | None:
-    """Return the callee that an expression names, through any number of locals, if it does nothing else."""
+    """Return the callee that an expression names, through any number of aliases, if it does nothing else."""
     end, home = ev.ends.end(expression, scope)
     if isinstance(end, Name) and not is_defined(end.text, home):
         found = meaning(ev, end, home)
@@ -296,7 +296,7 @@ def alias(ev: Evaluation, expression: Expression, scope: Scope) -> Called | None
 
 
 def names_a_value(ev: Evaluation, expression: Expression, context: EvaluationContext) -> bool:
-    """Return whether an expression in braces is the bare name of a value that exists already."""
+    """Return whether an expression in braces is the bare name of an existing value."""
     if isinstance(expression, Access):
         return True
     if not isinstance(expression, Name):
@@ -308,7 +308,7 @@ def names_a_value(ev: Evaluation, expression: Expression, context: EvaluationCon
 
 
 def reads_and_calls(ev: Evaluation, expression: Expression, context: EvaluationContext) -> tuple[bool, bool]:
-    """Return whether an object in braces reads values, and whether it calls or sets something as well."""
+    """Return whether an object in braces reads values, and whether it also contains calls or literals."""
     reads = calls = False
     waiting: list[Expression] = [expression]
     while waiting:

@@ -1,4 +1,4 @@
-"""`Process` and its contexts, and the tools that begin a process."""
+"""`Process` and its contexts, and the tools that start a process."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from instrc.text.source import Span
 def idle_keys(
     ev: Evaluation, contexts: list[surface.Expression], placing: set[int], context: EvaluationContext
 ) -> list[surface.Field]:
-    """Return such fields, in order; `placing` are the contexts that place steps, and `context` is that of the process."""
+    """Return keyed fields without new steps, in order; `placing` lists the contexts that place steps."""
     found: list[surface.Field] = []
     known: set[str] = set()
     last_read = {name: index for index, expression in enumerate(contexts) for name in _names(expression)}
@@ -62,7 +62,7 @@ def _fields(expression: surface.Expression) -> list[surface.Field]:
 
 
 def _is_known(ev: Evaluation, value: surface.Expression, known: set[str], context: EvaluationContext) -> bool:
-    """Return whether a value is only the name of something that is there already, or braces around such names or nothing."""
+    """Return whether a value only names existing values, or is braces around such names or nothing."""
     waiting = [value]
     while waiting:
         each = waiting.pop()
@@ -80,7 +80,7 @@ def _is_known(ev: Evaluation, value: surface.Expression, known: set[str], contex
 def process(
     ev: Evaluation, called: Special, written: tuple[Written, ...], span: Span, context: EvaluationContext
 ) -> BoundValue | None:
-    """Make a process cut by hand: its contexts in order, each with the steps that are new in it."""
+    """Create a process divided by hand: its contexts in order, each with its new steps."""
     if called.name != "Process" or not context.exported or context.own:
         ev.report.add(problems.calls.MisplacedContext(at=span, word=called.name))
         return None
@@ -140,7 +140,7 @@ def _open_up(ev: Evaluation, expression: surface.Expression, scope: Scope) -> tu
 
 
 def _block(ev: Evaluation, written: Written, context: EvaluationContext) -> Context | None:
-    """Evaluate a block among the contexts; its label is its key, and a name for the contexts after it."""
+    """Evaluate a block among the contexts; its label is its key, and a name for later contexts."""
     first = len(ev.steps.table)
     value = ev.value(written.value, replace(context, by_hand=False, key=written.label))
     if not isinstance(value, StepResult) or not isinstance(value.path.origin, int):
@@ -161,7 +161,7 @@ def _block(ev: Evaluation, written: Written, context: EvaluationContext) -> Cont
 
 
 def _context(ev: Evaluation, written: Written, context: EvaluationContext, later: dict[str, Span]) -> Context | None:
-    """Evaluate one context; the keys in its braces stay names in the contexts after it."""
+    """Evaluate one context; the keys in its braces remain names in later contexts."""
     expression, annotations = _open_up(ev, written.value, context.scope)
     special = (
         callee_of(ev, expression.callee, context)
@@ -219,7 +219,7 @@ def _context(ev: Evaluation, written: Written, context: EvaluationContext, later
 
 
 def _early(fields: tuple[surface.Field, ...], context: EvaluationContext, later: dict[str, Span]) -> list[surface.Name]:
-    """Return names in the calls of some fields that are keys of this or a later context and not defined yet."""
+    """Return names in the calls of some fields that are keys of this or a later context and not yet defined."""
     found: list[surface.Name] = []
     known: set[str] = set()
     given = context.keys.fields if context.keys else {}
@@ -243,13 +243,13 @@ def _early(fields: tuple[surface.Field, ...], context: EvaluationContext, later:
 
 
 def _unknown(ev: Evaluation, written: Written, keys: BraceNames, scope: Scope) -> dict[str, BoundValue]:
-    """Return the names that a context with a mistake would have defined, so that later contexts are still checked."""
+    """Return the names that an invalid context would have defined, so that later contexts are still checked."""
     names = [*_keys_of(ev, (written,), scope), *([written.label] if written.label else [])]
     return {name: Inner(mistaken=True) for name in names if name not in keys.fields}
 
 
 def _awaits(ev: Evaluation, written: Written, chunk: Context, keys: BraceNames, scope: Scope) -> bool:
-    """Return whether a context of the server only names calls whose `output` it gives: `Server_Context({ found })`."""
+    """Return whether a server context only names calls whose `output` it provides: `Server_Context({ found })`."""
     expression, _ = _open_up(ev, written.value, scope)
     if chunk.executor != "server" or not isinstance(expression, surface.Call):
         return False
@@ -264,7 +264,7 @@ def _awaits(ev: Evaluation, written: Written, chunk: Context, keys: BraceNames, 
 def start(
     ev: Evaluation, instruction: Instruction, written: tuple[Written, ...], span: Span, context: EvaluationContext
 ) -> BoundValue | None:
-    """Make the step that starts a process, with the arguments of its contexts in place."""
+    """Create the step that starts a process, with the arguments of its contexts in place."""
     schema = ev.flat(instruction, span)
     slots: list[Slot] = []
     fields, complete = _launches_fields(ev, instruction, written)
@@ -285,7 +285,7 @@ def start(
 
 
 def _launches_fields(ev: Evaluation, instruction: Instruction, written: tuple[Written, ...]) -> tuple[list[surface.Field], bool]:
-    """Return whether all arguments have names, in braces or in brackets: a plain argument has no slot to go to."""
+    """Return whether all arguments are named, in braces or brackets: an unnamed argument has no slot."""
     fields: list[surface.Field] = []
     complete = True
     for each in written:
@@ -320,7 +320,7 @@ def _place_slot(
 
 
 def _add(ev: Evaluation, instruction: Instruction, slots: tuple[Slot, ...], context: EvaluationContext, span: Span) -> int:
-    """Add the step of a reserved instruction; it reads the piped value, else `prompt`, beside the values in its slots."""
+    """Add the step of a reserved instruction; it reads the piped value, or else `prompt`, besides the values in its slots."""
     given = CallInputs(slots=list(slots))
     ev.reads_pipe(context)
     given.add(None, context.piped if context.piped is not None else StepResult(Path("prompt")))
@@ -336,7 +336,7 @@ def _add(ev: Evaluation, instruction: Instruction, slots: tuple[Slot, ...], cont
 
 
 def launch(ev: Evaluation, written: tuple[Written, ...], span: Span, context: EvaluationContext) -> BoundValue | None:
-    """Make the tool that launches a process kept as a vibe: its name as a constant, and its entry to fill in."""
+    """Create the tool that launches a process vibe: its name as a constant, and its entry to complete."""
     launcher = find_instruction(ev, surface.Name("LaunchProcess", span), context.scope)
     if not isinstance(launcher, Instruction):
         return None

@@ -1,4 +1,4 @@
-"""The names that a program defines: a scope for the whole of it, and one for the body of each block."""
+"""The names that a program defines: a scope for the whole, and one for the body of each block."""
 
 from __future__ import annotations
 
@@ -46,16 +46,16 @@ class BodyNames(msgspec.Struct):
     """Reserved names that the program tries to define; their uses are not reported again."""
 
     def other_body(self, at: Span, defined: Span) -> str:
-        """Return the keyword of the block in whose `else` a place lies, if its first body defines the name used there."""
+        """Return the keyword of the block whose `else` contains a place, if its first body defines the name."""
         found = [word for word, body, other in self.others if _holds(body, defined) and _holds(other, at)]
         return found[-1] if found else ""
 
     def is_in_vain(self, at: Span) -> bool:
-        """Return whether a place lies in the `else` of a `repeat`."""
+        """Return whether a place is in the `else` of a `repeat`."""
         return any(word == "repeat" and _holds(other, at) for word, _, other in self.others)
 
     def defined(self, name: str) -> Span | None:
-        """Return the place where a block defines a name, or names its element so, or `None` if none does."""
+        """Return the place where a block defines a name or its element of that name, or `None`."""
         return next((names[name].name.span for names in self.locals.values() if name in names), self.elements.get(name))
 
 
@@ -67,7 +67,7 @@ _Task: TypeAlias = "surface.WrittenPart | _Close | surface.Expression"
 
 
 def survey(program: surface.Program, known: dict[str, Span | None], reserved: frozenset[str], report: Report) -> BodyNames:
-    """Return the names of all bodies of a program; `known` are the names that the program itself defines."""
+    """Return the names of all bodies of a program; `known` are the names defined by the program itself."""
     found = BodyNames()
     visible = {name: _Visible(None, span) for name, span in known.items()}
     hidden: list[tuple[str, _Visible | None]] = []
@@ -131,7 +131,7 @@ class _Visible(msgspec.Struct, frozen=True, gc=False):
 
 
 def _note(mentioned: set[str], visible: dict[str, _Visible], found: BodyNames) -> None:
-    """Note that names are mentioned, of the program or of the body that defines each, and forget them."""
+    """Record and clear mentioned names, for the program or body that defines each."""
     found.mentioned.update(mentioned)
     for name in mentioned:
         home = visible.get(name)
@@ -167,7 +167,7 @@ def _open(
 def _refuse(
     name: str, span: Span, visible: dict[str, _Visible], reserved: frozenset[str], found: BodyNames, report: Report
 ) -> None:
-    """Report a name that has a meaning already."""
+    """Report a name that already has a meaning."""
     if name in reserved:
         found.refused.add(name)
         report.add(problems.names.ReservedName(at=span, word=name))
@@ -177,13 +177,13 @@ def _refuse(
 
 
 class _Close(msgspec.Struct, frozen=True, gc=False):
-    """The body of a part has been read."""
+    """Marks the end of a part's body."""
 
     part: surface.WrittenPart
 
 
 def _others(block: surface.Repeat | surface.Try) -> Iterator[tuple[str, Span, Span]]:
-    """Yield the parts beside the first body of a block that do not see its names, each with its keyword and that body."""
+    """Yield the parts after the first body of a block that do not see its names, each with its keyword and that body."""
     first = block.first if isinstance(block, surface.Repeat) else None
     word = "repeat" if isinstance(block, surface.Repeat) else "try"
     for name, other in ((word, block.otherwise), ("from", first)):
@@ -206,7 +206,7 @@ class LocalName(msgspec.Struct, frozen=True, gc=False):
 class Scope(msgspec.Struct, frozen=True, eq=False):
     """Names, and where their expressions are evaluated.
 
-    Invariant: no name is defined twice in a scope and those around it, except for names that blocks define.
+    Invariant: no name is defined twice in nested scopes, except for names that blocks define.
     """
 
     number: int
@@ -228,7 +228,7 @@ class Scope(msgspec.Struct, frozen=True, eq=False):
     """Value read by a call without arguments."""
 
     def look_up(self, name: str) -> LocalName | BoundValue | None:
-        """Return the definition of a local name, or the value that a block binds to it, here or further out."""
+        """Return the definition of a local name, or the value that a block binds to it, in this or an outer scope."""
         scope: Scope | None = self
         while scope is not None:
             binding = scope.locals.get(name)
@@ -245,30 +245,30 @@ class Scope(msgspec.Struct, frozen=True, eq=False):
         return found if isinstance(found, LocalName) else None
 
     def value(self, name: str) -> BoundValue | None:
-        """Return the value that a block around this place binds to a name."""
+        """Return the value that an enclosing block binds to a name."""
         found = self.look_up(name)
         return None if isinstance(found, LocalName) else found
 
     def outwards(self) -> Iterator[Scope]:
-        """Yield this scope and those around it, from the inside."""
+        """Yield this scope and the enclosing ones, from inside out."""
         scope: Scope | None = self
         while scope is not None:
             yield scope
             scope = scope.outer
 
     def visible(self) -> dict[str, surface.Binding]:
-        """Return every local name that can be seen here, with its statement."""
+        """Return every visible local name with its statement."""
         found: dict[str, surface.Binding] = {}
         for scope in self.outwards():
             found = {**scope.locals, **found}
         return found
 
     def count(self) -> int:
-        """Return how many names of values can be seen here."""
+        """Return the number of visible names of values."""
         return len(self.inputs) + sum(len(scope.locals) + len(scope.given) for scope in self.outwards())
 
     def all_given(self) -> tuple[str, ...]:
-        """Return every name that a block around this place binds, the innermost first."""
+        """Return every name bound by an enclosing block, innermost first."""
         return tuple(dict.fromkeys(name for scope in self.outwards() for name in scope.given if self.value(name) is not None))
 
     def is_input(self, name: str) -> bool:
@@ -279,7 +279,7 @@ class Scope(msgspec.Struct, frozen=True, eq=False):
 class ProgramNames(msgspec.Struct, frozen=True, eq=False):
     """The names that one program defines.
 
-    Invariant: none is defined twice, none is reserved.
+    Invariant: none is defined twice, and none is reserved.
     """
 
     program: surface.Program
@@ -304,7 +304,7 @@ class ProgramNames(msgspec.Struct, frozen=True, eq=False):
         return Scope(0, self.locals, self.inputs, self)
 
     def schemas(self) -> dict[str, Json]:
-        """Return the schema of each input, in order; one without a schema takes anything."""
+        """Return the schema of each input, in order; one without a schema accepts anything."""
         found: dict[str, Json] = {"prompt": {}}
         for statement in self.declared:
             said = statement.annotation
@@ -313,13 +313,13 @@ class ProgramNames(msgspec.Struct, frozen=True, eq=False):
 
 
 class Ends:
-    """The definitions behind names that only stand for other names."""
+    """Resolves aliases to their definitions."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[int, str], tuple[surface.Expression, Scope]] = {}
 
     def end(self, expression: surface.Expression, scope: Scope) -> tuple[surface.Expression, Scope]:
-        """Return the end of an expression through names that only name others, and its place; one of its names for a cycle."""
+        """Return the end of a chain of aliases, and its scope; for a cycle, one of its names."""
         way: list[tuple[int, str]] = []
         while isinstance(expression, surface.Name):
             found = scope.find(expression.text)
@@ -336,7 +336,7 @@ class Ends:
         return expression, scope
 
     def is_alias(self, found: LocalName) -> bool:
-        """Return whether a local name is another name of an instruction, without looking that up."""
+        """Return whether a local name is an alias of an instruction, without looking that up."""
         value = found.binding.value
         if isinstance(value, surface.Call) or not isinstance(value, surface.Name | surface.Uri):
             return False
@@ -350,7 +350,7 @@ def is_defined(name: str, scope: Scope) -> bool:
 
 
 def goal(expression: surface.Expression, scope: Scope) -> str | None:
-    """Return the goal that an expression states as the first stage of a pipe: a string, or a local name of one."""
+    """Return the goal in the first stage of a pipe: a string, or a local name of one."""
     seen: set[tuple[int, str]] = set()
     while True:
         match expression:
@@ -369,7 +369,7 @@ def goal(expression: surface.Expression, scope: Scope) -> str | None:
 
 
 def timing_words(annotation: str | dict[str, Json] | None) -> tuple[str, ...]:
-    """Return the words of an annotation that set a deadline or a delay."""
+    """Return the keys of an annotation that set a deadline or a delay."""
     return tuple(word for word in TIMING if isinstance(annotation, dict) and word in annotation)
 
 
@@ -379,19 +379,19 @@ RESERVED = frozenset({"StartProcess", "prompt", *SPECIAL})
 
 
 class InputName(Struct, frozen=True):
-    """A name of the request or of a declared input."""
+    """The name of the request or of a declared input."""
 
     name: str
 
 
 class Special(Struct, frozen=True):
-    """One of the names with a meaning of their own: `Process` and its contexts, `LaunchProcess`, `Fail`."""
+    """A name with a special meaning: `Process` and its contexts, `LaunchProcess`, `Fail`."""
 
     name: str
 
 
 class CalledProgram(Struct, frozen=True):
-    """A program of the registry, which is called like an instruction."""
+    """A program in the registry, called like an instruction."""
 
     file: ProgramFile
     export: str | None
@@ -410,7 +410,7 @@ Meaning: TypeAlias = LocalName | InputName | Called
 
 
 def define(program: Parsed, report: Report, instructions: InstructionTable, calls: tuple[ProgramFile, ...] = ()) -> ProgramNames:
-    """Collect the names of a program; a name that is defined twice or reserved is reported and left out."""
+    """Collect the names of a program; duplicate and reserved names are reported and left out."""
     locals_: dict[str, surface.Binding] = {}
     inputs: dict[str, Span | None] = {"prompt": None}
     declared: list[surface.Input] = []
@@ -446,9 +446,9 @@ def define(program: Parsed, report: Report, instructions: InstructionTable, call
 
 
 def _hides_instruction(statement: surface.Binding | surface.Input, instructions: InstructionTable) -> bool:
-    """Return whether a value is called as instructions are, and has the name of one; an alias and a tool may have it.
+    """Return whether a value has the name of an instruction, in a style used for instructions; aliases and tools may.
 
-    Where it is also called like an instruction, that is the mistake.
+    If it is also called like an instruction, that is reported instead.
     """
     text, source = statement.name.text, statement.span.source.text
     if not text[0].isupper() or re.search(rf"\b{text}\s*\(|\|\s*{text}\b", source):

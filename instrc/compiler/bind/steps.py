@@ -1,4 +1,4 @@
-"""The steps of one export while it is bound: equal expressions are one step."""
+"""The steps of one export during binding: equal expressions are one step."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from instrc.text.source import Span
 
 
 class Foreseen(msgspec.Struct, frozen=True):
-    """The results of evaluating the same expressions before; regions are identified by labels, which are always the same."""
+    """Results of a previous evaluation of the same expressions; regions are identified by labels, which are stable."""
 
     steps: frozenset[tuple[int, int]]
     """Steps that an outer region will have, by region and identity; an equal step in a block is the same one."""
@@ -31,7 +31,7 @@ NOTHING_FORESEEN = Foreseen(frozenset(), MappingProxyType({}))
 
 
 class EvaluationContext(msgspec.Struct, frozen=True, gc=False):
-    """The surroundings of an expression."""
+    """The context of an expression."""
 
     scope: Scope
     """Visible names."""
@@ -64,7 +64,7 @@ class EvaluationContext(msgspec.Struct, frozen=True, gc=False):
     """Whether it is inside `Process`, where nothing is inserted."""
 
     def inside(self) -> EvaluationContext:
-        """Return the place of an argument: nothing that belongs to the call itself goes down to it."""
+        """Return the context of an argument, without what belongs to the call itself."""
         own = self.own or self.direct or self.filling or self.placing or self.exported or self.annotations
         if not own and self.key is None and self.timing is ir.NO_TIMING:
             return self
@@ -73,21 +73,21 @@ class EvaluationContext(msgspec.Struct, frozen=True, gc=False):
         )
 
     def given_to(self, brackets: Brackets) -> EvaluationContext:
-        """Return the place of the argument of placing brackets."""
+        """Return the context of an argument in placing brackets."""
         return replace(self, brackets=brackets, direct=True, annotations=(), exported=False)
 
     def alone(self, brackets: Brackets | None, home: Scope) -> EvaluationContext:
-        """Return the place of a local's own expression, as if it stood where the name does; keys of braces are no names in it."""
+        """Return the context of a local's expression, as if written at the name; keys of braces are not visible in it."""
         if not self.own and self.scope is home and self.keys is home.keys and self.brackets is brackets:
             return self  # as it is in most bodies
         return replace(self, own=False, keys=home.keys, brackets=brackets, scope=home)
 
     def at_home(self, home: Scope) -> EvaluationContext:
-        """Return the place of a local's own expression where the name is read in a block further in: it is evaluated at home."""
+        """Return the context of a local's expression that an inner block reads: it is evaluated in its own scope."""
         return EvaluationContext(home, home.region, home.piped, keys=home.keys)
 
     def find(self, name: str) -> BoundValue | None:
-        """Return the value that braces around this place bind to a name."""
+        """Return the value that enclosing braces bind to a name."""
         return self.keys.find(name) if self.keys else None
 
 
@@ -96,7 +96,7 @@ PRIVATE = "\0"
 
 
 class Steps:
-    """A table of steps in evaluation order, of the program and of all its blocks."""
+    """The steps of a program and all its blocks, in evaluation order."""
 
     def __init__(self, identities: Identities, foreseen: Foreseen = NOTHING_FORESEEN) -> None:
         self.table: list[ir.Step] = []
@@ -146,9 +146,9 @@ class Steps:
         chosen: tuple[ir.Path, ...] = (),
         same: int | None = None,
     ) -> int:
-        """Return the number of a step, a new one unless an equal expression has one already, here or in a block around.
+        """Return the number of a step, reusing that of an equal expression in this or an enclosing block.
 
-        The values it `reads` are listed once each.  `same` is the result of `Identities.kind`, where it is known.
+        The values it `reads` have no duplicates.  `same` is the result of `Identities.kind`, if known.
         """
         identities, timing = self.identities, context.timing
         given = identities.arguments(arguments)
@@ -170,7 +170,7 @@ class Steps:
         return number
 
     def one(self, step: ir.Step, ident: int, context: EvaluationContext) -> int:
-        """Return the number of a step equal to this one, which is added to the table if there is none."""
+        """Return the number of a step equal to this one, adding it if there is none."""
         number = self._one(step, ident, context)
         self.log.note(number, step.span)
         return number
@@ -202,7 +202,7 @@ class Steps:
         return step.number
 
     def _know(self, ident: int, number: int, region: int) -> None:
-        """Note that a region has a step of an identity."""
+        """Record that a region has a step of an identity."""
         places = self._known.get(ident)
         if places is None:
             self._known[ident] = {region: [number]}
@@ -214,7 +214,7 @@ class Steps:
         places.setdefault(region, []).append(number)
 
     def _find(self, places: dict[int, list[int]], step: ir.Step, region: int, *, only_here: bool) -> int | None:
-        """Return an equal step of a region or of one around it; `places` are those of its identity."""
+        """Return an equal step of a region or an enclosing one; `places` are those of its identity."""
         while region >= 0:
             found = next((number for number in places.get(region, ()) if self._alike(self.table[number], step)), None)
             if found is not None or only_here:
@@ -223,13 +223,13 @@ class Steps:
         return None
 
     def _alike(self, known: ir.Step, step: ir.Step) -> bool:
-        """Return whether two steps of one identity read the very same values; mixins may have made the first one read more."""
+        """Return whether two steps of one identity read the same values, as mixins may have made the first one read more."""
         if step.executor == "block":  # what it reads may be a step of a block around it that the other has in itself
             return self.places.names(known) == self.places.names(step)
         return known.arguments == step.arguments and known.reads[: len(step.reads)] == step.reads
 
     def _expecting(self, known: int, step: ir.Step, region: int) -> int:
-        """Return the outermost region that expects a step and sees all that it reads, else the one in which it was met."""
+        """Return the outermost region that expects a step and sees all that it reads, or else the current one."""
         best = region
         while region >= 0:
             if (self.regions.labels[region], known) in self._expected and self._sees(region, step):
@@ -238,19 +238,19 @@ class Steps:
         return best
 
     def _sees(self, region: int, step: ir.Step) -> bool:
-        """Return whether everything that a step reads is there in a region."""
+        """Return whether everything that a step reads exists in a region."""
         return all(self.regions.around(self.regions.home_of(path), region) for path in (*step.reads, *step.needs))
 
     def among(self, region: int) -> list[int]:
-        """Return the steps of a region that are steps of their own right or lie in one of these."""
+        """Return the steps of a region that are independent or nested in one of these."""
         return [number for number in self.regions.steps[region] if number not in self.dissolved]
 
     def open_region(self, outer: int, written: Span) -> int:
-        """Return the number of a new region, which is written at some place, inside another."""
+        """Return the number of a new region, written at some place, inside another one."""
         return self.regions.open(outer, self.places.label(outer, written))
 
     def identity(self, region: ir.Region) -> int:
-        """Return the number shared by bodies that are written alike, even if one of them reads what another contains."""
+        """Return the number shared by bodies with equal source, even if one reads what another contains."""
         return self.identities.of(
             "region",
             self.places.carried.get(region.number, ()),
@@ -259,20 +259,20 @@ class Steps:
         )
 
     def drop(self, regions: Iterable[int]) -> None:
-        """Forget the steps of regions and of all in them, as of a block that is equal to another."""
+        """Remove the steps of regions and nested regions, for a block that equals another one."""
         for region in self.regions.within(regions):
             self.dropped.add(region)
             self.dissolved.update(self.regions.steps[region])
 
     def is_dropped(self, path: ir.Path) -> bool:
-        """Return whether a path leads to a step or a name of a block that has been forgotten."""
+        """Return whether a path leads to a removed step, or to a name of a removed block."""
         origin = path.origin
         return origin.block in self.dropped if isinstance(origin, ir.Local) else origin in self.dissolved
 
     def apply(self, application: ir.Application, brackets: Brackets, region: int, *, whole: bool) -> tuple[ir.Unit, ...]:
-        """Put a mixin around the contents of brackets in a region and return that, or nothing if they are empty.
+        """Put a mixin around the contents of brackets in a region and return the result, or nothing if they are empty.
 
-        Applied around one step it becomes part of that step, unless it received a `whole` object.
+        Around a single step it becomes part of that step, unless it received a `whole` object.
         """
         ident = (self.identities.application(application), brackets.state(), whole)
         self._mixed.setdefault(region, []).append((ident[0], tuple(brackets.mentioned), whole))
@@ -314,7 +314,7 @@ class Steps:
         return TakenUnit(number, depth + 1)
 
     def fill(self, brackets: Brackets, context: EvaluationContext) -> tuple[ir.Unit, ...]:
-        """Return the contents of brackets, for a slot; the same for the same slot of an equal expression."""
+        """Return the contents of brackets for a slot, the same for the same slot of an equal expression."""
         ident = (context.braces, brackets.state())
         units = self._filled.get(ident)
         if units is None:
@@ -322,7 +322,7 @@ class Steps:
         return units
 
     def _free(self, units: tuple[ir.Unit, ...]) -> tuple[ir.Unit, ...]:
-        """Return the units that lie in no group or slot: an equal mixin may have been taken into one elsewhere."""
+        """Return the units in no group or slot: an equal mixin may have been moved into one elsewhere."""
         return tuple(
             unit
             for unit in units
@@ -330,14 +330,14 @@ class Steps:
         )
 
     def dissolve(self, number: int, brackets: Brackets) -> None:
-        """Record that a step no longer stands alone: it has become the content of a slot."""
+        """Record that a step has become the content of a slot."""
         self.dissolved.add(number)
         self.inside.add(number)
         brackets.written.discard(number)
         brackets.inner.pop(number, None)
 
     def parts(self, value: BoundValue) -> dict[str, BoundValue]:
-        """Return the sources of the slots of the step that a value is the result of, by name."""
+        """Return the sources of a step's slots by name, for the step whose result a value is."""
         if not isinstance(value, StepResult) or not isinstance(value.path.origin, int) or value.path.tail:
             return {}
         content = self.table[value.path.origin].content
@@ -351,7 +351,7 @@ class Steps:
         }
 
     def take_in(self, units: Iterable[ir.Unit]) -> None:
-        """Note that units lie in a slot now."""
+        """Record that units are now in a slot."""
         units = tuple(units)
         for unit in units:
             for number in _numbers(unit):
@@ -365,7 +365,7 @@ class Steps:
                 self.groups.pop(_numbers(unit)[0], None)
 
     def units(self, among: Iterable[int] | None = None, region: int = 0) -> tuple[ir.Unit, ...]:
-        """Return the steps and groups of a region that stand alone, in evaluation order."""
+        """Return the independent steps and groups of a region, in evaluation order."""
         chosen = self.regions.steps[region] if among is None else sorted(set(among))
         if not self.groups and not self.inside:
             return tuple(chosen)
@@ -387,7 +387,7 @@ PROGRAM = 0
 
 
 class Regions:
-    """Which steps lie in which region, and which region in which; a region is met after those around it."""
+    """Tracks which steps and regions are in which region; outer regions are created first."""
 
     def __init__(self) -> None:
         self.steps: list[list[int]] = [[]]
@@ -414,29 +414,29 @@ class Regions:
         return number
 
     def take(self, step: int, region: int) -> None:
-        """Note that the next step lies in a region."""
+        """Record that the next step is in a region."""
         self._home.append(region)
         self.steps[region].append(step)
 
     def home(self, origin: int | str) -> int:
-        """Return the region of a step; that of an input is the program."""
+        """Return the region of a step, or the program for an input."""
         return self._home[origin] if isinstance(origin, int) else PROGRAM
 
     def home_of(self, path: ir.Path) -> int:
-        """Return the region in which a path begins: that of a step or of a block's name; the program for an input."""
+        """Return the region in which a path begins: that of a step or a block's name, or the program for an input."""
         origin = path.origin
         if isinstance(origin, int):
             return self._home[origin]
         return PROGRAM if isinstance(origin, str) else origin.block
 
     def around(self, outer: int, inner: int) -> bool:
-        """Return whether a region lies around another."""
+        """Return whether one region contains another."""
         while inner > outer:
             inner = self.outer[inner]
         return inner == outer
 
     def within(self, regions: Iterable[int]) -> list[int]:
-        """Return some regions and all regions in them."""
+        """Return some regions and all nested ones."""
         found = list(regions)
         for region in found:  # grows while it is walked
             found += self._inner[region]
@@ -447,7 +447,7 @@ _NO_NAMES: frozenset[ir.Local] = frozenset()
 
 
 class BlockPlaces:
-    """The places of the blocks of one export while it is bound."""
+    """The places of one export's blocks during binding."""
 
     def __init__(self, regions: Regions, identities: Identities, foreseen: Mapping[int, int]) -> None:
         self.carried: dict[int, tuple[object, ...]] = {}
@@ -467,23 +467,23 @@ class BlockPlaces:
         """By the identity of blocks: the label of each one's place, the region it was evaluated in, its step."""
 
     def note_carried(self, region: int, unread: Iterable[Hashable]) -> None:
-        """Note what lines of a region, or of a program that is called in it, give that nothing reads."""
+        """Record values of lines that nothing reads, in a region or a program called in it."""
         self.carried[region] = (*self.carried.get(region, ()), *unread)
 
     def label(self, outer: int, written: Span) -> int:
-        """Return the identity of a place in a region, equal whenever the same expressions are evaluated again."""
+        """Return the identity of a place in a region, stable across evaluations of the same expressions."""
         place = self._identities.of("place", self._regions.labels[outer], written)
         count = self._met[place] = self._met.get(place, 0) + 1
         return self._identities.of("placed", place, count)
 
     def region_of(self, place: int, region: int) -> int:
-        """Return the region that a block belongs to which is written in another."""
+        """Return the region that a block belongs to, written in another one."""
         label = self._foreseen.get(place)
         found = region if label is None else self._regions.labelled.get(label, region)
         return found if self._regions.around(found, region) else region
 
     def note(self, place: int, region: int, ident: int, step: ir.Step, *, new: bool) -> None:
-        """Note that a block written in a region came out as a step, which is `new` or was there already."""
+        """Record that a block in a region became a step, which is `new` or already existed."""
         home = self._regions.home(step.number)
         if home != region:
             self.moved[place] = self._regions.labels[home]
@@ -495,11 +495,11 @@ class BlockPlaces:
         like.append((place, region, step.number))
 
     def names(self, step: ir.Step) -> frozenset[ir.Local]:
-        """Return the names of blocks around a step that it depends on, directly or through the values it reads."""
+        """Return the names of enclosing blocks that a step depends on, directly or through the values it reads."""
         return self._names.get(step.number, _NO_NAMES)
 
     def note_names(self, step: ir.Step) -> None:
-        """Compute the names of blocks on which a step depends."""
+        """Compute the block names on which a step depends."""
         if not self.name_anything:
             return
         found = _NO_NAMES
@@ -517,5 +517,5 @@ class BlockPlaces:
 
 
 def slot_reads(slots: tuple[ir.Slot, ...]) -> tuple[ir.Path, ...]:
-    """Return the values that the calls fused into some slots read."""
+    """Return the values read by calls fused into slots."""
     return tuple(path for slot in slots for path in slot.reads)

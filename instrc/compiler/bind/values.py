@@ -1,4 +1,4 @@
-"""The values of expressions while a program is bound."""
+"""The values of expressions during binding."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class StepResult(msgspec.Struct, frozen=True, gc=False):
 
 
 class Inner(msgspec.Struct, frozen=True, gc=False):
-    """The content of an earlier field of the same braces: the model sees it, nothing is read."""
+    """The content of an earlier field of the same braces, which the model sees without a read."""
 
     mistaken: bool = False
     """Whether it replaces something omitted by a mistake, so that its uses are not reported again."""
@@ -50,7 +50,7 @@ BoundValue: TypeAlias = StepResult | Inner | Members | Data | Cut
 
 
 class BraceNames(msgspec.Struct, frozen=True, gc=False):
-    """Names bound by braces for their contents; inner ones first."""
+    """Names that braces bind for their contents, inner ones first."""
 
     fields: dict[str, BoundValue]
     outer: BraceNames | None
@@ -72,7 +72,7 @@ class BraceNames(msgspec.Struct, frozen=True, gc=False):
         return None
 
     def path_to_part(self, name: str) -> str | None:
-        """Return the path to a slot of that name, as far as a key leads to it, or `None` if there is no such slot."""
+        """Return the path to a slot of that name, as far as keys lead to it, or `None`."""
         part = self.part(name)
         if not isinstance(part, StepResult):
             return None
@@ -107,7 +107,7 @@ def paths_read(value: BoundValue) -> list[Path]:
 
 
 class Readable(Protocol):
-    """As much of a step as this module looks at."""
+    """The part of a step that this module uses."""
 
     @property
     def reads(self) -> tuple[Path, ...]:
@@ -115,16 +115,16 @@ class Readable(Protocol):
 
 
 class TakenUnit(msgspec.Struct, frozen=True):
-    """A unit that a mixin has taken, and how many mixins lie around it now."""
+    """A unit taken by a mixin, and the current number of enclosing mixins."""
 
     unit: Unit
     depth: int
 
 
 class Brackets(msgspec.Struct):
-    """The brackets of a mixin, or of something else that places steps, while they are read.
+    """The brackets of a mixin, or of another construct that places steps, during evaluation.
 
-    A mixin holds the model steps written in its brackets, except those that something it cannot hold needs first:
+    A mixin holds the model steps in its brackets, except those needed first by something it cannot hold:
     a step of the server or of a person, a piped value, a local name inside a call.
     """
 
@@ -140,28 +140,28 @@ class Brackets(msgspec.Struct):
     """Steps taken by mixins inside these brackets."""
 
     def note(self, number: int, identity: int, *, held: bool) -> None:
-        """Note a step that is written here, and whether a mixin may hold it."""
+        """Record a step written here, and whether a mixin may hold it."""
         self.mentioned[identity] = None
         (self.written if held else self.barriers).add(number)
 
     def keep_out(self, paths: Iterable[Path]) -> None:
-        """Keep everything that is needed by values read here out of groups."""
+        """Keep everything needed by values read here out of groups."""
         self.barriers.update(path.origin for path in paths if isinstance(path.origin, int))
 
     def hand_to(self, outer: Brackets) -> None:
-        """Pass the steps of these brackets on to the brackets around them."""
+        """Pass the steps of these brackets on to the enclosing brackets."""
         outer.written |= self.written
         outer.mentioned |= self.mentioned
         outer.barriers |= self.barriers
         outer.inner |= self.inner
 
     def taken(self) -> tuple[Unit, ...]:
-        """Return the units that mixins within these brackets have taken, each once."""
+        """Return the units taken by mixins within these brackets, without duplicates."""
         units = (taken.unit for taken in self.inner.values())
         return tuple({("step", each) if isinstance(each, int) else ("group", each.number): each for each in units}.values())
 
     def state(self) -> tuple[object, ...]:
-        """Return a key: brackets with equal keys hold the same."""
+        """Return a key: brackets with equal keys hold the same contents."""
         inner = tuple(sorted((number, taken.depth) for number, taken in self.inner.items()))
         return tuple(sorted(self.written)), tuple(sorted(self.barriers | self.piped)), inner
 
@@ -169,7 +169,7 @@ class Brackets(msgspec.Struct):
 def units_held(brackets: Brackets, steps: Sequence[Readable], homes: set[int]) -> tuple[Unit, ...]:
     """Return the contents of brackets, as units in evaluation order.
 
-    `homes` are the steps that lie in something already; only those that a mixin within the brackets took can be taken over.
+    `homes` are steps that are already placed; only those taken by a mixin within the brackets can be moved.
     """
     if not brackets.written:
         return ()
@@ -204,7 +204,7 @@ def step_numbers(units: Sequence[Unit]) -> list[int]:
 
 
 def nested_steps(steps: Mapping[int, Step], units: Sequence[Unit]) -> dict[int, tuple[int, ...]]:
-    """Return the steps that lie inside slots, by the step that holds them, or the first of the group that does."""
+    """Return the steps in slots, by the step that holds them, or the first step of the group that does."""
     found: dict[int, tuple[int, ...]] = {}
     waiting: list[Unit] = list(units)
     while waiting:
@@ -226,7 +226,7 @@ def nested_steps(steps: Mapping[int, Step], units: Sequence[Unit]) -> dict[int, 
 
 
 def _blocks(contents: Iterable[Content]) -> list[StepObject]:
-    """Return the objects of steps in some contents, at any depth of slots but not inside each other."""
+    """Return the objects of steps in contents, at any depth of slots but not nested in each other."""
     found: list[StepObject] = []
     waiting = [each for each in contents if not is_lone_instruction(each)]
     while waiting:

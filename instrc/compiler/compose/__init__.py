@@ -1,1 +1,1 @@
-"""Graph to graph of flat schemas, and the checks that need these."""
+"""Graph to graph of flat schemas, and checks that need the schemas."""

@@ -1,4 +1,4 @@
-"""Find conditions that always or never hold, and what they are about."""
+"""Find conditions that are always or never true, and conditions that no round changes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from instrc.text.source import Span
 
 
 def check_conditions(graph: ir.Graph, outcomes: Outcomes, report: Report) -> None:
-    """Report conditions that always hold or never, by the schemas of their values, and those that no round changes."""
+    """Report conditions that are always or never true by the schemas of their values, and those that no round changes."""
     for step in graph.blocks():
         _check_compared(ir.tests_of(step.content), outcomes, report)
         _check_cases(step.content, outcomes, report)
@@ -46,7 +46,7 @@ def check_conditions(graph: ir.Graph, outcomes: Outcomes, report: Report) -> Non
 
 
 def _check_compared(tests: tuple[ir.Test, ...], outcomes: Outcomes, report: Report) -> None:
-    """Report two paths that are compared although nothing that they lead to is ever equal."""
+    """Report two compared paths whose values can never be equal."""
     for test, other in pairwise(tests):
         if test.compared in {None, "other"}:
             continue
@@ -68,7 +68,7 @@ def _check_compared(tests: tuple[ir.Test, ...], outcomes: Outcomes, report: Repo
 
 
 def _check_same(test: ir.Test, outcomes: Outcomes, report: Report) -> None:
-    """Report a path that is compared with itself."""
+    """Report a path compared with itself."""
     if test.compared in {"differs", "exclusiveMinimum", "exclusiveMaximum"}:
         report.add(problems.blocks.NeverTrue(at=test.span, advice="both paths are the same: compare with another one"))
     elif not outcomes.may_be_null(test.path):
@@ -76,7 +76,7 @@ def _check_same(test: ir.Test, outcomes: Outcomes, report: Report) -> None:
 
 
 def _check_cases(content: ir.Content, outcomes: Outcomes, report: Report) -> None:
-    """Report cases that nothing satisfies, cases that are all there is, and a branch whose cases an earlier one has taken."""
+    """Report cases that are never true, cases that cover everything, and a branch whose cases an earlier one covers."""
     taken: list[ir.Test] = []
     for part in ir.parts_of(content):
         cases = ir.alternatives(part.condition or part.until)
@@ -136,7 +136,7 @@ def _listed(schema: Json) -> list[Json] | None:
 
 
 def _excludes_all(schemas: list[Json]) -> bool:
-    """Return whether no value satisfies all of some schemas, as far as numbers go."""
+    """Return whether numeric bounds alone exclude every value that satisfies some schemas."""
     if not isinstance(schemas[0], dict) or not own_kinds(schemas[0]) <= {"integer", "number"}:
         return any(disjoint(one, other) for one, other in combinations(schemas, 2))
     try:
@@ -156,7 +156,7 @@ def _around(tests: list[ir.Test]) -> Span:
 
 
 def _is_all_there_is(whole: Json, cases: list[list[ir.Test]]) -> bool:
-    """Return whether each value of a schema satisfies one of some cases, although none of them holds for all."""
+    """Return whether each value of a schema satisfies one of some cases, although no case covers all."""
     if any(test.compared for case in cases for test in case):
         return False
     values = _listed(whole)
@@ -192,7 +192,7 @@ def _covers(earlier: ir.Test, case: list[ir.Test]) -> bool:
 
 
 def _missed_format(schema: Json, test: ir.Test) -> str | None:
-    """Return why a value never equals any of those that a condition names: they have not its format, or `None` if it may."""
+    """Return why a value can never equal those in a condition: they lack its format; `None` if it can."""
     named = test.schema if isinstance(test.schema, dict) else {}
     values = [named["const"]] if "const" in named else listing(named.get("enum"))
     faults = [missed_format(value, schema) for value in values]
@@ -212,7 +212,7 @@ _LIMITS = {"minimum": "at least", "exclusiveMinimum": "over", "maximum": "at mos
 
 
 def _advice(schema: Json, test: ir.Test) -> str:
-    """Return the test to write instead of one of a value of another kind, or of a value that is never `true`."""
+    """Return the test to write instead of one for a value of another type, or one that is never `true`."""
     said = schema.get("type") if isinstance(schema, dict) else None
     kinds = {said} if isinstance(said, str) else set(as_texts(said or []))
     asked = test.schema.get("const") if isinstance(test.schema, dict) else None
@@ -234,6 +234,6 @@ def _advice(schema: Json, test: ir.Test) -> str:
 
 
 def numbers_in(graph: ir.Graph, body: ir.Region) -> set[int | str | ir.Local]:
-    """Return the steps of a body, those inside others included."""
+    """Return the steps of a body, including nested ones."""
     found: set[int | str | ir.Local] = set(step_numbers(body.units))
     return found | {inner for number in step_numbers(body.units) for inner in graph.inner.get(number, ())}

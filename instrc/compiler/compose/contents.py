@@ -1,4 +1,4 @@
-"""Compose the schema of a step or a slot: fill its slots, add its annotations, put mixins around it."""
+"""Compose the schema of a step or slot: fill its slots, add its annotations, apply mixins."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ _ANNOTATION = "/allOf/1"
 
 
 class Filled(Struct, frozen=True):
-    """The content of a slot: its place, its instruction if it has one, and its address if it is inserted by reference."""
+    """The content of a slot: its place, its instruction if any, and its address if inserted by reference."""
 
     at: Span
     written: FoundInstruction | None
@@ -86,9 +86,9 @@ Fillings: TypeAlias = Mapping[str, Filled]
 
 
 def with_places(problem: Problem, written: Sequence[FoundInstruction], at: Span, fillings: Fillings | None = None) -> Problem:
-    """Return a contradiction between an instruction and the schema behind it with both places; any other problem unchanged.
+    """Return a contradiction between an instruction and an added schema with both places; any other problem unchanged.
 
-    That schema is an annotation, or `fillings` of slots.  `written` are the instruction, and the mixins around it.
+    The added schema is an annotation, or `fillings` of slots.  `written` are the instruction and its mixins.
     """
     if not isinstance(problem, problems.schemas.Contradiction) or problem.at is not None:
         return problem
@@ -127,7 +127,7 @@ def _place_origin(
 
 
 def _in_filling(origin: problems.schemas.Origin, pointer: str, filled: Filled) -> problems.schemas.Origin:
-    """Return the place of a keyword in the content of a slot: in its vibe, else in the program."""
+    """Return the place of a keyword in the content of a slot: in its vibe, or else in the program."""
     found = None
     if filled.written is not None and filled.written[0].uri is not None:
         found = _in_vibe(origin, filled.written[0].uri, pointer, filled.written[1])
@@ -135,7 +135,7 @@ def _in_filling(origin: problems.schemas.Origin, pointer: str, filled: Filled) -
 
 
 def _in_vibe(origin: problems.schemas.Origin, uri: str, pointer: str, registry: Registry) -> problems.schemas.Origin | None:
-    """Return where a keyword of a flat instruction was written, in its vibe or in one that this refers to; `None` if nowhere."""
+    """Return where a keyword of a flat instruction was written, in its vibe or one it refers to, or `None`."""
     base, _, fragment = uri.partition("#")
     try:
         schema: Json = {"$ref": uri} if fragment else registry.load(base).schema
@@ -164,9 +164,9 @@ Locate: TypeAlias = Callable[[str], Span | None]
 
 
 def impossible(schema: Json, place: Span, locate: Locate) -> Iterator[Problem]:
-    """Yield why a step with a flat schema, used at a place, cannot be filled in.
+    """Yield the reasons why a step with a flat schema, used at a place, is unsatisfiable.
 
-    `locate` finds a part of it in its vibe; `None` for a schema that is written at the place itself.
+    `locate` finds a part of it in its vibe; `None` for a schema written at the place itself.
     """
     for part in _parts(schema):
         if _is_impossible(schema):
@@ -177,7 +177,7 @@ def impossible(schema: Json, place: Span, locate: Locate) -> Iterator[Problem]:
 
 
 def _parts(schema: Json) -> list[Impossible]:
-    """Return the innermost parts of a schema that nothing satisfies."""
+    """Return the innermost unsatisfiable parts of a schema."""
     nodes = list(walk(schema))
     if not may_hold_impossible(node for _, node in nodes):
         return []
@@ -199,10 +199,10 @@ def _problem(part: Impossible, at: Span, *, fatal: bool, others: tuple[Span, ...
 
 
 def newly_impossible(before: Json, schema: Json, added: Json, place: Span, *, fatal: bool = False) -> Iterator[Problem]:
-    """Yield the parts of a flat schema that nothing satisfies since something was added, which is written at a place.
+    """Yield the parts of a flat schema that an addition, written at a place, made unsatisfiable.
 
-    That is `fatal` wherever it is, or where nothing satisfies the whole.
-    Impossible parts that were so before, or that an addition makes so by itself and that may be left out, are reported at it.
+    They are `fatal` anywhere, or if the whole is unsatisfiable.
+    Parts that were impossible before, or optional ones that are impossible in the addition itself, are reported there.
     """
     if schema is False and before is not False:
         yield _nothing_left(before, added, place)
@@ -221,7 +221,7 @@ def newly_impossible(before: Json, schema: Json, added: Json, place: Span, *, fa
 
 
 def _nothing_left(before: Json, added: Json, place: Span) -> Problem:
-    """Return why a schema has become impossible: an addition leaves out a required property, or everything."""
+    """Return why an addition made a schema impossible: it excludes a required property, or everything."""
     own = mapping(added.get("properties")) if isinstance(added, dict) else {}
     needed = [name for each in (before, added) if isinstance(each, dict) for name in required_names(each)]
     if not (gone := tuple(name for name in own if name in needed and is_written_false(own[name]))):
@@ -232,7 +232,7 @@ def _nothing_left(before: Json, added: Json, place: Span) -> Problem:
 
 
 def _is_needed(schema: Json, path: Location) -> bool:
-    """Return whether every object has a value at a part of a schema: each property on the way is required."""
+    """Return whether every valid object has a value at a part of a schema: each property on the path is required."""
     names = iter(path)
     for word in names:
         if word == "properties" and isinstance(schema, dict):
@@ -249,7 +249,7 @@ def _is_needed(schema: Json, path: Location) -> bool:
 
 
 def _place(part: Impossible, added: Json, place: Span) -> Span:
-    """Return where one of the words that leave nothing is written, or the innermost part around it."""
+    """Return where one of the contradictory keywords is written, or its innermost enclosing part."""
     if "{" not in place.text:
         return place
     try:
@@ -266,7 +266,7 @@ _ON_THE_SAME_OBJECT = IN_PLACE - _OPEN - {"not"}
 
 
 def missing_names(content: Fusion, schemas: Iterable[Json]) -> Iterator[MissingFromProperties]:
-    """Yield the names that the annotations of a step require, or its inline schema, and that nothing describes.
+    """Yield the names required by the annotations or inline schema of a step without any description.
 
     `schemas` are those that the step is composed of, without its annotations.
     """
@@ -285,7 +285,7 @@ def missing_names(content: Fusion, schemas: Iterable[Json]) -> Iterator[MissingF
 
 
 def _missing(part: Json, whole: list[Json], path: Location) -> Iterator[tuple[Location, int, str, tuple[str, ...]]]:
-    """Yield the path of a schema, the place in its list, the name, and nearest names; `whole` is all there is of the object."""
+    """Yield the path of a schema, the index in its list, the name, and similar names; `whole` is the complete object."""
     if not isinstance(part, dict):
         return
     described = _described(whole)
@@ -330,7 +330,7 @@ def _required_place(spans: Iterable[Span], path: Location, name: str, whole: Spa
 
 
 def missing_in_context(context: Context, schema: Json) -> Iterator[MissingFromProperties]:
-    """Yield the names that the annotations of a context require and nothing in it describes; `schema` is that of its steps."""
+    """Yield the names required by the annotations of a context without any description; `schema` is that of its steps."""
     whole: list[Json] = [schema, *context.annotations]
     for part in context.annotations:
         for path, index, name, close in _missing(part, whole, ()):
@@ -339,9 +339,9 @@ def missing_in_context(context: Context, schema: Json) -> Iterator[MissingFromPr
 
 
 def similar_properties(schema: Json, annotation: Json, at: Span) -> Iterator[Problem]:
-    """Yield the new properties of an annotation at a place that are called like one of a schema, but for case, `_` and `-`.
+    """Yield new properties of an annotation whose names equal one of a schema except for case, `_` and `-`.
 
-    A name that begins with `_` has a meaning of its own, so one wrong letter in such a name is reported as well.
+    A name that begins with `_` has a special meaning, so a single wrong letter in it is reported as well.
     """
     if not isinstance(schema, dict) or not isinstance(annotation, dict):
         return
@@ -367,7 +367,7 @@ _ABOUT = ("title", "description")
 
 
 class ContentSchema:
-    """One schema while it is composed."""
+    """Composes one schema."""
 
     def __init__(self, instructions: InstructionTable, report: Report) -> None:
         self.instructions = instructions
@@ -376,7 +376,7 @@ class ContentSchema:
         """The objects of steps that stand in it."""
 
     def of(self, content: Content, path: tuple[str, ...]) -> Json:
-        """Compose the content of a step or a slot; `path` are the slots that lead to it."""
+        """Compose the content of a step or slot; `path` are the slots that lead to it."""
         match content:
             case Constant(value):
                 return {"const": value}
@@ -410,7 +410,7 @@ class ContentSchema:
                 return {}  # a block is no content of a step
 
     def lacks(self, content: Fusion, schema: Json) -> bool:
-        """Report what the program requires and nothing describes; return whether there is any."""
+        """Report required but undescribed names of the program; return whether there are any."""
         if content.instruction.uri is not None and not content.annotations and not content.mixins:
             return False
         lacking = list(missing_names(content, (schema, *(self.instructions.schema(each.mixin) for each in content.mixins))))
@@ -419,13 +419,13 @@ class ContentSchema:
         return bool(lacking)
 
     def demand_possible(self, schema: Json, span: Span, instruction: Instruction) -> None:
-        """Report an instruction that nothing satisfies, unless an error has been reported already."""
+        """Report an unsatisfiable instruction, unless an error has already been reported."""
         registry, uri = self.instructions.registry_of(instruction), instruction.uri
         if not self.report.failed:
             self.report.problems.extend(impossible(schema, span, lambda place: registry.locate(uri, place) if uri else None))
 
     def of_mixin(self, application: Application, path: tuple[str, ...]) -> Json:
-        """Compose a mixin with its named slots; it speaks about itself, so its own title and description stay behind."""
+        """Compose a mixin with its named slots, without its own title and description."""
         schema = self.instructions.schema(application.mixin)
         if isinstance(schema, dict):
             schema = {keyword: value for keyword, value in schema.items() if keyword not in _ABOUT}
@@ -433,7 +433,7 @@ class ContentSchema:
         return self.annotated(schema, application.annotations, application.span, application.mixin)
 
     def filled(self, schema: Json, slots: tuple[Slot, ...], path: tuple[str, ...], at: Span, instruction: Instruction) -> Json:
-        """Compose slots into the properties of their names."""
+        """Compose slots into the properties of the same names."""
         if not slots:
             return schema
         properties: dict[str, Json] = {}
@@ -453,7 +453,7 @@ class ContentSchema:
         return made
 
     def annotated(self, schema: Json, annotations: tuple[Json, ...], at: Span, *instructions: Instruction) -> Json:
-        """Write annotations beside a schema, one after the other; `instructions` are its origin."""
+        """Add annotations to a schema in order; `instructions` are its origin."""
         places = annotations_behind(at) if annotations else ()
         for number, annotation in enumerate(annotations):
             self.warn_of_idle(schema, annotation, at)
@@ -468,7 +468,7 @@ class ContentSchema:
         return schema
 
     def warn_of_idle(self, schema: Json, annotation: Json, at: Span) -> None:
-        """Report keywords beside an object that apply to other types only, so that they have no effect."""
+        """Report keywords for other types beside an object, which have no effect."""
         if not isinstance(schema, dict) or not isinstance(annotation, dict) or schema.get("type") != "object":
             return
         for keyword in annotation:
@@ -479,7 +479,7 @@ class ContentSchema:
     def fold(
         self, schema: Json, more: tuple[Json, ...], at: Span, *instructions: Instruction, fillings: Fillings | None = None
     ) -> Json:
-        """Intersect a schema with others; problems tell `instructions` from an annotation behind them and from `fillings`."""
+        """Intersect a schema with others; problems distinguish `instructions` from added annotations and `fillings`."""
         if not more:
             return schema
 
@@ -490,7 +490,7 @@ class ContentSchema:
         return self.instructions.flatten({"allOf": [self.instructions.part(schema), *more]}, at=at, place=place)
 
     def fillings(self, slots: tuple[Slot, ...], parts: dict[str, Json]) -> Fillings:
-        """Return the places of the contents of slots, with the instruction of each that has one."""
+        """Return the places of slot contents, with their instructions if any."""
         found: dict[str, Filled] = {}
         for slot in slots:
             content, part = slot.content, parts[slot.name]
@@ -504,5 +504,5 @@ class ContentSchema:
 
 
 def _without_closing(annotation: Json) -> Json:
-    """Return an annotation of an object of steps without the keywords that close it: the steps are inserted later."""
+    """Return an annotation of an object of steps without closing keywords, as the steps are inserted later."""
     return {word: value for word, value in as_object(annotation).items() if word != "additionalProperties"}

@@ -1,4 +1,4 @@
-"""The schema of each value that steps and blocks give, as far as the steps declare it."""
+"""The schema of each value of steps and blocks, as far as declared."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ ERROR: Json = {
 
 
 class Outcomes:
-    """The schemas of all paths of a graph; steps are looked up in `schemas`, those of blocks are computed here."""
+    """The schemas of all paths in a graph; those of steps come from `schemas`, those of blocks are computed here."""
 
     def __init__(self, graph: ir.Graph, schemas: Mapping[int, Json], *, recorded: bool = False) -> None:
         self.graph = graph
@@ -63,7 +63,7 @@ class Outcomes:
         return self._blocks
 
     def _make_blocks(self) -> None:
-        """Compute the values of blocks when one of them or a path is first asked for: many programs need none."""
+        """Compute the values of blocks on first access, as many programs need none."""
         if not self._unmade:
             return
         unmade, self._unmade = self._unmade, []
@@ -100,15 +100,15 @@ class Outcomes:
         return {**schema, "items": {**items, "properties": named}}
 
     def full(self, path: ir.Path) -> tuple[str, ...]:
-        """Return the members of a path, including the `output` of a step that has no other result."""
+        """Return the members of a path, including the `output` of a step without other results."""
         if isinstance(path.origin, int) and self.graph.steps[path.origin].output and not path.tail:
             return ("output",)
         return path.tail
 
     def find(self, path: ir.Path, there: Collection[ir.Path] = ()) -> MemberSchema:
-        """Return the schema at the end of a path; where it leads nowhere, the members that exist instead of its last one.
+        """Return the schema at the end of a path; if it is unresolvable, the members available instead of the last one.
 
-        The places `there` on the way hold something else than `null`.
+        The places `there` on the path are known not to be `null`.
         """
         found = MemberSchema(self.origin(path))
         for place, name in enumerate(self.full(path)):
@@ -133,7 +133,7 @@ class Outcomes:
         return found
 
     def _is_answer(self, path: ir.Path, name: str) -> bool:
-        """Return whether a member is the `output` of a step: the server gives it, whatever the schema requires of arguments."""
+        """Return whether a member is the `output` of a step, which the server provides whatever the schema requires."""
         return name == "output" and isinstance(path.origin, int) and self.graph.steps[path.origin].output
 
     def _may_be_no_round(self, path: ir.Path, place: int, schema: Json) -> bool:
@@ -142,20 +142,20 @@ class Outcomes:
         return first or satisfies(None, schema) is not False
 
     def _first_values(self, path: ir.Path, place: int) -> dict[str, ir.Reading]:
-        """Return the values of names in the first round, if a place of a path is the round before that."""
+        """Return the values of names in the first round, if a place of a path is the preceding round."""
         origin = path.origin
         if place or not isinstance(origin, ir.Local) or origin.kind != "previous":
             return {}
         return {each.name: each.value for each in self._rounds[origin.block].first or ()}
 
     def may_be_null(self, path: ir.Path, there: Collection[ir.Path] = ()) -> bool:
-        """Return whether a path may lead to `null`, or nowhere, by the schemas; undescribed parts count as `find` says."""
+        """Return whether a path may be `null` or unresolvable by the schemas; undescribed parts count as in `find`."""
         found = self.find(path, there)
         schema = found.schema
         return schema is not None and (found.optional or (schema not in (True, ANYTHING) and satisfies(None, schema) is True))
 
     def path(self, path: ir.Path) -> Json:
-        """Return the schema at the end of a path, or an open one if the path leads nowhere."""
+        """Return the schema at the end of a path, or an open one if it is unresolvable."""
         if not self.full(path):
             return self.origin(path)
         schema = self.find(path).schema
@@ -227,7 +227,7 @@ class Outcomes:
         return schema
 
     def _previous(self, block: int, name: str) -> Json:
-        """Return the schema of the value of a block's name in the round before: the narrowest one that fits."""
+        """Return the narrowest suitable schema of the value of a block's name in the previous round."""
         if (block, name) in self._open:
             return False
         self._open.add((block, name))
@@ -242,7 +242,7 @@ COUNTED: Json = {"type": "integer", "minimum": 1}
 
 
 def is_count_schema(schema: Json) -> bool:
-    """Return whether a schema says that a value is an integer, so that a block counts to it."""
+    """Return whether a schema requires an integer, so that a block counts to it."""
     return isinstance(schema, dict) and schema.get("type") == "integer"
 
 
@@ -284,22 +284,22 @@ def _slots(content: ir.Fusion) -> list[ir.Slot]:
 
 
 def files_of_processes(graph: ir.Graph) -> list[tuple[str, str]]:
-    """Return the address and the file of each process that plans of a program may call."""
+    """Return the address and file of each process that plans of a program may call."""
     engines = [engine for step in graph.compounds() for _, engine in choices_of(step.content)]
     tools = [tool for engine in engines if isinstance(engine, ir.Planned) for tool in engine.tools]
     return list(dict.fromkeys((tool.target, tool.file) for tool in tools if tool.file is not None))
 
 
 def plannable_tools(graph: ir.Graph, step: ir.Step) -> tuple[ir.PlannableTool, ...] | None:
-    """Return the tools of the plan that a step of `RunPlan_Activity` carries out, or `None` if it does not get one plan alone."""
+    """Return the tools of the plan executed by a `RunPlan_Activity` step, or `None` if its input is not a single plan."""
     plans = plans_of(graph, step)
     return None if plans is None else tuple({tool.name: tool for planned in plans for tool in planned.tools}.values())
 
 
 def plans_of(graph: ir.Graph, step: ir.Step) -> tuple[ir.Planned, ...] | None:
-    """Return each `Plan(…)` that may fill the input of a step of `RunPlan_Activity`, or `None` if it does not get one plan alone.
+    """Return each `Plan(…)` that may be the input of a `RunPlan_Activity` step, or `None` if it is not a single plan.
 
-    With a label, or with another value beside it, the engine would receive an object or a list that contains the plan.
+    With a label or another value, the engine would receive an object or list that contains the plan.
     """
     given = [argument.value for argument in step.arguments if argument.label is None and isinstance(argument.value, ir.Path)]
     if len(given) != len(step.arguments) or len(given) != 1:
@@ -327,7 +327,7 @@ def plans_of(graph: ir.Graph, step: ir.Step) -> tuple[ir.Planned, ...] | None:
 def _behind(
     graph: ir.Graph, origin: str | int | ir.Local, tail: tuple[str, ...]
 ) -> tuple[ir.Planned | None, list[tuple[ir.Reading, tuple[str, ...]]]]:
-    """Return the plan at the end of a path, or the other value there."""
+    """Return the plan at the end of a path, or the other values there."""
     if isinstance(origin, ir.Local):
         for step in graph.steps.values():
             content = step.content
@@ -358,7 +358,7 @@ def without_null(schema: Json) -> Json:
 
 
 def optional_arguments(graph: ir.Graph, outcomes: Outcomes) -> frozenset[tuple[int, str]]:
-    """Return the named arguments that are left out where they are `null`, by step."""
+    """Return the named arguments that are omitted if `null`, by step."""
     found = (each for each in excluding(graph, outcomes) if not each[2])
     return frozenset((step.number, label) for step, label, _ in found)
 
@@ -379,7 +379,7 @@ def excluding(graph: ir.Graph, outcomes: Outcomes) -> Iterator[tuple[ir.Step, st
 
 
 def non_null_paths(graph: ir.Graph) -> dict[int, list[ir.Path]]:
-    """Return the paths that do not lead to `null` where a step runs: the conditions of the `when` around it see to that."""
+    """Return the paths that cannot be `null` where a step runs, because of the conditions of an enclosing `when`."""
     found: dict[int, list[ir.Path]] = {}
     for block in graph.blocks():
         nulls: list[ir.Path] = []
@@ -396,7 +396,7 @@ def non_null_paths(graph: ir.Graph) -> dict[int, list[ir.Path]]:
 
 
 def _steps_in(graph: ir.Graph, body: ir.Region) -> Iterator[int]:
-    """Yield the steps of a body and of the blocks in it."""
+    """Yield the steps of a body and its nested blocks."""
     waiting = [body]
     while waiting:
         for number in step_numbers(waiting.pop().units):
@@ -405,7 +405,7 @@ def _steps_in(graph: ir.Graph, body: ir.Region) -> Iterator[int]:
 
 
 def inputs_of(step: ir.Step, schema: Json | None) -> tuple[dict[str, Json], list[str]]:
-    """Return the inputs of an activity that is called directly: its own properties beside `output`."""
+    """Return the inputs of a directly called activity: its properties other than `output`."""
     if not isinstance(step.content, ir.Fusion) or not isinstance(schema, dict):
         return {}, []
     properties = {name: each for name, each in mapping(schema.get("properties")).items() if name != "output"}

@@ -38,7 +38,7 @@ from instrc.text.source import Span
 
 
 def check_names_of_rounds(graph: ir.Graph, report: Report) -> None:
-    """Report names of the round before that are neither a step nor a block, where they are read."""
+    """Report reads of names of the previous round that are neither a step nor a block."""
     blocks = [step.content for step in graph.blocks() if isinstance(step.content, ir.Repeat)]
     rounds = {block.body.number: dict(block.names) for block in blocks}
     bodies = {block.body.number: numbers_in(graph, block.body) for block in blocks}
@@ -80,7 +80,7 @@ def _reads(graph: ir.Graph) -> Iterator[tuple[ir.Path, Span]]:
 
 
 def _hides(graph: ir.Graph, left: Shown, reading: ir.Reading | None, rest: tuple[str, ...]) -> str | None:
-    """Return the member that rounds do not show of a name, an empty text for the whole, or `None` if they show it."""
+    """Return the member that rounds hide of a name, the empty string for the whole, or `None` if they show it."""
     word = ""
     while isinstance(reading, ir.ObjectReading) and rest:
         word, rest, members = rest[0], rest[1:], dict(reading.members)
@@ -95,7 +95,7 @@ def _hides(graph: ir.Graph, left: Shown, reading: ir.Reading | None, rest: tuple
 
 
 def _is_handed(reading: ir.Reading | None, rest: tuple[str, ...], body: set[int | str | ir.Local]) -> bool:
-    """Return whether a member of a name is, or lies in, a value that a body passes on without thoughts and metrics."""
+    """Return whether a member of a name is part of a value that a body passes on without thoughts and metrics."""
     while isinstance(reading, ir.ObjectReading) and rest:
         reading, rest = dict(reading.members).get(rest[0]), rest[1:]
     if reading is None:
@@ -104,7 +104,7 @@ def _is_handed(reading: ir.Reading | None, rest: tuple[str, ...], body: set[int 
 
 
 def check_bound(graph: ir.Graph, report: Report) -> None:
-    """Report plans of which one tool means two things, and bound values that no longer exist where a plan is carried out."""
+    """Report plans in which one tool has two meanings, and bound values that no longer exist when a plan is executed."""
     running = [(step, plans) for step in graph.awaited() if step.activity == RUN_PLAN and (plans := plans_of(graph, step))]
     if not running:
         return
@@ -122,7 +122,7 @@ def check_bound(graph: ir.Graph, report: Report) -> None:
 
 
 def _regions_around(graph: ir.Graph) -> dict[int, tuple[int, ...]]:
-    """Return the regions around each step, from the outermost in."""
+    """Return the enclosing regions of each step, outermost first."""
     around: dict[int, tuple[int, ...]] = dict.fromkeys(graph.steps, ())
     for block in reversed(graph.blocks()):  # a block is numbered after what is in it
         for region in ir.regions_of(block.content):
@@ -133,9 +133,9 @@ def _regions_around(graph: ir.Graph) -> dict[int, tuple[int, ...]]:
 
 
 def _out_of_reach(tool: ir.PlannableTool, step: ir.Step, around: dict[int, tuple[int, ...]], last: set[int]) -> str | None:
-    """Return the first argument of a tool that is bound to a value of a block which is over where a step runs.
+    """Return the first argument of a tool bound to a value of a block that has ended when a step runs.
 
-    So is the round before of the bodies `last`, of which the step carries out a plan.
+    The same applies to the previous round of the bodies `last`, whose plan the step executes.
     """
     for argument in tool.bound:
         match argument.value:
@@ -151,7 +151,7 @@ def _out_of_reach(tool: ir.PlannableTool, step: ir.Step, around: dict[int, tuple
 
 
 def check_failing(graph: ir.Graph, report: Report) -> None:
-    """Report each `Fail` that something reads, but for the block that ends in it."""
+    """Report each `Fail` whose value is read, except by the block that ends in it."""
     failing = {step.number for step in graph.awaited() if step.fail}
     if not failing:
         return
@@ -162,7 +162,7 @@ def check_failing(graph: ir.Graph, report: Report) -> None:
 
 
 def _read_by(step: ir.Step) -> Iterator[ir.Path]:
-    """Yield what a step waits for; for a block its conditions and lists, and the values of its bodies that come from outside."""
+    """Yield what a step waits for; for a block its conditions and lists, and values of its bodies from outside."""
     yield from (*step.reads, *step.needs, *step.chosen)
     for test in ir.tests_of(step.content):
         yield test.path
@@ -177,7 +177,7 @@ _OF_FAIL = mapping(mapping(ERROR)["properties"])
 
 
 def check_fitting(flat: ir.FlatGraph, report: Report) -> None:
-    """Report arguments of which no value can be valid; one that may be `null` is left to the rules of that."""
+    """Report arguments that can never be valid, except for `null`, which has its own rules."""
     given = list(_typed_arguments(flat))
     if not given:
         return
@@ -214,7 +214,7 @@ def _arguments_of(flat: ir.FlatGraph, step: ir.Step) -> Iterator[ir.TypedArgumen
 
 
 def _filled(flat: ir.FlatGraph) -> Iterator[ir.TypedArgument]:
-    """Yield the texts that fill properties of steps of the model and of people; another type is a contradiction."""
+    """Yield the texts that fill properties of model and people's steps; another type is a contradiction."""
     for step in flat.graph.compounds():
         schema, content = flat.schemas.get(step.number), step.content
         if not isinstance(content, ir.Fusion) or not isinstance(schema, dict):
@@ -232,7 +232,7 @@ _Fault: TypeAlias = tuple[Span, str, tuple[str, ...]]
 
 
 def _literal_fault(given: ir.TypedArgument, value: Constant) -> _Fault | None:
-    """Return why a literal cannot be valid, or `None` if it may be."""
+    """Return why a literal cannot be valid, or `None` if it can."""
     fault = literal_fault(value.value, given.schema)
     if fault is None:
         return None
@@ -241,7 +241,7 @@ def _literal_fault(given: ir.TypedArgument, value: Constant) -> _Fault | None:
 
 
 def _path_fault(flat: ir.FlatGraph, given: ir.TypedArgument, value: ir.Path, outcomes: Outcomes) -> _Fault | None:
-    """Return why no value that a path leads to can be valid, or `None` if one may be."""
+    """Return why no value at a path can be valid, or `None` if one can."""
     found = outcomes.find(value).schema
     if found is None or outcomes.may_be_null(value) or not disjoint(found, given.schema):
         return None
@@ -251,7 +251,7 @@ def _path_fault(flat: ir.FlatGraph, given: ir.TypedArgument, value: ir.Path, out
 
 
 def _place(flat: ir.FlatGraph, given: ir.TypedArgument) -> Span:
-    """Return where a path is written in the call; the name of the argument, where the value has a name itself."""
+    """Return where a path is written in the call, or the argument's name if the value is a name itself."""
     whole = given.within
     for access in flat.graph.accesses:
         span = access.span
@@ -261,7 +261,7 @@ def _place(flat: ir.FlatGraph, given: ir.TypedArgument) -> Span:
 
 
 def _reason(value: Json, taken: Json) -> str:
-    """Return the kinds of the value and of the parameter, where they differ."""
+    """Return the types of the value and the parameter, if they differ."""
     kinds = [own_kinds(each) if isinstance(each, dict) else ALL for each in (value, taken)]
     if ALL in kinds or kinds[0] == kinds[1]:
         return "no value that it is given can be valid"
@@ -270,11 +270,11 @@ def _reason(value: Json, taken: Json) -> str:
 
 
 def check_inputs(flat: ir.FlatGraph, report: Report) -> None:
-    """Report calls of activities that lack a required input, or pass one that does not exist.
+    """Report calls of activities without a required input, or with an unknown one.
 
     The inputs of an activity are listed beside its `output`.  A label needs no property, so another name is an error only
-    where the schema excludes it, and a warning where it resembles an input that is missing.  A plain argument may
-    supply any input, so none is missing beside it.
+    if the schema excludes it, and a warning if it resembles a missing input.  An unnamed argument may
+    provide any input, so none is missing beside it.
     """
     for step in flat.graph.awaited():
         if step.executor != "server" or not step.output or not step.arguments:
@@ -316,7 +316,7 @@ def _faults(
 
 
 def check_reach(graphs: Sequence[ir.FlatGraph], report: Report) -> None:
-    """Report paths that lead nowhere, and blocks over a value that is not a list; shared ones are reported once."""
+    """Report unresolvable paths, and blocks over a value that is not a list; shared ones are reported once."""
     mine = Report()
     for graph in graphs:
         _check(graph, mine)
@@ -384,7 +384,7 @@ _CHOOSABLE: Json = {"type": ["string", "number"]}
 
 
 def _check_choices(schema: Json | None, span: Span, report: Report) -> None:
-    """Report a value that is not a list, and a list whose elements cannot be chosen from: they are neither texts nor numbers."""
+    """Report a value that is not a list, and a list whose elements cannot be chosen because they are not texts or numbers."""
     found = None if schema is None else elements(schema)
     if _is_number(schema) or (found is not None and disjoint(found, _CHOOSABLE)):
         report.add(problems.steps.NotAList(at=span, word=span.text, choosing=True))
@@ -405,7 +405,7 @@ def _check_list(schema: Json | None, span: Span, report: Report) -> None:
 
 
 def _check_counts(selection: ir.Selection, outcomes: Outcomes, report: Report) -> None:
-    """Report a number of elements that is read where there is never a number to count with."""
+    """Report a count of elements that is read from a value that is never a number."""
     for path in (selection.most, selection.first):
         schema = outcomes.find(path).schema if isinstance(path, ir.Path) else None
         if selection.at is not None and schema is not None and disjoint(schema, {"type": "integer", "minimum": 0}):
@@ -413,7 +413,7 @@ def _check_counts(selection: ir.Selection, outcomes: Outcomes, report: Report) -
 
 
 def _leads_somewhere(step: ir.Step, outcomes: Outcomes) -> bool:
-    """Return whether all paths that a step reads lead somewhere; the others are reported elsewhere."""
+    """Return whether all paths that a step reads resolve; others are reported elsewhere."""
     return all(outcomes.find(path).schema is not None for path in step.reads)
 
 
@@ -430,7 +430,7 @@ def _check_nulls(flat: ir.FlatGraph, outcomes: Outcomes, report: Report) -> None
 
 
 def check_first_values(flat: ir.FlatGraph, outcomes: Outcomes, report: Report) -> None:
-    """Report values before the first round that their names never have in the others, or that a call of it cannot take."""
+    """Report first-round values that their names never have in other rounds, or that a call cannot accept."""
     for step in flat.graph.blocks():
         block = step.content
         if not isinstance(block, ir.Repeat):
@@ -449,7 +449,7 @@ def check_first_values(flat: ir.FlatGraph, outcomes: Outcomes, report: Report) -
 
 
 def _refused_at_first(flat: ir.FlatGraph, block: ir.Repeat, first: ir.FirstValue, outcomes: Outcomes) -> str | None:
-    """Return why a call that every round makes cannot take a first value, or `None` if each may."""
+    """Return why a call made in every round cannot accept a first value, or `None` if it can."""
     for number in block.body.units:
         for given in _arguments_of(flat, flat.graph.steps[number]) if isinstance(number, int) else ():
             path = given.value

@@ -1,4 +1,4 @@
-"""The values of a body that `previous` and `rounds` show: all but rounds that these values contain themselves."""
+"""The values of a body that `previous` and `rounds` show: all except rounds nested in these values."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from instrc.process.flow import Constant
 
 
 class Shown(Struct, frozen=True):
-    """The values that rounds do not show."""
+    """The values that rounds hide."""
 
     hidden: frozenset[int]
     """Blocks whose rounds are never shown."""
@@ -21,7 +21,7 @@ class Shown(Struct, frozen=True):
     """Visible part of a body's value, by region number, if not all of it."""
 
     def holds(self, graph: ir.Graph, number: int, way: tuple[str, ...]) -> bool:
-        """Return whether a round shows a member of the value of a step, at the end of a path."""
+        """Return whether a round shows the member of a step's value at the end of a path."""
         if number in self.hidden:
             return False
         regions = ir.regions_of(graph.steps[number].content)
@@ -30,7 +30,7 @@ class Shown(Struct, frozen=True):
 
 
 def _has(reading: ir.Reading, way: tuple[str, ...]) -> bool:
-    """Return whether a value has a member, as far as it is written as an object."""
+    """Return whether a value has a member, as far as it is an explicit object."""
     while isinstance(reading, ir.ObjectReading) and way:
         members = dict(reading.members)
         if way[0] not in members:
@@ -48,7 +48,7 @@ _Way: TypeAlias = "tuple[ir.Reading, tuple[str, ...], bool]"
 
 
 def shown_in_rounds(graph: ir.Graph) -> Shown:
-    """Return the values that the rounds of a graph do not show."""
+    """Return the values hidden in the rounds of a graph."""
     repeats = [step.content for step in graph.blocks() if isinstance(step.content, ir.Repeat) and step.content.handed]
     hidden: set[int] = set()
     values: dict[int, ir.Reading] = {}
@@ -58,7 +58,7 @@ def shown_in_rounds(graph: ir.Graph) -> Shown:
 
 
 class _Reached(Struct):
-    """The parts of a value that come from no step."""
+    """The parts of a value that do not come from a step."""
 
     rounds: bool = False
     """Whether it contains rounds of the `repeat`."""
@@ -69,7 +69,7 @@ class _Reached(Struct):
 
 
 class _Body:
-    """The names of one body, and the values bound to them."""
+    """The names of one body, and their values."""
 
     def __init__(self, graph: ir.Graph, repeat: ir.Repeat) -> None:
         self._graph = graph
@@ -85,7 +85,7 @@ class _Body:
         """The blocks that each name leads to."""
 
     def look(self, hidden: set[int], values: dict[int, ir.Reading]) -> None:
-        """Add the values that the rounds of this body do not show."""
+        """Add the values that the rounds of this body hide."""
         reached = {number: self._reached((ir.Path(number), (), False)) for each in self._blocks.values() for number in each}
         for number, found in reached.items():
             circular = frozenset(name for name in found.held if self._leads_back(name, number, reached))
@@ -108,7 +108,7 @@ class _Body:
     def _leave_out(
         self, block: tuple[int, bool], circular: frozenset[str], hidden: set[int], values: dict[int, ir.Reading], level: int
     ) -> None:
-        """Leave out of a block, in an object or a list, and of those that it passes on, what rounds do not show."""
+        """Remove hidden values from a block, in an object or list, and from those that it passes on."""
         number, held = block
         if self._is_out((ir.Path(number), (), held), circular, level):
             hidden.add(number)
@@ -124,7 +124,7 @@ class _Body:
                     self._leave_out((inner, within or left != path), circular, hidden, values, level + 1)
 
     def _left(self, reading: ir.Reading, circular: frozenset[str], level: int, *, held: bool) -> ir.Reading | None:
-        """Return the remaining members of a value, or nothing if all are left out."""
+        """Return the remaining members of a value, or `None` if all are removed."""
         if self._is_out((reading, (), held), circular, level):
             return None
         if not isinstance(reading, ir.ObjectReading):
@@ -133,7 +133,7 @@ class _Body:
         return ir.ObjectReading(tuple((name, left) for name, left in members if left is not None))
 
     def _is_out(self, way: _Way, circular: frozenset[str], level: int) -> bool:
-        """Return whether nothing of a value is shown."""
+        """Return whether all of a value is hidden."""
         reading, _, held = way
         if level > _LEVELS:
             return False
@@ -144,7 +144,7 @@ class _Body:
         return bool(below) and all(self._is_out(each, circular, level + 1) for each in below)
 
     def _reached(self, way: _Way) -> _Reached:
-        """Return the parts of a value that come from no step."""
+        """Return the parts of a value that do not come from a step."""
         found = _Reached()
         seen: set[_Way] = set()
         waiting = [way]
@@ -161,7 +161,7 @@ class _Body:
         return found
 
     def _behind_name(self, origin: ir.Local, way: tuple[str, ...], found: _Reached, *, held: bool) -> list[_Way]:
-        """Record the value of a name of a block, or return where the path continues."""
+        """Record the value of a block's name, or return where the path continues."""
         if origin.kind == "item":
             source = self._bodies.source(origin.block)
             return [] if source is None else [(source, (ELEMENT, *way), held)]
@@ -179,7 +179,7 @@ class _Body:
         return [(reading, (), True) for reading in names.values()]
 
     def _below(self, way: _Way) -> list[_Way]:
-        """Return the values inside a value that come from no step."""
+        """Return the values nested in a value that do not come from a step."""
         reading, rest, held = way
         match reading:
             case ir.ObjectReading(members):

@@ -20,7 +20,7 @@ FOLLOWED_PATHS: Final = 60
 
 
 def only_decides(schema: Json | None) -> bool:
-    """Return whether an answer is a decision with at most a remark, so that it does not contain what was shown."""
+    """Return whether an answer is only a decision with at most a remark, without the shown values."""
     properties = schema.get("properties") if isinstance(schema, dict) else None
     if not isinstance(properties, dict) or not properties:
         return False
@@ -46,10 +46,10 @@ def is_decision(schema: Json | None, name: str) -> bool:
 
 
 def unread_results(flat: ir.FlatGraph) -> Iterator[tuple[ir.Step, ir.Step]]:
-    """Yield steps that get less than they need, each with the step whose result is not passed on to it.
+    """Yield steps that receive too little, each with the step whose result is not passed to it.
 
-    Either a line of a body is not read, and the step stands alone;
-    or an activity receives only the decision of a person, and what the person was shown is not passed on.
+    Either a line of a body is unread, and the step stands alone;
+    or an activity receives only a person's decision, without what the person was shown.
     """
     graph = flat.graph
     readers: defaultdict[int | str | ir.Local, set[int]] = defaultdict(set)
@@ -99,7 +99,7 @@ def _only_answers(graph: ir.Graph, step: ir.Step) -> bool:
 
 
 def _steps_read(graph: ir.Graph, step: ir.Step) -> list[ir.Step]:
-    """Return the steps that a step reads; a preparation counts as the steps it reads."""
+    """Return the steps that a step reads; a preparation is replaced by the steps it reads."""
     origins = [path.origin for path in step.reads]
     if len(origins) == 1 and isinstance(origins[0], int) and graph.steps[origins[0]].base_name == step.base_name:
         origins = [path.origin for path in graph.steps[origins[0]].reads]
@@ -110,7 +110,7 @@ def _steps_read(graph: ir.Graph, step: ir.Step) -> list[ir.Step]:
 def unread_choices(flat: ir.FlatGraph) -> Iterator[tuple[ir.Step, str]]:
     """Yield the questions with a choice that nothing reads although an effect follows, each with the name of the choice.
 
-    A "Reject" that nothing reads ends the run, so it is obeyed.
+    A "Reject" that nothing reads ends the run, and thus takes effect.
     """
     graph = flat.graph
     people = [step for step in graph.awaited() if step.executor == "user"]
@@ -145,7 +145,7 @@ def unread_choices(flat: ir.FlatGraph) -> Iterator[tuple[ir.Step, str]]:
 
 
 def _ways(name: str, schema: Mapping[str, Json]) -> int:
-    """Return how many answers to a choice let the run go on."""
+    """Return the number of answers to a choice that let the run continue."""
     values = schema.get("enum")
     if isinstance(values, list):
         return len([value for value in values if (name, value) != ("decision", "Reject")])
@@ -173,7 +173,7 @@ class Origins(msgspec.Struct):
 
 
 class Sources:
-    """The steps of a graph, with the blocks and the regions around them."""
+    """The steps of a graph, with their enclosing blocks and regions."""
 
     def __init__(self, graph: ir.Graph) -> None:
         self.steps = graph.steps
@@ -214,7 +214,7 @@ class Sources:
         return found
 
     def behind(self, path: ir.Path) -> list[ir.Path] | None:
-        """Return the source of a block or of one of its names, or `None` if the path begins with an input or another step."""
+        """Return the source of a block or its name, or `None` if the path begins with an input or another step."""
         origin = path.origin
         if isinstance(origin, ir.Local):
             block = self.holders[origin.block].content
@@ -230,7 +230,7 @@ class Sources:
         return [each for region in ir.regions_of(self.steps[origin].content) for each in _within(region.value, path.tail)]
 
     def ancestors(self, paths: Iterator[ir.Path]) -> set[int | str]:
-        """Return the steps and inputs from which a value is made; for a block all that it gives."""
+        """Return the steps and inputs that a value is derived from; for a block, all of its values."""
         found: set[int | str] = set()
         met: set[ir.Path] = set()
         waiting = list(paths)
@@ -280,7 +280,7 @@ class UnshownActivity(msgspec.Struct, frozen=True):
 
 
 def unshown_results(flat: ir.FlatGraph) -> Iterator[Unshown]:
-    """Yield the decisions of people that lead to results they are not shown: one for each person, in order."""
+    """Yield people's decisions that lead to results they are not shown: one per person, in order."""
     if {"server", "user"} <= {step.executor for step in flat.graph.awaited()}:
         yield from _DecisionSearch(flat).results()
 
@@ -315,7 +315,7 @@ class _DecisionSearch:
         yield from (found[number] for number in sorted(found))
 
     def _candidates(self) -> Iterator[UnshownActivity]:
-        """Yield activities with a result of the model that no person is shown, nor anything else that would explain it."""
+        """Yield activities with a model result that no person is shown, nor anything else that would explain it."""
         for step in self.steps.values():
             if step.executor != "server" or step.fail:
                 continue
@@ -328,7 +328,7 @@ class _DecisionSearch:
                     yield UnshownActivity(step, result, found)
 
     def _given(self, step: ir.Step) -> Origins:
-        """Return the values that an activity receives; a preparation counts as the values it reads."""
+        """Return the values that an activity receives; a preparation is replaced by the values it reads."""
         found = self.sources.find(*step.reads)
         for path in found.paths:
             made = self.steps[path.origin] if isinstance(path.origin, int) else None
@@ -337,7 +337,7 @@ class _DecisionSearch:
         return found
 
     def _explained(self, found: Origins, made_from: set[int | str | ir.Local]) -> bool:
-        """Return whether an activity receives a value that was shown, other than those the result was made from."""
+        """Return whether an activity receives a shown value, other than those its result was derived from."""
         for path in (*found.paths, *found.elements):
             origin = path.origin
             if isinstance(origin, int) and self.steps[origin].fail:
@@ -347,7 +347,7 @@ class _DecisionSearch:
         return any(path.origin in self.shown for path in found.paths)
 
     def _whens(self, step: ir.Step) -> Iterator[tuple[ir.Step, int]]:
-        """Yield the `when` blocks around a step, from the innermost out, with the number of the branch."""
+        """Yield the enclosing `when` blocks of a step, from inside out, with the index of the branch."""
         region = self.sources.regions.get(step.number)
         while region is not None:
             block = self.sources.holders[region]
@@ -356,7 +356,7 @@ class _DecisionSearch:
             region = self.sources.regions.get(block.number)
 
     def _is_another_way(self, result: ir.Step, person: int) -> bool:
-        """Return whether a result decides that a person is asked, or is made where that person is not."""
+        """Return whether a result decides that a person is asked, or exists only where that person is not asked."""
         asked = {block.number: (block, region) for block, region in self._whens(self.steps[person])}
         tests = [test for block, _ in asked.values() for test in ir.tests_of(block.content)]
         if any(path.origin == result.number for test in tests for path in self.sources.find(test.path).paths):
@@ -378,7 +378,7 @@ class _DecisionSearch:
         yield from found.items()
 
     def _deciders(self, each: UnshownActivity, carried: dict[tuple[int, int], set[Hashable]]) -> Iterator[int]:
-        """Yield the people on whose decision it depends that a result is carried out."""
+        """Yield the people whose decision determines whether a result is executed."""
         for path in each.found.paths:
             if isinstance(path.origin, int) and not path.tail and only_decides(self._answer(path.origin)):
                 yield path.origin
@@ -389,7 +389,7 @@ class _DecisionSearch:
                 yield person
 
     def _asked(self, tests: tuple[ir.Test, ...]) -> Iterator[int]:
-        """Yield the people whose decision is asked for in conditions."""
+        """Yield the people whose decision is tested in conditions."""
         for test in tests:
             for path in self.sources.find(test.path).paths:
                 if isinstance(path.origin, int):
@@ -401,7 +401,7 @@ class _DecisionSearch:
         return self.schemas.get(number, True) if number in self.bits else True
 
     def _decided(self) -> dict[int, int]:
-        """Return for each step the people, as bits, whose answers have to be there before it; earlier rounds do not count."""
+        """Return for each step the people, as bits, whose answers must precede it; earlier rounds do not count."""
         found: dict[int, int] = {}
         inside: dict[int | None, int] = {None: 0}
 

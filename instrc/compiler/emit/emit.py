@@ -60,7 +60,7 @@ def emit(plan: ir.Plan, *, batch: int, sentences: Sentences | None) -> ir.Artefa
 
 
 def _title(plan: ir.Plan) -> str | None:
-    """Return the goal, else the title of a single step, else the name in `tool`."""
+    """Return the goal, or else the title of a single step, or else the name in `tool`."""
     graph = plan.flat.graph
     if graph.goal is not None:
         return graph.goal
@@ -72,7 +72,7 @@ def _title(plan: ir.Plan) -> str | None:
 
 
 def _entry(plan: ir.Plan, schemas: StepSchemas, title: str | None, *, bare: bool, stripped: str) -> JsonObject:
-    """Return the first call of the model: one step or the first chunk, or nothing if that is not the model's."""
+    """Return the model's first call: one step or the first chunk, or an empty schema if that is not the model's."""
     first = plan.chunks[0]
     if bare:
         unit = first.units[0]
@@ -105,7 +105,7 @@ def _all_steps(plan: ir.Plan, schemas: StepSchemas, title: str | None, stripped:
 
 
 def _call(plan: ir.Plan, schemas: StepSchemas, tool: JsonObject) -> JsonObject:
-    """Return a direct call: the callee and its arguments, once the tool is filled in."""
+    """Return a direct call: the callee and its arguments, once the tool is completed."""
     unit = plan.chunks[1].units[0]
     step = plan.flat.graph.steps[unit] if isinstance(unit, int) else None
     arguments: tuple[ir.Argument, ...] = step.arguments if step else ()
@@ -127,13 +127,13 @@ def context_name(chunk: ir.Chunk, item: int | None = None) -> str:
 
 
 def definition_name(chunk: ir.Chunk, item: int | None = None) -> str:
-    """Return its name among the definitions."""
+    """Return the name of a chunk among the definitions."""
     name = f"{_CHUNKS[chunk.executor]}_{chunk.index}"
     return name if item is None else suffixed(name, item)
 
 
 class Blocks:
-    """The blocks of one plan as those of a process."""
+    """Converts the blocks of a plan to those of a process."""
 
     def __init__(self, plan: ir.Plan, paths: Paths) -> None:
         self.plan = plan
@@ -141,7 +141,7 @@ class Blocks:
 
     @cached_property
     def _of(self) -> dict[tuple[int | None, bool], ir.Chunk]:
-        """The chunks of each `repeat`: of its rounds, of its `else`."""
+        """The chunks of each `repeat`: of its rounds, and of its `else`."""
         return {
             (chunk.block, chunk.executor == "else"): chunk for chunk in self.plan.walk() if chunk.executor in {"repeat", "else"}
         }
@@ -149,7 +149,7 @@ class Blocks:
     def context(
         self, chunk: ir.Chunk, name: str, definition: str, item: int | None, inside: Mapping[str, flow.Context]
     ) -> flow.Block:
-        """Return a block, or the `else` of a `repeat`; `inside` are the contexts in it by name."""
+        """Return a block, or the `else` of a `repeat`; `inside` are its contexts by name."""
         step = self.plan.flat.graph.steps[chunk.units[0]]  # type: ignore[index]  # a block is a single step
         about: JsonObject | None = None if step.about is None else {"description": step.about}
         key = suffixed(self.plan.keys[step.number], item) if step.number in self.plan.keys else None
@@ -216,7 +216,7 @@ class Blocks:
 
 
 def _least(content: ir.Repeat) -> int:
-    """Return how many rounds there are at least."""
+    """Return the minimum number of rounds."""
     if content.selection != ir.Selection():
         return 0
     if isinstance(content.source, int):
@@ -265,19 +265,19 @@ def process_document(plan: ir.Plan, schemas: StepSchemas, title: str | None) -> 
 
 
 def _is_last(value: ir.Reading, plan: ir.Plan) -> bool:
-    """Return whether a value is that of the last key of the record, which is the result of a run by default."""
+    """Return whether a value is that of the record's last key, the default result of a run."""
     return isinstance(value, ir.Path) and not value.tail and value.origin == step_numbers(plan.chunks[-1].units)[-1]
 
 
 def process_of(plan: ir.Plan, *, sentences: Sentences | None) -> Process:
-    """Return the process of a plan whatever its shape: a tool by itself is a process of one chunk."""
+    """Return the process of a plan of any shape: a lone tool is a process of one chunk."""
     definitions = DocumentDefinitions(definition_name(chunk) for chunk in plan.walk())
     schemas = StepSchemas(plan, "process", Paths(plan), batch=1, sentences=sentences, definitions=definitions, whole=False)
     return Process.from_json(process_document(plan, schemas, _title(plan)))
 
 
 def document(schema: Json, title: str | None, definitions: DocumentDefinitions, *, keep_title: bool = False) -> JsonObject:
-    """Return a schema as a whole document: dialect and title first, definitions last."""
+    """Return a schema as a complete document: dialect and title first, definitions last."""
     document: JsonObject = {"$schema": LATEST_DRAFT}
     if isinstance(schema, bool):  # as an object, which has room for what a document says of itself
         schema = {} if schema else {"not": {}}
@@ -294,7 +294,7 @@ def document(schema: Json, title: str | None, definitions: DocumentDefinitions, 
 
 
 def located_process(artefact: ir.Artefact, *, sentences: Sentences | None = None) -> tuple[Process, dict[str, Span]]:
-    """Return an artefact as a process, a tool as one of a single chunk, and where the program defines the step of each key."""
+    """Return an artefact as a process, and the program's place of each step, by key."""
     plan = artefact.plan
     if plan is None:
         return Process.from_json(artefact.documents.get("process") or _as_process(artefact)), {}

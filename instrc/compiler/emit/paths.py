@@ -1,4 +1,4 @@
-"""Convert paths and values of a plan to those of a process: the numbers of steps become keys."""
+"""Convert paths and values of a plan to those of a process: step numbers become keys."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ class Paths:
 
     @cached_property
     def _order(self) -> dict[int, int]:
-        """The place of each step among all keys; most documents need none."""
+        """The index of each step among all keys; most documents need none."""
         return {number: place for place, number in enumerate(self.plan.keys)}
 
     @cached_property
     def _outcomes(self) -> Outcomes | None:
-        """The values of paths, in a program in which something may be `null` that the model does not see."""
+        """The values of paths, for a program in which a value outside the model's sight may be `null`."""
         graph = self.plan.flat.graph
         return Outcomes(graph, self.plan.flat.schemas) if graph.block_numbers or graph.accesses else None
 
@@ -50,7 +50,7 @@ class Paths:
         return non_null_paths(self.plan.flat.graph)
 
     def may_be_null(self, path: ir.Path, step: int) -> bool:
-        """Return whether a path may lead to `null`, or nowhere, where a step reads it, by the schemas."""
+        """Return whether a path may be `null` or unresolvable where a step reads it, by the schemas."""
         if self._outcomes is None:
             return False
         sure = self._non_null.get(step, ())
@@ -58,7 +58,7 @@ class Paths:
         return path not in there and self._outcomes.may_be_null(path, there)
 
     def read(self, path: ir.Path, item: int | None = None, *, optional: bool = False) -> Read:
-        """Return a path as a process has it: `prompt`, `step1_identify.organizer`, `step4_find_user.output`."""
+        """Return a path in process notation: `prompt`, `step1_identify.organizer`, `step4_find_user.output`."""
         read = self._read(self.segments(path, item))
         return Read(read.segments, optional) if optional else read
 
@@ -79,7 +79,7 @@ class Paths:
         }
 
     def after(self, step: int, item: int | None) -> tuple[str, ...]:
-        """Return what has to end before a step that reads nothing of it begins: keys, or contexts of blocks without one."""
+        """Return what must end before a step that does not read it: keys, or contexts of blocks without one."""
         names = [self.plan.keys.get(each) or self._blocks[each] for each in self.plan.after.get(step, ())]
         return tuple(names) if item is None else tuple([suffixed(name, item) for name in names])
 
@@ -104,7 +104,7 @@ class Paths:
                 return (suffixed(name, item), *path.tail)
 
     def _tail(self, path: ir.Path, item: int | None) -> tuple[str, ...]:
-        """Return the members of a path; names of rounds are replaced by the keys of their values."""
+        """Return the members of a path, with names of rounds replaced by the keys of their values."""
         if not self._rounds:
             return path.tail
         found: list[str] = []
@@ -123,7 +123,7 @@ class Paths:
     def _path_into_round(
         self, block: ir.Repeat, tail: tuple[str, ...], item: int | None
     ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return the path to the value of a block's name in another round, a member of the value of a step; and the rest."""
+        """Return the path to the value of a block's name in another round, and the rest."""
         reading: ir.Reading | None = dict(block.names).get(tail[0])
         rest = tail[1:]
         while isinstance(reading, ir.ObjectReading) and rest:
@@ -135,15 +135,15 @@ class Paths:
         return self.segments(reading, item), rest
 
     def references(self, reads: Sequence[ir.Path], item: int | None) -> list[str]:
-        """Return the paths read, as text, each once."""
+        """Return the paths read as text, without duplicates."""
         if len(reads) == 1:  # as most are
             return [self.text(reads[0], item)]
         return [self.text(path, item) for path in self.ordered(reads, item)]
 
     def ordered(self, reads: Sequence[ir.Path], item: int | None, kept: Container[tuple[str, ...]] = ()) -> Sequence[ir.Path]:
-        """Return the paths read: inputs, names of blocks from the outermost in, then steps in the order in which they run.
+        """Return the paths read: inputs, names of blocks from outside in, then steps in execution order.
 
-        A path below another one is left out, unless it is `kept`, or leads to a thought or a metric.
+        A path below another one is left out, unless it is `kept`, or leads to a thought or metric.
         """
         if len(reads) == 1:
             return reads
@@ -160,7 +160,7 @@ class Paths:
                 return 2, self._order.get(number, 0), 0
 
     def arguments(self, given: tuple[ir.Argument, ...], item: int | None, step: int | None = None) -> Value:
-        """Return the sources of arguments: one path, a list of plain ones, or an object of named ones."""
+        """Return the sources of arguments: one path, a list of unnamed ones, or an object of named ones."""
         if len(given) == 1 and given[0].label is None:  # as most are
             only = given[0].value
             return self.read(only, item) if isinstance(only, ir.Path) else only
@@ -194,12 +194,12 @@ class Paths:
                 return Named({name: self.value(member, item) for name, member in members})
 
     def shown(self, region: ir.Region, item: int | None = None) -> Value | None:
-        """Return what rounds show of the value of a body, or `None` if that is all of it."""
+        """Return the part of a body's value that rounds show, or `None` if all of it."""
         left = self._shown.values.get(region.number)
         return None if left is None else self.value(left, item)
 
     def condition(self, tests: tuple[ir.Test, ...], item: int | None = None) -> Condition | None:
-        """Return a condition, or nothing without tests."""
+        """Return a condition, or `None` without tests."""
         if not tests:
             return None
         joined = frozenset(number for number, test in enumerate(tests) if test.joined)
@@ -207,7 +207,7 @@ class Paths:
         return Condition(tuple((self.read(test.path, item), test.schema) for test in tests), joined, compared)
 
     def first(self, block: ir.Repeat, item: int | None = None) -> Value | None:
-        """Return the value of `previous` in the first round: by keys, as in the others."""
+        """Return the value of `previous` in the first round, by key as in the others."""
         if block.first is None:
             return None
         whole: dict[str, Value] = {}

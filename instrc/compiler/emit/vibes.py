@@ -27,7 +27,7 @@ _Follow: TypeAlias = Callable[[flow.Read], flow.Read]
 def batched(process: Process, chunks: tuple[flow.Chunk, ...], size: int) -> Process:
     """Return a process for `size` items; `chunks` are its contexts, none of which is a block.
 
-    It gives the value of its last steps, as a compiled batch does: the value of one item has no place in it.
+    It returns the value of its last steps, like a compiled batch, as the value of one item has no place in it.
     """
     contexts = frozenset(chunk.name for chunk in chunks)
     keys = frozenset(step.key for chunk in chunks for step in chunk.steps)
@@ -39,7 +39,7 @@ def batched(process: Process, chunks: tuple[flow.Chunk, ...], size: int) -> Proc
 
 
 def _follower(contexts: frozenset[str], keys: frozenset[str], item: int) -> _Follow:
-    """Return a function that adds the name of an item to a path; the longest key wins, a path without a key is an input."""
+    """Return a function that adds an item suffix to a path; the longest key wins, a path without a key is an input."""
 
     def follow(read: flow.Read) -> flow.Read:
         names = [segment.name for segment in read.segments]
@@ -65,7 +65,7 @@ def _chunk(chunk: flow.Chunk, ways: list[_Follow]) -> flow.Chunk:
 
 
 def _step(step: flow.Step, item: int, follow: _Follow) -> flow.Step:
-    """Return a step of one item; it is copied, since references in it are the same for all items."""
+    """Return a step of one item, as a copy, since its references are shared by all items."""
     slots = tuple(flow.EngineSlot(slot.path, _engine(slot.engine, follow)) for slot in step.slots)
     return replace(step, key=suffixed(step.key, item), engine=_engine(step.engine, follow), slots=slots, reference=None)
 
@@ -81,7 +81,7 @@ def _engine(engine: flow.EngineProperties, follow: _Follow) -> flow.EngineProper
 
 
 def _tool(tool: Json, follow: _Follow) -> Json:
-    """Return a tool of a plan with the arguments that the program fixes for the item."""
+    """Return a tool of a plan with the arguments fixed by the program for the item."""
     if not isinstance(tool, dict) or tool.get("bound") is None:
         return tool
     return {**tool, "bound": flow.written_value(flow.map_reads(flow.value_of(tool["bound"]), follow))}
@@ -160,7 +160,7 @@ def emit_vibe(schema: Json, name: str, *, batch: int) -> Artefact:
 
 
 def _multiplied_tool(schema: Json, name: str, batch: int) -> Json:
-    """Return a tool with the schema once an item."""
+    """Return a tool with the schema once per item."""
     keys = [suffixed(f"step1_{snake(name)}".rstrip("_"), item) for item in range(1, batch + 1)]
     return {"type": "object", "properties": dict.fromkeys(keys, schema), "required": [*keys]}
 
@@ -180,7 +180,7 @@ def _steps(process: Process, change: Callable[[flow.Executor | None, Json], Json
 
 
 def _join_step(first: Json, second: Json) -> Json:
-    """Return one step that stands in two contexts: its inputs, then the output."""
+    """Return one step that occurs in two contexts: its inputs, then the output."""
     if not isinstance(first, dict) or not isinstance(second, dict):
         return second
     from deepmerge import Merger  # needed for processes written by hand that wait for the server
@@ -195,7 +195,7 @@ def _unchanged(_executor: flow.Executor | None, schema: Json) -> Json:
 
 
 def _as_planned(executor: flow.Executor | None, schema: Json) -> Json:
-    """Return a step as the model plans it: what others give is null for now."""
+    """Return a step as planned by the model: values of other executors are null."""
     properties = _properties(schema)
     if executor is not None and "output" in properties:
         return {**as_object(schema), "properties": {**properties, "output": nullable(properties["output"])}}

@@ -42,7 +42,7 @@ _READS = frozenset({"references", "arguments", "among"})
 
 
 def incoherences(vibe: Vibe, registry: Registry, report: Report) -> None:
-    """Report references of a vibe that lead nowhere, and contradictions in it."""
+    """Report unresolvable references of a vibe, and contradictions in it."""
     library = SchemaStore(registry.documents, nullable=True, locate=_locate(vibe, registry))
     try:
         scope = library.add(vibe.uri, vibe.schema)
@@ -59,12 +59,12 @@ def incoherences(vibe: Vibe, registry: Registry, report: Report) -> None:
 
 
 def _locate(vibe: Vibe, registry: Registry) -> Locate:
-    """Return a function that returns places in a vibe, which may lie outside the roots, and in those that it refers to."""
+    """Return a function that returns places in a vibe, possibly outside the roots, and in those that it refers to."""
     return lambda uri, place: vibe.span(place) if uri == vibe.uri else registry.locate(uri, place)
 
 
 def _references(vibe: Vibe, registry: Registry, library: SchemaStore, scope: DynamicScope) -> Iterator[Problem]:
-    """Yield the problems of the references of a vibe, one for each occurrence."""
+    """Yield the problems of a vibe's references, one per occurrence."""
     if not library.to_fold:
         return
     for path, node, within in library.walk(vibe.schema, scope):
@@ -82,7 +82,7 @@ def _references(vibe: Vibe, registry: Registry, library: SchemaStore, scope: Dyn
 
 
 def _is_there(uri: str, registry: Registry) -> bool:
-    """Return whether a reference leads to a vibe: only where it does not, its place has to be known."""
+    """Return whether a reference leads to a vibe; its place matters only if it does not."""
     try:
         registry.load(uri)
     except CompileError:
@@ -97,7 +97,7 @@ def _required(vibe: Vibe, scope: DynamicScope, shapes: Shapes) -> Iterator[Probl
 
 
 def _hidden(vibe: Vibe, scope: DynamicScope, shapes: Shapes) -> Iterator[Problem]:
-    """Yield the properties of branches that a closed schema around them forbids."""
+    """Yield the properties of branches that an enclosing closed schema forbids."""
     store = shapes.library
     for name, holder, closer, branches in hidden_properties(vibe.schema, scope, shapes):
         closed = origin_in(store, closer.node, closer.node, "additionalProperties")
@@ -180,7 +180,7 @@ def _compose(vibe: Vibe, registry: Registry, report: Report, *, folds: bool) -> 
 
 
 def _solution(vibe: Vibe, flat: Json) -> Iterator[Problem]:
-    """Yield where the schema does not accept the solution."""
+    """Yield the violations of the schema by the solution."""
     from instrc.schema.validation import (
         in_words,
         of_intended_branch,
@@ -209,7 +209,7 @@ _OPEN = frozenset({"allOf", "anyOf", "oneOf", "$ref", "additionalProperties", "p
 
 
 class ProcessFault(NamedTuple):
-    """A path that leads nowhere, or to a later step; its place is that of the canonical spelling."""
+    """A path that is unresolvable, or leads to a later step; its place is that in canonical spelling."""
 
     place: Location
     path: str
@@ -220,7 +220,7 @@ class ProcessFault(NamedTuple):
 
 
 def dataflow_faults(process: Process, inputs: tuple[str, ...]) -> Iterator[ProcessFault]:
-    """Yield each invalid path of a process; `inputs` are known beside those that it lists."""
+    """Yield each invalid path of a process; `inputs` are known in addition to those it lists."""
     names: dict[str, Json] = dict.fromkeys(("prompt", *inputs), True)
     waiting = [_PendingBody(process.body, (), (), _Scope(names | (process.inputs or {})))]
     while waiting:
@@ -242,7 +242,7 @@ def dataflow_faults(process: Process, inputs: tuple[str, ...]) -> Iterator[Proce
 
 
 class _Scope:
-    """The visible names of a body: its own, and those of the bodies around it up to its block."""
+    """The visible names of a body: its own, and those of enclosing bodies up to its block."""
 
     def __init__(self, known: dict[str, Json], around: _Scope | None = None) -> None:
         self.known: dict[str, Json] = known
@@ -257,7 +257,7 @@ class _Scope:
         )  # each in names of its own
 
     def know(self, name: str, schema: Json) -> None:
-        """Make a name known from here on."""
+        """Define a name from here on."""
         self.numbers.setdefault(name, len(self.numbers))
         before = self.known.get(name)
         if isinstance(before, dict) and isinstance(schema, dict):  # the server's half of a step has the model's key
@@ -265,7 +265,7 @@ class _Scope:
         self.known[name] = schema
 
     def find(self, name: str) -> Json | None:
-        """Return the schema of a name that can be read, or `None` if there is no such name."""
+        """Return the schema of a readable name, or `None`."""
         return next((scope.known[name] for scope, count in self._outwards() if scope.numbers.get(name, count) < count), None)
 
     def later(self, name: str) -> Location | None:
@@ -278,7 +278,7 @@ class _Scope:
         return (*self.known, *self.expected, *(self.around.names if self.around is not None else ()))
 
     def _outwards(self) -> Iterator[tuple[_Scope, int]]:
-        """Yield this body and those around it, each with the number of its names that can be read here."""
+        """Yield this body and the enclosing ones, each with the number of its names readable here."""
         scope: _Scope | None = self
         count = len(self.known)
         while scope is not None:
@@ -357,7 +357,7 @@ def _judged(reads: Iterator[flow.Read] | list[flow.Read], place: Location, reade
 
 
 def _missing(schema: Json, names: list[str], offers: NearestNames) -> tuple[list[str], tuple[str, ...]] | None:
-    """Return the rest of a path from the member that its schema certainly lacks, and the nearest that it has."""
+    """Return the rest of a path from a member that its schema certainly lacks, and similar members."""
     while names:
         if not isinstance(schema, dict) or not _OPEN.isdisjoint(schema):
             return None
@@ -373,7 +373,7 @@ def _missing(schema: Json, names: list[str], offers: NearestNames) -> tuple[list
 
 
 def _in_block(block: flow.Block, place: Location, scope: _Scope) -> Iterator[ProcessFault]:
-    """Check the paths that a block reads before anything in it runs."""
+    """Check the paths that a block reads before its bodies run."""
     word, reader = flow.word_of(block), block.name if isinstance(block, flow.Else) else block.key or block.name
     for number, part in enumerate(flow.parts_of(block)):
         if part.condition is not None:

@@ -223,7 +223,7 @@ class Runner:
         return self.claims.live
 
     async def owns(self, run: str) -> bool:
-        """Take a run for this process; `False` if another worker of the store carries it."""
+        """Take a run for this process; return `False` if another worker of the store owns it."""
         return self.shared is None or await asyncio.to_thread(self.shared.take, run.partition("/")[0]) is None
 
     async def begin(self, launch: LaunchDocument) -> Live:
@@ -573,7 +573,7 @@ async def run_plan(launch: LaunchDocument) -> Outcome | None:
 
 
 async def _carry_here(runner: Runner, launch: LaunchDocument) -> Outcome | None:
-    """Carry a run, unless another worker carries it already or serves its project."""
+    """Carry out a run, unless another worker already does or serves its project."""
     if runner.shared is not None:
         elsewhere = await asyncio.to_thread(runner.shared.take, launch["run"].partition("/")[0])
         project = RunConfig.from_json(launch["how"]).project

@@ -1,4 +1,4 @@
-"""The schedules of a store: a table beside the mail. A tick begins a run with an id made of its time, so it begins once."""
+"""Schedules of a store: a table beside the messages. A tick starts a run whose id contains its time, so it starts once."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _schedule(row: sa.Row[tuple[object, ...]]) -> Schedule:
 
 
 def add(engine: sa.Engine, name: str, clock: Clock, launch: LaunchDocument, overlap: Overlap) -> Schedule:
-    """Add a schedule; one of the same name is a problem."""
+    """Add a schedule; raise if the name exists."""
     _TABLE.create(engine, checkfirst=True)
     row = {"name": name, "cron": clock.cron, "zone": clock.zone, "due": clock.after(time()), "program": launch["name"]}
     try:
@@ -70,7 +70,7 @@ def one(engine: sa.Engine, name: str) -> Schedule:
 
 
 def pause(engine: sa.Engine, name: str, *, paused: bool) -> Schedule:
-    """Pause a schedule, or resume it from now on: missed ticks are not made up for."""
+    """Pause a schedule, or resume it from now on; missed ticks are not made up for."""
     due = None if paused else one(engine, name).clock.after(time())
     one(engine, name)
     with engine.begin() as connection:
@@ -86,7 +86,7 @@ def remove(engine: sa.Engine, name: str) -> None:
 
 
 def trigger(engine: sa.Engine, put: Put, name: str) -> str:
-    """Begin a run now; return its id."""
+    """Start a run now; return its id."""
     return _begin(engine, put, one(engine, name), time())
 
 
@@ -99,7 +99,7 @@ def _begin(engine: sa.Engine, put: Put, schedule: Schedule, moment: float) -> st
 
 
 def _launch_of(engine: sa.Engine, name: str) -> JsonObject:
-    """Return the launch of a schedule, with its `overlap`, and without the error of its latest tick."""
+    """Return the launch of a schedule, with its `overlap`, without the error of its latest tick."""
     with engine.connect() as connection:
         launch = as_object(loads(connection.execute(sa.select(_TABLE.c.launch).where(_TABLE.c.name == name)).scalar_one()))
     return {key: value for key, value in launch.items() if key != "trouble"}
@@ -112,7 +112,7 @@ def _note(engine: sa.Engine, name: str, *, launch: JsonObject, **columns: str | 
 
 
 def begin_due(engine: sa.Engine, put: Put, goes_on: Callable[[str], bool], now: float) -> None:
-    """Begin the runs that are due. If the last run is still going, `overlap` decides; missed ticks become one.
+    """Start the runs that are due. If the last run is still active, `overlap` decides; missed ticks become one.
 
     A schedule that cannot begin its run misses the tick, and one whose times cannot be read is paused; both say why.
     """

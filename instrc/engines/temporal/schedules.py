@@ -1,4 +1,4 @@
-"""The schedules of a server: each tick begins a small workflow, and that begins a run under an id of its moment."""
+"""Schedules on a server: each tick starts a small workflow, which starts a run whose id contains the time."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _is_ours(described: sdk.ScheduleDescription) -> bool:
 
 
 async def add(client: sdk.Client, queue: str, name: str, clock: Clock, tick: documents.Tick, overlap: Overlap) -> Schedule:
-    """Add a schedule; one of the same name, or times that the server reads in another way, are a problem."""
+    """Add a schedule; raise if the name exists, or if the server interprets the times differently."""
     clock.after(time())
     minute, hour, day, month, weekday = clock.cron.split()
     both = day.startswith("*") or weekday.startswith("*")  # else either is enough, as for cron
@@ -80,7 +80,7 @@ async def add(client: sdk.Client, queue: str, name: str, clock: Clock, tick: doc
 
 
 async def pause(client: sdk.Client, prefix: str, name: str, *, paused: bool) -> Schedule:
-    """Begin no run of a schedule, or begin them again from now on."""
+    """Pause a schedule, or resume it from now on."""
     with _of(client, prefix, name) as handle:
         await (handle.pause() if paused else handle.unpause())
         return await _schedule(name, await handle.describe())
@@ -102,7 +102,7 @@ async def remove(client: sdk.Client, prefix: str, name: str) -> None:
 
 
 async def tick_of(client: sdk.Client, prefix: str, name: str) -> tuple[Schedule, documents.Tick]:
-    """Return a schedule, and the argument of each of its ticks."""
+    """Return a schedule, and the argument of its ticks."""
     with _of(client, prefix, name) as handle:
         described = await handle.describe()
         action = cast("sdk.ScheduleActionStartWorkflow", described.schedule.action)

@@ -1,4 +1,4 @@
-"""Workers: they carry out the tasks of a task queue, one attempt each."""
+"""Workers, which execute the tasks of a task queue, one attempt each."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class _Launch(Exception):  # noqa: N818  -- no error: the workflow starts a chil
 
 
 class Carrying:
-    """Carries out the effects of all runs."""
+    """Executes the effects of all runs."""
 
     def __init__(self, client: Client, equip: Equip, sink: Sink) -> None:
         self.client = client
@@ -51,12 +51,12 @@ class Carrying:
 
     @property
     def all(self) -> list[Callable[..., object]]:
-        """Return what a worker registers."""
+        """Return the activities that a worker registers."""
         return [self.model, self.activity, self.fire]
 
     @temporal.defn(name=documents.ACTIVITIES["model"])
     async def model(self, given: documents.Effect) -> documents.ActivityOutcome:
-        """Ask a model."""
+        """Call a model."""
         return await self._carry_out(given)
 
     @temporal.defn(name=documents.ACTIVITIES["activity"])
@@ -66,7 +66,7 @@ class Carrying:
 
     @temporal.defn(name=documents.ACTIVITIES["fire"])
     async def fire(self, given: documents.Effect) -> documents.ActivityOutcome:
-        """Call an activity without waiting for its result."""
+        """Call an activity whose result is not awaited."""
         return await self._carry_out(given)
 
     async def _carry_out(self, given: documents.Effect) -> documents.ActivityOutcome:
@@ -103,7 +103,7 @@ class Carrying:
         return {"name": launched.command["called"], "plan": plan, "inputs": inputs, "digest": f"{digest}/{plan['digest']}"}
 
     async def _launch(self, digest: str) -> documents.Launched:
-        """Return the beginning of the run of this activity: read once from its history, since it is the same for all."""
+        """Return the launch of this activity's run: read once from its history, as it never changes."""
         if digest not in self._launches:
             info = temporal.info()
             assert info.workflow_id is not None
@@ -118,7 +118,7 @@ class Carrying:
 
 
 async def _beat() -> None:
-    """Show that this worker is alive, for as long as the effect lasts."""
+    """Send heartbeats while the effect runs."""
     span = temporal.info().heartbeat_timeout
     while span is not None:
         await asyncio.sleep(span.total_seconds() / 4)  # most effects are over before the first one, which is a request of its own
@@ -144,7 +144,7 @@ _PASSED = ("instrc", "jsonschema", "jsonschema_specifications", "referencing", "
 
 
 def runner() -> WorkflowRunner:
-    """Return the runner of workflows, in workers and in replays."""
+    """Return the workflow runner for workers and replays."""
     return SandboxedWorkflowRunner(restrictions=SandboxRestrictions.default.with_passthrough_modules(*_PASSED))
 
 
@@ -154,7 +154,7 @@ _ACTIVITIES = 200
 
 @asynccontextmanager
 async def serving(client: Client, queue: str, sink: Sink, equip: Equip | None, options: WorkerOptions) -> AsyncIterator[Worker]:
-    """Serve a task queue; without `equip` only workflows, so that a run can be asked about."""
+    """Serve a task queue; without `equip` only workflows, so that runs can be queried."""
     versions.load_all()  # a workflow that does not yield for two seconds is taken for dead, and a busy machine loads slowly
     activities = [] if equip is None else Carrying(client, equip, sink).all
     worker = Worker(
@@ -180,7 +180,7 @@ Opening = Callable[[bool], AbstractAsyncContextManager[object]]
 
 
 class SharedWorker:
-    """A worker that lives as long as anybody uses it; for one event loop."""
+    """A worker for one event loop that lives as long as it is in use."""
 
     def __init__(self, opening: Opening) -> None:
         self.opening = opening
@@ -191,7 +191,7 @@ class SharedWorker:
 
     @asynccontextmanager
     async def used(self, *, carry: bool) -> AsyncIterator[None]:
-        """Serve meanwhile; a caller that is to `carry` runs waits for those that only read."""
+        """Serve during the context; a caller that needs to `carry` runs waits for read-only users."""
         async with self._change:
             await self._change.wait_for(lambda: not self._users or self._carries or not carry)
             if not self._users:

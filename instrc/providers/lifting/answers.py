@@ -52,7 +52,7 @@ STREAMED_PIECES: Final = 1_000_000
 def json_of(value: object) -> Json:
     """Return an object as plain JSON; values that are not JSON are unchanged.
 
-    A stream is read to its end.  Raise `TypeError` for an awaitable.
+    A stream is consumed.  Raise `TypeError` for an awaitable.
     """
     if isinstance(value, Awaitable | AsyncIterable):
         message = f"an answer that has to be awaited is given ({type(value).__name__}): `await` it, or collect its pieces, first"
@@ -95,7 +95,7 @@ def _unfolded(value: object, level: int, known: dict[int, tuple[object, object]]
 
 
 def _dumped(dump: Callable[..., object]) -> object:
-    """Dump a model of pydantic, or one like it."""
+    """Dump a pydantic model, or an object with the same methods."""
     try:  # as what its parts are, not as what they are declared to be: a generation of LangChain holds some message
         return dump(mode="json", by_alias=False, warnings=False, serialize_as_any=True)
     except TypeError:  # one that knows fewer options
@@ -103,7 +103,7 @@ def _dumped(dump: Callable[..., object]) -> object:
 
 
 def _of_stream(stream: Iterable[object], level: int, known: dict[int, tuple[object, object]]) -> object:
-    """Return the pieces of a stream, or the text that its lines or fragments make; raise `CompileError` if it does not end."""
+    """Return the chunks of a stream, or the text of its lines or fragments; raise `CompileError` if it does not end."""
     pieces = list(islice(stream, STREAMED_PIECES + 1))
     if len(pieces) > STREAMED_PIECES:
         raise CompileError([TooLarge(what="the stream", limit=STREAMED_PIECES, unit="pieces")])
@@ -118,7 +118,7 @@ OwnershipOf = Callable[[Json], "Ownership"]
 
 
 class Ownership(NamedTuple):
-    """Which keys of an object are those of a tool's arguments."""
+    """Which keys of an object belong to a tool's arguments."""
 
     all: bool
     """Whether the tool owns all keys, so that the object may be the arguments themselves."""
@@ -126,7 +126,7 @@ class Ownership(NamedTuple):
 
 
 class Readings(NamedTuple):
-    """The ways in which an answer can be read."""
+    """The possible readings of an answer."""
 
     first: RawReply
     other: RawReply | None = None
@@ -138,7 +138,7 @@ class Readings(NamedTuple):
 def readings(answer: object, owns: OwnershipOf, names: frozenset[str]) -> Readings:
     """Return the content of an answer, in one or two readings.
 
-    `owns` has the keys of an object that are those of the arguments; `names` are the names under which tools were sent.
+    `owns` returns which keys of an object belong to arguments; `names` are the names under which tools were sent.
     """
     value = json_of(answer)
     if isinstance(value, bytes):
@@ -165,7 +165,7 @@ def _of_text(text: str, owns: OwnershipOf, names: frozenset[str]) -> Readings:
 
 
 def _told(read: Readings, repeated: tuple[str, ...]) -> Readings:
-    """Return readings whose calls list the keys that the text of the answer has twice in one object."""
+    """Return readings whose calls list the duplicate keys of the answer's text."""
     if not repeated:
         return read
     one, other = (item and replace(item, calls=with_repeated(item.calls, repeated)) for item in (read.first, read.other))
@@ -173,7 +173,7 @@ def _told(read: Readings, repeated: tuple[str, ...]) -> Readings:
 
 
 def _of_value(answer: Json, owns: OwnershipOf, names: frozenset[str], text: RawCall | None = None) -> Readings:
-    """Return the content of a value; `text` is its source, if it came as one."""
+    """Return the content of a value; `text` is its source text, if any."""
     bare = RawReply((RawCall(None, answer) if text is None else text,))
     if isinstance(answer, list):
         result = _of_list(answer, names)
@@ -201,7 +201,7 @@ def _of_value(answer: Json, owns: OwnershipOf, names: frozenset[str], text: RawC
 
 
 def _is_certain(answer: JsonObject) -> bool:
-    """Return whether a recognised object is a response beyond doubt: no arguments have such members inside of each other."""
+    """Return whether a recognized object is certainly a response: arguments never have such nested members."""
     choice, candidate = (mapping(next(iter(listing(answer.get(key))), None)) for key in ("choices", "candidates"))
     error, kind, role = mapping(answer.get("error")), text_or_empty(answer.get("object")), answer.get("role")
     counts = (mapping(answer.get(key)) for key in ("usage", "usageMetadata", "usage_metadata", "meta"))
@@ -245,7 +245,7 @@ def _of_list(answer: list[Json], names: frozenset[str]) -> RawReply | None:
 
 
 def _is_named_call(answer: Json, names: frozenset[str]) -> bool:
-    """Return whether an object is a name with arguments: one of our names, or nothing else beside them."""
+    """Return whether an object is a name with arguments: one of the known names, or without any other members."""
     if not isinstance(answer, dict):
         return False
     if answer.keys() == {"name", "arguments"} and isinstance(answer["name"], str) and isinstance(answer["arguments"], dict | str):

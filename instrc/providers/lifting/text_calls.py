@@ -26,7 +26,7 @@ from instrc.text.jsonvalue import LITERALS, Json
 
 
 class KnownTools(NamedTuple):
-    """The tools of which a text may hold calls."""
+    """The tools that a text may call."""
 
     names: frozenset[str]
     owns: Callable[[Json], bool] = lambda _: False
@@ -70,7 +70,7 @@ _AROUND_CALLS = re.compile(
 
 
 def _is_json(text: str) -> bool | None:
-    """Return whether a text is one JSON value, so that marks inside of it are quotations, or `None` if it is one that is cut."""
+    """Return whether a text is one JSON value, so that markers in it are quotations, or `None` if it is a truncated one."""
     begun = text.strip()
     if not begun.startswith(("{", "[", "```")):
         return False
@@ -80,7 +80,7 @@ def _is_json(text: str) -> bool | None:
 
 
 def _fenced(text: str, tools: KnownTools) -> tuple[list[RawCall], str]:
-    """Read calls in fences of backticks."""
+    """Read calls in code fences."""
     result: list[CallsIn] = []
     for fence in _fences(text):
         calls = _ours(fence.body, tools)
@@ -102,7 +102,7 @@ _MARK = re.compile(r"^[ \t]*```(?P<language>[\w-]*)[ \t]*$", re.MULTILINE)
 
 
 def _fences(text: str) -> Iterator[_Fence]:
-    """Yield the text between lines of three backticks; a line that names a language opens, and never closes."""
+    """Yield the text between lines of three backticks; a line that names a language always opens a fence."""
     opened: re.Match[str] | None = None
     for mark in _MARK.finditer(text):
         if opened is None:
@@ -115,7 +115,7 @@ def _fences(text: str) -> Iterator[_Fence]:
 
 
 def _ours(text: str, tools: KnownTools) -> list[RawCall]:
-    """Return the calls of our tools that a text is, as JSON or nearly so."""
+    """Return the calls of known tools in a text that is JSON or nearly so."""
     read = raw_call(None, text)
     if read.unreadable is not None:
         return []
@@ -124,7 +124,7 @@ def _ours(text: str, tools: KnownTools) -> list[RawCall]:
 
 
 def _in_python(text: str, tools: KnownTools) -> tuple[list[RawCall], str]:
-    """Read calls as Python writes them, if a fence or the text is nothing else."""
+    """Read calls in Python syntax, if a fence or the text contains nothing else."""
     read = ((fence, python_calls(fence.body)) for fence in _fences(text))
     result = [CallsIn(fence.start, fence.end, calls) for fence, calls in read if calls and _all_ours(calls, tools)]
     if result:
@@ -146,7 +146,7 @@ _OBJECT = re.compile(r"\{\s*\"")
 
 
 def _lone(text: str, tools: KnownTools) -> tuple[list[RawCall], str]:
-    """Read calls as objects somewhere in the text, such as behind `Action:`, or as a list that is all of it."""
+    """Read calls as objects within the text, such as after `Action:`, or as a list that is the whole text."""
     if whole := _ours(text, tools):
         return whole, ""
     result: list[CallsIn] = []
@@ -162,7 +162,7 @@ def _lone(text: str, tools: KnownTools) -> tuple[list[RawCall], str]:
 
 
 def fenced_value(text: str) -> tuple[RawCall, str] | None:
-    """Return the object or list in the last fence of a text that has one, and the text around it, or `None` if there is none."""
+    """Return the object or list in the last fence of a text, and the surrounding text, or `None`."""
     for fence in reversed(list(_fences(text[:SEARCHED_TEXT]))):
         call = raw_call(None, fence.body)
         if call.unreadable is None and isinstance(call.arguments, dict | list):
@@ -174,7 +174,7 @@ _OBJECT_ON_A_LINE = re.compile(r"^[ \t]*(?=\{\s*\")", re.MULTILINE)
 
 
 def lone_value(text: str) -> tuple[RawCall, str] | None:
-    """Return the only object of a text that begins a line and ends one, and the text around it, or `None` if there is none."""
+    """Return the only object of a text that begins and ends a line, and the surrounding text, or `None`."""
     if len(text) > SEARCHED_TEXT:
         return None
     result: list[tuple[Json, int, int]] = []
@@ -189,7 +189,7 @@ def lone_value(text: str) -> tuple[RawCall, str] | None:
 
 
 def calls_of_known_tools(value: Json, tools: KnownTools) -> list[RawCall]:
-    """Return the calls of our tools in a value, or none if any of it is something else."""
+    """Return the calls of known tools in a value, or none if any of it is something else."""
     if tools.owns(value):
         return []
     if isinstance(value, dict) and isinstance(listed := value.get("tool_calls"), list):
@@ -203,7 +203,7 @@ def calls_of_known_tools(value: Json, tools: KnownTools) -> list[RawCall]:
 
 
 def _by_key(value: Json, names: frozenset[str]) -> RawCall | None:
-    """Return the call that an object is whose only key is the name of a tool of ours."""
+    """Return the call in an object whose only key is the name of a known tool, or `None`."""
     [(name, arguments)] = value.items() if isinstance(value, dict) and len(value) == 1 else [("", None)]
     return RawCall(name, arguments) if name in names and isinstance(arguments, dict) else None
 
