@@ -58,9 +58,7 @@ def compile_command(
         list[str],
         typer.Argument(metavar="FILE", help="Programs (.aug), vibes (.vibe.json), or - for a program on the standard input."),
     ],
-    emit: Annotated[
-        Emit | None, typer.Option("--emit", help="The document to print; by default the one that suits the program.")
-    ] = None,
+    emit: Annotated[Emit | None, typer.Option("--emit", help="The document to print; by default chosen by the program.")] = None,
     folder: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="DIR", help="Write NAME.KIND.json files into a folder instead.")
     ] = None,
@@ -71,11 +69,11 @@ def compile_command(
         Path | None, typer.Option("--map", metavar="FILE", help="With --target, write the reverse map for `instrc lift`.")
     ] = None,
     recursion: Annotated[
-        Recursion | None, typer.Option("--recursion", help="With --target, what to do about recursive schemas.")
+        Recursion | None, typer.Option("--recursion", help="With --target, how to handle recursive schemas.")
     ] = None,
     batch: Annotated[int, typer.Option("--batch", min=1, max=10_000, metavar="N", help="Multiply every step for N items.")] = 1,
-    naming: Annotated[Naming | None, typer.Option("--naming", help="How the keys of steps are formed.")] = None,
-    no_hints: Annotated[bool, typer.Option("--no-hints", help="Do not say in descriptions what a step reads.")] = False,
+    naming: Annotated[Naming | None, typer.Option("--naming", help="Naming style of step keys.")] = None,
+    no_hints: Annotated[bool, typer.Option("--no-hints", help="Do not mention in descriptions what a step reads.")] = False,
     sketch: options.Sketch = False,
     strip: Annotated[
         list[str] | None, typer.Option("--strip", metavar="SET", help="Leave out `thoughts`, `metrics`, `engine` or `all`.")
@@ -134,9 +132,7 @@ def check_command(
     root: options.Roots = None,
     shared: options.Shared = None,
     strict: options.Strict = False,
-    fix: Annotated[
-        bool, typer.Option("--fix", help="First apply the fixes that are safe; `--format json` shows them all.")
-    ] = False,
+    fix: Annotated[bool, typer.Option("--fix", help="Apply the safe fixes first; `--format json` shows all fixes.")] = False,
     dependents: Annotated[
         bool,
         typer.Option("--dependents", help="Also check the programs and vibes that use these, or that use files deleted in git."),
@@ -219,7 +215,7 @@ class TargetsFormat(StrEnum):
 
 
 def targets_command(
-    shape: Annotated[TargetsFormat, typer.Option("--format", help="How the list is written.")] = TargetsFormat.TEXT,
+    shape: Annotated[TargetsFormat, typer.Option("--format", help="Output format of the list.")] = TargetsFormat.TEXT,
 ) -> None:
     """List the targets of `instrc compile --target` with their limits."""
     from instrc.providers.targets import targets
@@ -276,8 +272,8 @@ def preview_command(
     file: options.ProgramFile,
     target: Annotated[str | None, typer.Option("--target", metavar="NAME", help="Show what this provider receives.")] = None,
     given: Annotated[str, typer.Option("--input", metavar="TEXT", help="The request.")] = REQUEST,
-    full: Annotated[bool, typer.Option("--full", help="Show the schema as the JSON that is sent.")] = False,
-    ask: Annotated[bool, typer.Option("--ask", help="Ask the model too; no request is paid for twice.")] = False,
+    full: Annotated[bool, typer.Option("--full", help="Show the schema as JSON, as it is sent.")] = False,
+    ask: Annotated[bool, typer.Option("--ask", help="Ask the model too; answers are cached.")] = False,
     model: options.Model = None,
     set_: options.Set = None,
     sketch: options.Sketch = False,

@@ -39,9 +39,9 @@ _PROGRAM = ".aug"
 
 def diff_command(
     old: Annotated[str, typer.Argument(metavar="OLD", help="A vibe, a JSON Schema, a program, or aug:name:1.")],
-    new: Annotated[str, typer.Argument(metavar="NEW", help="The newer one, of the same kind.")],
+    new: Annotated[str, typer.Argument(metavar="NEW", help="The newer version, of the same kind.")],
     check: Annotated[bool, typer.Option("--check", help="Exit 1 unless it is certain that nothing breaks.")] = False,
-    shape: Annotated[DiffFormat, typer.Option("--format", help="How the differences are written.")] = DiffFormat.TEXT,
+    shape: Annotated[DiffFormat, typer.Option("--format", help="Output format of the differences.")] = DiffFormat.TEXT,
     root: Roots = None,
     shared: Shared = None,
     problems: ProblemsOption = Format.TEXT,

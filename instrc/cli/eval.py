@@ -49,9 +49,9 @@ class EvalFormat(StrEnum):
 Paths: TypeAlias = Annotated[
     list[str] | None, typer.Argument(metavar="PATH", help="Programs, data sets, folders; by default the current folder.")
 ]
-Repeat: TypeAlias = Annotated[int | None, typer.Option("--n", "-n", min=1, metavar="N", help="How often each case is run.")]
+Repeat: TypeAlias = Annotated[int | None, typer.Option("--n", "-n", min=1, metavar="N", help="Number of runs per case.")]
 DataFile: TypeAlias = Annotated[
-    str | None, typer.Option("--data", metavar="FILE", help="The data set; one of Python (.py) is run: its function `cases`.")
+    str | None, typer.Option("--data", metavar="FILE", help="The data set; in Python (.py), what its function `cases` returns.")
 ]
 Chosen: TypeAlias = Annotated[str, typer.Option("-k", metavar="TEXT", help="Only cases whose id or tags contain this text.")]
 Export: TypeAlias = Annotated[str | None, typer.Option("--export", metavar="NAME", help="Which of several programs in the file.")]
@@ -63,21 +63,21 @@ Minimum: TypeAlias = Annotated[
     typer.Option("--min", metavar="[CHECK=]RATE", help="Fail unless so many cases pass, by the interval: 0.85, label=0.9."),
 ]
 Requests: TypeAlias = Annotated[
-    int | None, typer.Option("--requests", min=0, metavar="N", help="The requests to models, at most.")
+    int | None, typer.Option("--requests", min=0, metavar="N", help="Maximum number of requests to models.")
 ]
-Tokens: TypeAlias = Annotated[int | None, typer.Option("--tokens", min=0, metavar="N", help="The tokens of models, at most.")]
-Cost: TypeAlias = Annotated[str | None, typer.Option("--max-cost", metavar="DOLLARS", help="What models may cost in all.")]
-Concurrency: TypeAlias = Annotated[int, typer.Option("--concurrency", min=1, metavar="N", help="Runs at the same time.")]
-Fresh: TypeAlias = Annotated[bool, typer.Option("--fresh", help="Ask anew, also for runs that are kept from before.")]
+Tokens: TypeAlias = Annotated[int | None, typer.Option("--tokens", min=0, metavar="N", help="Maximum number of model tokens.")]
+Cost: TypeAlias = Annotated[str | None, typer.Option("--max-cost", metavar="DOLLARS", help="Maximum total cost of models.")]
+Concurrency: TypeAlias = Annotated[int, typer.Option("--concurrency", min=1, metavar="N", help="Number of concurrent runs.")]
+Fresh: TypeAlias = Annotated[bool, typer.Option("--fresh", help="Ask again, even for cached runs.")]
 Record: TypeAlias = Annotated[
     bool, typer.Option("--record", help="Write NAME.eval.cases.md, which `instrc test` replays without a model.")
 ]
-Shape: TypeAlias = Annotated[EvalFormat, typer.Option("--format", help="How the report is printed.")]
+Shape: TypeAlias = Annotated[EvalFormat, typer.Option("--format", help="Output format of the report.")]
 Reports: TypeAlias = Annotated[
     list[Path] | None,
     typer.Option("--output", "-o", metavar="FILE", help="Write .html, .md, .json, .xml (JUnit), .txt, .yaml, or answers.json."),
 ]
-Problems: TypeAlias = Annotated[Format, typer.Option("--problems", help="How problems are written.")]
+Problems: TypeAlias = Annotated[Format, typer.Option("--problems", help="Output format of problems.")]
 
 
 def eval_command(

@@ -30,7 +30,7 @@ Against: TypeAlias = Annotated[
     str | None, typer.Option("--against", metavar="REV|FILE", help="Compare with a revision of git, or with another program.")
 ]
 OtherVibe: TypeAlias = Annotated[
-    list[str] | None, typer.Option("--vibe", metavar="A=B", help="Compare with vibe B (a name or a file) in the place of A.")
+    list[str] | None, typer.Option("--vibe", metavar="A=B", help="Compare with vibe B (a name or a file) in place of A.")
 ]
 MixinOff: TypeAlias = Annotated[
     list[str] | None, typer.Option("--mixin", metavar="NAME=off", help="Compare with this mixin left out.")
@@ -41,13 +41,13 @@ AgainstSet: TypeAlias = Annotated[
 ]
 Ablate: TypeAlias = Annotated[
     bool,
-    typer.Option("--ablate", help="Leave each mixin, thought and description out in turn, reverse each order, try other words."),
+    typer.Option("--ablate", help="Omit each mixin, thought and description in turn, reverse each order, try other wordings."),
 ]
 FailOnDrop: TypeAlias = Annotated[
     str | None, typer.Option("--fail-on-drop", metavar="2%", help="Fail if the whole interval of the difference lies below this.")
 ]
 Judge: TypeAlias = Annotated[
-    str | None, typer.Option("--judge", metavar="FILE", help="A judge that says which of two versions answers better.")
+    str | None, typer.Option("--judge", metavar="FILE", help="A judge that decides which of two versions answers better.")
 ]
 JudgeModel: TypeAlias = Annotated[str | None, typer.Option("--judge-model", metavar="MODEL", help="The model of --judge.")]
 Progress: TypeAlias = Callable[[int], "AbstractContextManager[Callable[[CaseResult], object] | None]"]

@@ -31,10 +31,10 @@ def fmt_command(
             help="Programs (.aug), JSON files, folders, or - for the standard input; by default the current folder.",
         ),
     ] = None,
-    check: Annotated[bool, typer.Option("--check", help="Write nothing; the exit code is 1 if a file would change.")] = False,
+    check: Annotated[bool, typer.Option("--check", help="Write nothing; exit 1 if a file would change.")] = False,
     diff: Annotated[bool, typer.Option("--diff", help="Write nothing; print the changes; exit 1 if there are any.")] = False,
     name: Annotated[
-        str, typer.Option("--stdin-filename", metavar="NAME", help="The file name of the standard input, which decides its kind.")
+        str, typer.Option("--stdin-filename", metavar="NAME", help="Assumed name of standard input, which sets its kind.")
     ] = "",
     shape: ProblemFormat = Format.TEXT,
 ) -> None:

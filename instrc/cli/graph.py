@@ -33,9 +33,9 @@ def graph_command(
     file: options.ProgramFile,
     kind: Annotated[
         PictureFormat | None,
-        typer.Option("--format", help="The format of the picture; by default that of the ending of -o, else mermaid."),
+        typer.Option("--format", help="The format of the picture; by default from the extension of -o, otherwise mermaid."),
     ] = None,
-    output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write it there.")] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to this file.")] = None,
     export: Annotated[str | None, typer.Option("--export", metavar="NAME", help="One of several exports.")] = None,
     sketch: options.Sketch = False,
     locked: options.LockedOption = False,

@@ -18,21 +18,21 @@ if TYPE_CHECKING:
     from instrc.runtime.run_report import RunReport
     from instrc.text.jsonvalue import Json
 
-OtherModel = Annotated[str | None, typer.Option("--model", metavar="MODEL", help="Ask this model from now on, for every chunk.")]
+OtherModel = Annotated[str | None, typer.Option("--model", metavar="MODEL", help="Use this model from now on, for every chunk.")]
 
 
 def retry_command(
     run: options.RunId,
     step: Annotated[
-        str | None, typer.Option("--from", metavar="STEP", help="Begin this step again, and all that needs it; the rest is kept.")
+        str | None, typer.Option("--from", metavar="STEP", help="Restart from this step, with all that depend on it.")
     ] = None,
     new_key: Annotated[
-        bool, typer.Option("--new-key", help="Call services under another key: one that has kept its first answer works anew.")
+        bool, typer.Option("--new-key", help="Use new idempotency keys, so that services do not replay first answers.")
     ] = False,
     requests: Annotated[
-        int | None, typer.Option("--requests", min=1, metavar="N", help="The requests to models, at most.")
+        int | None, typer.Option("--requests", min=1, metavar="N", help="Maximum number of requests to models.")
     ] = None,
-    tokens: Annotated[int | None, typer.Option("--tokens", min=1, metavar="N", help="The tokens of models, at most.")] = None,
+    tokens: Annotated[int | None, typer.Option("--tokens", min=1, metavar="N", help="Maximum number of model tokens.")] = None,
     budget: options.Budget = None,
     model: OtherModel = None,
     store: options.Store = None,
@@ -70,15 +70,15 @@ async def _retried(kept: Engine, run: str, options: RetryOptions) -> RunReport:
 def fork_command(
     run: options.RunId,
     at: Annotated[
-        str | None, typer.Option("--at", metavar="STEP", help="Do this step anew, and all that needs it; STEP,STEP for several.")
+        str | None, typer.Option("--at", metavar="STEP", help="Repeat this step and all that depend on it; STEP,STEP: several.")
     ] = None,
     edits: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="STEP=JSON", help="Another result of a step; may be repeated."),
+        typer.Option("--set", metavar="STEP=JSON", help="Replace the result of a step. Repeatable."),
     ] = None,
     program: Annotated[
         str | None,
-        typer.Option("--program", metavar="FILE", help="Another version of the program, where what is done fits."),
+        typer.Option("--program", metavar="FILE", help="Another version of the program, if it fits the steps already done."),
     ] = None,
     export: Annotated[
         str | None, typer.Option("--export", metavar="NAME", help="Which of several programs in the file of `--program`.")
@@ -86,7 +86,7 @@ def fork_command(
     model: OtherModel = None,
     settings: Annotated[
         list[str] | None,
-        typer.Option("--setting", metavar="NAME=VALUE", help="How models are asked from now on: temperature=0.9, seed=2."),
+        typer.Option("--setting", metavar="NAME=VALUE", help="Request settings of models from now on: temperature=0.9, seed=2."),
     ] = None,
     run_id: Annotated[str | None, typer.Option("--id", metavar="RUN", help="The id of the new run.")] = None,
     store: options.Store = None,
@@ -97,7 +97,7 @@ def fork_command(
 ) -> None:
     """Begin another run with the results of a run.
 
-    The original run stays unchanged. Steps that run anew have new keys, so services do them again.
+    The original run stays unchanged. Repeated steps have new keys, so services perform them again.
     """
     from instrc.runtime.retry import ForkOptions
 

@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from instrc.server.records import Records
 
 _T = TypeVar("_T")
-AsJson = Annotated[bool, typer.Option("--json", help="Print lines of JSON.")]
-Since = Annotated[str | None, typer.Option("--since", metavar="SPAN", help="Only from this span of time up to now, as P7D.")]
-Before = Annotated[str | None, typer.Option("--before", metavar="SPAN", help="Only from before this span of time, as P30D.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON Lines.")]
+Since = Annotated[str | None, typer.Option("--since", metavar="SPAN", help="Only those of this time up to now, as P7D.")]
+Before = Annotated[str | None, typer.Option("--before", metavar="SPAN", help="Only those older than this, for example P30D.")]
 ErrorText = Annotated[
     str | None, typer.Option("--error", metavar="TEXT", help="Only failed and held runs with this kind of error, step, or text.")
 ]
-Yes = Annotated[bool, typer.Option("--yes", help="With --do: do it, instead of counting.")]
+Yes = Annotated[bool, typer.Option("--yes", help="With --do: do it instead of only counting.")]
 _SHOWN = 20
 """Maximum runs that a count lists."""
 _AT_ONCE = 8
@@ -52,7 +52,7 @@ class RunActionName(StrEnum):
 
 
 ActionOption = Annotated[
-    RunActionName | None, typer.Option("--do", help="Count the runs of these that this is for; with --yes, do it to all.")
+    RunActionName | None, typer.Option("--do", help="Count the listed runs affected; with --yes, apply it to them.")
 ]
 _DONE = {"retry": "retried", "cancel": "cancelled", "release": "released", "delete": "deleted", "erase": "erased"}
 
@@ -144,8 +144,8 @@ async def _acted(
 
 
 def audit_command(
-    run: Annotated[str | None, typer.Option("--run", metavar="RUN", help="Only what was done with this run.")] = None,
-    who: Annotated[str | None, typer.Option("--who", metavar="NAME", help="Only what this person did, as key:ann.")] = None,
+    run: Annotated[str | None, typer.Option("--run", metavar="RUN", help="Only actions on this run.")] = None,
+    who: Annotated[str | None, typer.Option("--who", metavar="NAME", help="Only actions of this person, as key:ann.")] = None,
     action: Annotated[
         str | None, typer.Option("--action", metavar="NAME", help="Only this action: start, answer, retry, delete.")
     ] = None,
@@ -179,7 +179,7 @@ def audit_command(
 
 def costs_command(
     by: Annotated[
-        str, typer.Option("--by", metavar="GROUPS", help="What is summed: program, day, person; divided by commas.")
+        str, typer.Option("--by", metavar="GROUPS", help="What to group by: program, day, person; separated by commas.")
     ] = "program",
     program: Annotated[str | None, typer.Option("--program", metavar="NAME", help="Only runs of this program.")] = None,
     since: Since = None,

@@ -46,11 +46,11 @@ Inputs: TypeAlias = Annotated[
     ),
 ]
 Roots: TypeAlias = Annotated[
-    list[str] | None, typer.Option("--root", metavar="DIR", help="A folder of vibes; before those of the project. Repeatable.")
+    list[str] | None, typer.Option("--root", metavar="DIR", help="A folder of vibes, before those of the project. Repeatable.")
 ]
 Shared: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option("--shared", metavar="DIR", help="A shared folder of vibes, after those of the project. Repeatable."),
+    typer.Option("--shared", metavar="DIR", help="A shared folder of vibes, searched after those of the project. Repeatable."),
 ]
 ProblemFormat: TypeAlias = Annotated[Format, typer.Option("--format", help="The format of problems.")]
 ProblemsOption: TypeAlias = Annotated[Format, typer.Option("--problems", help="The format of problems.")]
@@ -58,13 +58,13 @@ LockedOption: TypeAlias = Annotated[bool, typer.Option("--locked", help="Use onl
 Strict: TypeAlias = Annotated[bool, typer.Option("--strict", help="Treat warnings as errors.")]
 Sketch: TypeAlias = Annotated[bool, typer.Option("--sketch", help="Treat unknown instructions as objects with any properties.")]
 Rehearse: TypeAlias = Annotated[
-    bool, typer.Option("--rehearse", help="Invent answers and results from their schemas; with --model, results only.")
+    bool, typer.Option("--rehearse", help="Generate answers and results from their schemas; with --model, results only.")
 ]
 WithActivities: TypeAlias = Annotated[
-    bool, typer.Option("--rehearse-with-activities", help="Invent the answers of models only, and call the activities.")
+    bool, typer.Option("--rehearse-with-activities", help="Generate only the answers of models, and call the activities.")
 ]
 Quiet: TypeAlias = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
-Events: TypeAlias = Annotated[bool, typer.Option("--json", help="Print every event as a line of JSON.")]
+Events: TypeAlias = Annotated[bool, typer.Option("--json", help="Print every event as one JSON line.")]
 ProgramFile: TypeAlias = Annotated[
     str, typer.Argument(metavar="FILE", help="A program (.aug), a vibe (.vibe.json), or - for a program.")
 ]
@@ -76,27 +76,27 @@ Store: TypeAlias = Annotated[
     Path | None, typer.Option("--store", metavar="DIR", help="The folder of the runs; .instrc by default.")
 ]
 Budget: TypeAlias = Annotated[
-    str | None, typer.Option("--budget", metavar="MONEY", help="What models may cost: '2 USD' for the run, '5 USD/day'.")
+    str | None, typer.Option("--budget", metavar="MONEY", help="Maximum cost of models: '2 USD' for the run, '5 USD/day'.")
 ]
 Cache: TypeAlias = Annotated[
     str | None,
-    typer.Option("--cache", metavar="FILE", help="The file of cached answers of models, which are not paid for again."),
+    typer.Option("--cache", metavar="FILE", help="The file of cached model answers, which are not paid for again."),
 ]
 Model: TypeAlias = Annotated[
     str | None,
     typer.Option(
         "--model",
         metavar="MODEL",
-        help="The model that fills in the chunks: PROVIDER:NAME, as openai:gpt-5, scripted:FILE, or sample.",
+        help="The model that fills in the chunks: PROVIDER:NAME (such as openai:gpt-5), scripted:FILE, or sample.",
     ),
 ]
 Set: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help="How models are asked: temperature=0, max_tokens=500, timeout=60s."),
+    typer.Option("--set", metavar="NAME=VALUE", help="Request settings of models: temperature=0, max_tokens=500, timeout=60s."),
 ]
 Metadata: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option("--metadata", metavar="NAME=VALUE", help="Metadata by which runs are found, as customer=4711. Repeatable."),
+    typer.Option("--metadata", metavar="NAME=VALUE", help="Metadata to find runs by, such as customer=4711. Repeatable."),
 ]
 EngineName: TypeAlias = Annotated[
     str | None,

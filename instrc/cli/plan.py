@@ -93,7 +93,7 @@ def import_(
     records: Annotated[str, typer.Argument(metavar="RECORDS", help="Records of TaskBench, as JSON or JSON Lines; or -.")],
     tools: BenchFile,
     repair: Annotated[
-        bool, typer.Option("--repair", help="Repair known mistakes by their most likely meaning, and list them.")
+        bool, typer.Option("--repair", help="Repair known mistakes according to their most likely meaning, and list them.")
     ] = False,
     output: OutputFile = None,
     shape: ProblemFormat = Format.TEXT,
@@ -157,9 +157,9 @@ def export(
 @plan_group.command()
 def score(
     gold: Annotated[str, typer.Argument(metavar="GOLD", help="Correct records of TaskBench, as JSON or JSON Lines.")],
-    predictions: Annotated[str, typer.Argument(metavar="PREDICTIONS", help="Records of a model for the same ids; or -.")],
+    predictions: Annotated[str, typer.Argument(metavar="PREDICTIONS", help="A model's records for the same ids; or -.")],
     tools: BenchFile,
-    view: Annotated[ScoreFormat, typer.Option("--as", help="How the scores are shown.")] = ScoreFormat.TABLE,
+    view: Annotated[ScoreFormat, typer.Option("--as", help="Output format of the scores.")] = ScoreFormat.TABLE,
     output: OutputFile = None,
     shape: ProblemFormat = Format.TEXT,
 ) -> None:
@@ -185,10 +185,10 @@ def score(
 @plan_group.command()
 def sample(
     tools: BenchFile,
-    count: Annotated[int, typer.Option("--count", "-n", min=1, max=1_000_000, help="How many plans.")] = 10,
-    seed: Annotated[int, typer.Option("--seed", help="The same number gives the same plans.")] = 0,
+    count: Annotated[int, typer.Option("--count", "-n", min=1, max=1_000_000, help="Number of plans.")] = 10,
+    seed: Annotated[int, typer.Option("--seed", help="Random seed; the same seed gives the same plans.")] = 0,
     form: Annotated[PlanShape | None, typer.Option("--shape", help="Plans of one shape only.")] = None,
-    largest: Annotated[int, typer.Option("--largest", min=2, max=1000, help="The most tasks of a plan.")] = 8,
+    largest: Annotated[int, typer.Option("--largest", min=2, max=1000, help="Maximum number of tasks per plan.")] = 8,
     output: OutputFile = None,
     shape: ProblemFormat = Format.TEXT,
 ) -> None:

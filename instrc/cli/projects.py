@@ -291,7 +291,7 @@ def doctor_command(
     root: Roots = None,
     shared: Shared = None,
     *,
-    forget: Annotated[bool, typer.Option("--forget", help="Forget which forms of asking models have refused.")] = False,
+    forget: Annotated[bool, typer.Option("--forget", help="Forget which request formats models have rejected.")] = False,
 ) -> None:
     """Show the installed version, the extras that work, and settings.
 

@@ -65,7 +65,7 @@ def deleted() -> Iterable[str]:
         return []
     command = [git, "diff", "--cached", "--name-only", "--no-renames", "--diff-filter=D", "-z", "--relative"]
     try:
-        done = subprocess.run(command, capture_output=True, check=False, timeout=60)  # noqa: S603  -- no word of it is anybody's
+        done = subprocess.run(command, capture_output=True, check=False, timeout=60)  # noqa: S603  -- no part of it comes from a user
     except (OSError, subprocess.SubprocessError):
         return []
     names = done.stdout.decode("utf-8", "surrogateescape").split("\0") if done.returncode == 0 else []

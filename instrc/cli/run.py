@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from instrc.runtime.run_config import Launch
 
 EveryBranch = Annotated[
-    bool, typer.Option("--every-branch", help="Rehearse the program until every branch is taken; print a line for each run.")
+    bool, typer.Option("--every-branch", help="Rehearse the program until every branch is taken; print one line per run.")
 ]
 Items = Annotated[
     str | None,
@@ -327,13 +327,13 @@ def worker_command(
     ] = None,
     project: Annotated[
         list[Path] | None,
-        typer.Option("--project", metavar="PATH", help="The folder of a project to carry runs of, beside this one. Repeatable."),
+        typer.Option("--project", metavar="PATH", help="The folder of another project whose runs to carry. Repeatable."),
     ] = None,
     slots: Annotated[
-        int, typer.Option("--slots", metavar="N", min=1, help="Runs carried at once; those that only wait are not counted.")
+        int, typer.Option("--slots", metavar="N", min=1, help="Maximum concurrent runs, without those that wait.")
     ] = 100,
     drain: Annotated[
-        str, typer.Option("--drain", metavar="SPAN", help="How long SIGTERM lets effects in flight end, for example PT1M.")
+        str, typer.Option("--drain", metavar="SPAN", help="Time for effects in flight to finish after SIGTERM, for example PT1M.")
     ] = "PT10S",
     name: Annotated[str | None, typer.Option("--name", metavar="NAME", help="The name that `instrc workers` shows.")] = None,
     alive: Alive = None,

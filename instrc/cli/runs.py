@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 def runs_command(
     store: Store = None,
     engine_name: EngineName = None,
-    status: Annotated[str | None, typer.Option("--status", metavar="STATUS", help="Only those that are held, failed.")] = None,
+    status: Annotated[str | None, typer.Option("--status", metavar="STATUS", help="Only runs with this status: held, …")] = None,
     program: Annotated[str | None, typer.Option("--program", metavar="NAME", help="Only runs of this program.")] = None,
     since: Since = None,
     before: Before = None,
@@ -53,7 +53,7 @@ def runs_command(
         str | None,
         typer.Option("--family", metavar="RUN", help="Only this run, its origin, and all forks of these."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print a line of JSON for each run.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON line per run.")] = False,
     shape: ProblemFormat = Format.TEXT,
 ) -> None:
     """List the runs in the store, the latest first.
@@ -154,7 +154,7 @@ _SHOWN_MESSAGE = 100
 def workers_command(
     store: Store = None,
     engine_name: EngineName = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print a line of JSON for each worker.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON line per worker.")] = False,
     shape: ProblemFormat = Format.TEXT,
 ) -> None:
     """List the workers that carry the runs of a database.
@@ -183,7 +183,7 @@ def show_command(
     store: Store = None,
     engine_name: EngineName = None,
     record: Annotated[
-        bool, typer.Option("--record", help="Also show everything that is recorded, in the shape of the process.")
+        bool, typer.Option("--record", help="Also show everything recorded, in the structure of the process.")
     ] = False,
     shape: ProblemFormat = Format.TEXT,
 ) -> None:
@@ -213,7 +213,7 @@ def trace_command(
         TraceFormat | None,
         typer.Option(
             "--format",
-            help="How it is shown: text, one HTML page, or the events as JSON lines; by default that of the ending of -o.",
+            help="Output format: text, one HTML page, or the events as JSON Lines; by default from the extension of -o.",
         ),
     ] = None,
     output: OutputFile = None,

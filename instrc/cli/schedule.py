@@ -17,12 +17,10 @@ from instrc.text.jsontext import dumps
 if TYPE_CHECKING:
     from instrc.engines.schedules import Schedule, Scheduling
 
-schedule_group = typer.Typer(
-    help="Run programs on a schedule: a worker carries them out.", no_args_is_help=True, rich_markup_mode=None
-)
+schedule_group = typer.Typer(help="Run programs on a schedule, on a worker.", no_args_is_help=True, rich_markup_mode=None)
 
 ScheduleName = Annotated[str, typer.Argument(metavar="NAME", help="The name of the schedule.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print a line of JSON for each schedule.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON line per schedule.")]
 
 
 def _scheduling(store: options.Store, name: str | None) -> Scheduling:
@@ -61,7 +59,7 @@ def add(
     export: Annotated[str | None, typer.Option("--export", metavar="NAME", help="Which of several programs in the file.")] = None,
     overlap: Annotated[
         Literal["skip", "queue", "both"],
-        typer.Option("--overlap", help="While the last run goes on: skip a tick, queue one, or run both."),
+        typer.Option("--overlap", help="If the last run is still active: skip a tick, queue one, or run both."),
     ] = "skip",
     store: options.Store = None,
     engine_name: options.EngineName = None,

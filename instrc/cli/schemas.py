@@ -69,7 +69,7 @@ def _traced(found: Flat) -> Json:
 
 
 def split_command(
-    schema: Annotated[str, typer.Argument(metavar="SCHEMA", help="The schema the answer follows: a tool or a vibe. Or -.")],
+    schema: Annotated[str, typer.Argument(metavar="SCHEMA", help="The schema that the answer follows: a tool or a vibe. Or -.")],
     answer: Annotated[str, typer.Argument(metavar="ANSWER", help="A model's answer as JSON, or - for the standard input.")],
     shape: options.ProblemFormat = Format.TEXT,
 ) -> None:
@@ -129,7 +129,7 @@ def lift_command(
 
 def types_command(
     files: Annotated[list[str], typer.Argument(metavar="FILE", help="Programs (.aug), vibes (.vibe.json), or - for a program.")],
-    output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the module there.")] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the module to this file.")] = None,
     locked: options.LockedOption = False,
     root: options.Roots = None,
     shared: options.Shared = None,
@@ -173,16 +173,16 @@ def import_command(
         typer.Argument(
             metavar="SOURCE",
             show_default=False,
-            help="A JSON file, or -; for pydantic and smolagents also module:Name or file.py:Name, which is run.",
+            help="A JSON file, or -; for pydantic and smolagents also module:Name or file.py:Name, which is executed.",
         ),
     ] = None,
     folder: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="DIR", help="Write NAME.vibe.json files into a folder of vibes.")
     ] = None,
     results: Annotated[
-        Results, typer.Option("--results", help="The results of tools: left out, a property `output`, or a vibe NAME_Activity.")
+        Results, typer.Option("--results", help="Import tool results: not at all, as property `output`, as vibe NAME_Activity.")
     ] = Results.LEAVE,
-    force: Annotated[bool, typer.Option("--force", help="Replace vibes that have other contents.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite vibes whose contents differ.")] = False,
     strict: options.Strict = False,
     shape: options.ProblemFormat = Format.TEXT,
 ) -> None:

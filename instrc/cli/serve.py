@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 Carry = Annotated[
     int | None,
-    typer.Option("--carry", metavar="N", min=1, help="Carry up to N runs at once, in a database beside its workers."),
+    typer.Option("--carry", metavar="N", min=1, help="Carry up to N runs at a time, in a database and next to its workers."),
 ]
 
 
@@ -60,7 +60,7 @@ def serve_command(
     revoke: Annotated[
         str | None, typer.Option("--revoke-keys", metavar="NAME", help="Revoke all API keys of NAME, and exit.")
     ] = None,
-    log_json: Annotated[bool, typer.Option("--log-json", help="Log requests and messages as lines of JSON.")] = False,
+    log_json: Annotated[bool, typer.Option("--log-json", help="Log requests and messages as JSON Lines.")] = False,
     root: options.Roots = None,
     shared: options.Shared = None,
     shape: options.ProblemFormat = Format.TEXT,

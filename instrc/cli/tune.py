@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from instrc.testing.evaluation.tune import Subject, Tuning
 
 Writer: TypeAlias = Annotated[
-    str | None, typer.Option("--writer", metavar="MODEL", help="A model that proposes other texts; without one none is written.")
+    str | None, typer.Option("--writer", metavar="MODEL", help="A model that proposes new texts; none are proposed without it.")
 ]
-Requests: TypeAlias = Annotated[int, typer.Option("--requests", min=1, metavar="N", help="The requests of the search, at most.")]
-Time: TypeAlias = Annotated[str | None, typer.Option("--time", metavar="SPAN", help="How long it may take: 20m, PT1H.")]
-Yes: TypeAlias = Annotated[bool, typer.Option("--yes", "-y", help="Begin without asking whether the budget is right.")]
+Requests: TypeAlias = Annotated[int, typer.Option("--requests", min=1, metavar="N", help="Maximum requests of the search.")]
+Time: TypeAlias = Annotated[str | None, typer.Option("--time", metavar="SPAN", help="Maximum duration: 20m, PT1H.")]
+Yes: TypeAlias = Annotated[bool, typer.Option("--yes", "-y", help="Start without asking to confirm the budget.")]
 
 
 def tune_command(

@@ -93,7 +93,7 @@ class InstructionTable:
         self._named: dict[str, tuple[str, ...]] = {}
         self._flat: dict[str, Json] = {}
         self._misnamed: dict[str, dict[str, Misnamed]] = {}
-        """By the file of a program: what near it was saved under a name by which nothing finds it."""
+        """Nearby files saved under unfindable names, by the file of the program."""
         self._inline: dict[int, tuple[Json, Json]] = {}
         """Inline schemas with their flat ones, by the identity of what is written, which is kept: several exports share it."""
         self._parts: dict[str, Json] = {}

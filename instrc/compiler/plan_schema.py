@@ -1,4 +1,4 @@
-"""The schema of a plan, which a model fills in where a program says `Plan(…)`."""
+"""The schema of a plan, which a model fills in for `Plan(…)` in a program."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from instrc.text.sentences import Sentences
 
 
 def plan_schema(tools: tuple[PlannableTool, ...], sentences: Sentences) -> dict[str, Json]:
-    """Return the schema of a plan: a list of tasks, each for one of the tools, with the arguments that are the model's."""
+    """Return the schema of a plan: a list of tasks, each for one of the tools, with the arguments left to the model."""
     definitions: JsonObject = {"from": _from(sentences)}
     tasks = [_task(tool, _adopted(tool, definitions)) for tool in tools]
     return {"type": "array", "items": {"anyOf": tasks}, "$defs": definitions}
@@ -53,7 +53,7 @@ def _task(tool: PlannableTool, arguments: JsonObject) -> Json:
 
 
 def _open_to_others(tool: PlannableTool, arguments: JsonObject) -> Json:
-    """Return the arguments that are the model's; each may be the output of another task instead."""
+    """Return the arguments left to the model, each of which may also be the output of another task."""
     bound = {argument.label for argument in tool.bound}
     properties = as_object(arguments.get("properties", {}))
     if not properties:
@@ -66,7 +66,7 @@ def _open_to_others(tool: PlannableTool, arguments: JsonObject) -> Json:
 
 
 def _adopted(tool: PlannableTool, definitions: JsonObject) -> JsonObject:
-    """Return the arguments of a tool, with their definitions moved to those of the plan under free names."""
+    """Return the arguments of a tool, with their definitions moved to those of the plan under unused names."""
     if not refers(tool.arguments):
         return tool.arguments
     own = as_object(tool.arguments.get("$defs", {}))
@@ -119,7 +119,7 @@ RUN_PLAN = Instruction("RunPlan_Activity", None, OUTCOMES)
 
 
 def with_shared_references(schema: Json, sentences: Sentences) -> Json:
-    """Return a schema with a plan in which the references that tasks share are one definition, under `$defs`."""
+    """Return a schema with a plan in which the references shared by tasks are one definition under `$defs`."""
     found, taken = False, _from(sentences)
 
     def share(node: Json) -> Json:
@@ -136,7 +136,7 @@ def with_shared_references(schema: Json, sentences: Sentences) -> Json:
 
 
 def part_of(schema: JsonObject, part: Json) -> Json:
-    """Return a part of a schema with the definitions that it refers to, the whole schema among them."""
+    """Return a part of a schema with the definitions that it refers to, which may include the whole schema."""
     if not isinstance(part, dict) or not refers(part) or "$defs" in part:
         return part
     definitions = as_object(schema.get("$defs", {}))

@@ -1,4 +1,4 @@
-"""Vibes from the Python modules of a project: a process of its own imports them and writes what they describe."""
+"""Vibes from the Python modules of a project: a separate process imports them and writes their descriptions."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ IMPORT_SECONDS: Final = 60.0
 
 
 def python_roots(settings: Settings, *, renew: bool) -> tuple[Path, ...]:
-    """Return the folder of the vibes from the modules that a project names; with `renew`, written anew if one has changed."""
+    """Return the folder of vibes from the project's modules; with `renew`, rewrite it if a module has changed."""
     if not settings.python or settings.file is None:
         return ()
     folder = settings.file.parent / FOLDER
@@ -54,7 +54,7 @@ def _stamps(files: Iterable[str]) -> dict[str, Json]:
 
 
 def _renew(folder: Path, file: Path, modules: tuple[str, ...]) -> None:
-    """Write the vibes of modules into a folder, in place of those that are there."""
+    """Write the vibes of modules into a folder, replacing its previous ones."""
     project = file.parent.absolute()
     path = os.pathsep.join([str(project), str(project / "src"), os.environ.get("PYTHONPATH", "")])
     command = [sys.executable, "-m", __name__, *modules]
@@ -85,7 +85,7 @@ def _renew(folder: Path, file: Path, modules: tuple[str, ...]) -> None:
 
 
 def described(modules: Iterable[str]) -> Json:
-    """Return the schemas of the classes and functions in modules, and the files of the project that were imported for them."""
+    """Return the schemas of the classes and functions in modules, and the project files imported for them."""
     found: dict[str, object] = {}
     for module in modules:
         for value in vars(import_module(module)).values():

@@ -1,4 +1,4 @@
-"""Raise Python's recursion limit while a program is compiled: expressions are evaluated by functions that call each other."""
+"""Raise Python's recursion limit during compilation, because expressions are evaluated recursively."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _limits: list[int] = []
 
 @contextmanager
 def deep_calls() -> Iterator[None]:
-    """Raise the limit; the last of several threads that compile at once restores it."""
+    """Raise the limit; the last of several threads that compile at the same time restores it."""
     with _lock:
         _limits.append(sys.getrecursionlimit())
         sys.setrecursionlimit(max(_CALLS, _limits[0]))

@@ -1,4 +1,4 @@
-"""Read the tools and vibes of a caller: a schema, a tool of a provider, a Python type or function, a process."""
+"""Read the tools and vibes passed by a caller: a schema, a tool of a provider, a Python type or function, a process."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from instrc.tools.vibe_documents import with_meaning
 
 
 def schema_in_memory(value: object, option: str, *, called: bool) -> tuple[Json, tuple[Problem, ...]]:
-    """Return the schema that a vibe without a file is, and notes: of a schema, a type, a function, a tool of any provider.
+    """Return the schema of a vibe without a file, and notes: from a schema, a type, a function or a tool of any provider.
 
     If the vibe is `called` by the server, the parameters of a function or a tool are its arguments, and `output` is the
-    result; a schema or a type is the result.  Raise `CompileError`, which names the `option`, for a value without a schema.
+    result; a schema or a type is the result. Raise `CompileError`, which names the `option`, for a value without a schema.
     """
     from instrc.tools.foreign_documents import foreign
 
@@ -93,7 +93,7 @@ _T = TypeVar("_T")
 
 
 def instruction(*, name: str) -> Callable[[_T], _T]:
-    """Give a class or a function the name by which programs call it, for a list of `vibes`.
+    """Set the name by which programs call a class or a function in a list of `vibes`.
 
         @instrc.instruction(name="Send_Activity")
         def send(text: str) -> str:
@@ -101,8 +101,8 @@ def instruction(*, name: str) -> Callable[[_T], _T]:
 
         run = instrc.run("Send_Activity(text: prompt)", "Hello", vibes=[send], activities=[send])
 
-    A name that ends in `_User` is a step of a person, one that ends in `_Activity` a step of the server.
-    Without it, the name is that of the class or the function itself.
+    A name that ends in `_User` is a human step, one that ends in `_Activity` a step of the server.
+    Without it, the name is that of the class or function itself.
     """
     name = arguments.as_plain(arguments.text("name", name))
     if not name.strip():
@@ -119,7 +119,7 @@ def instruction(*, name: str) -> Callable[[_T], _T]:
 
 
 def schemas_in_memory(vibes: InMemory, report: Report) -> dict[str, Json]:
-    """Return the schemas of vibes from memory, with notes in the report; those without one are raised as one error."""
+    """Return the schemas of in-memory vibes, with notes in the report; those without one are raised as a single error."""
     found: dict[str, Json] = {}
     wrong: list[Problem] = []
     for name, value in _by_name(vibes).items():
@@ -135,13 +135,13 @@ def schemas_in_memory(vibes: InMemory, report: Report) -> dict[str, Json]:
 
 
 def classes_in_memory(vibes: InMemory) -> dict[str, ClassCheck]:
-    """Return the checks of vibes from memory that are classes, by the name of the vibe without folder and version."""
+    """Return the checks of in-memory vibes that are classes, by vibe name without folder and version."""
     checks = class_checks(_by_name(vibes))
     return {name.rpartition("/")[2].partition("@")[0]: check for name, check in checks.items()}
 
 
 def _by_name(vibes: InMemory) -> Mapping[str, object]:
-    """Return vibes from memory by name; raise `CompileError` for one without a name, and for two of one name."""
+    """Return in-memory vibes by name; raise `CompileError` for one without a name, and for duplicate names."""
     if isinstance(vibes, Mapping) and all(isinstance(name, str) for name in vibes):
         return vibes
     wanted = "a mapping from names to schemas, or a list of classes and functions"

@@ -1,6 +1,6 @@
 """Find the rounds of `repeat` that paths lead into.
 
-A round is the value of `previous`, and each element of `rounds`, wherever blocks pass these on.
+A round is the value of `previous`, and each element of `rounds`, wherever blocks pass them on.
 """
 
 from __future__ import annotations
@@ -22,30 +22,30 @@ _Way: TypeAlias = "tuple[Reading, tuple[str, ...]]"
 
 
 class Bodies(msgspec.Struct, frozen=True):
-    """The facts about the blocks that paths lead through."""
+    """What is known about the blocks that paths lead through."""
 
     content: Callable[[int], Content]
     """Returns the content of a step by number."""
     source: Callable[[int], Path | None]
     """Returns the list that a body iterates over."""
     names: Callable[[int], tuple[int, Mapping[str, Reading]]]
-    """Returns the body whose rounds `previous` and `rounds` refer to, and its names as far as known."""
+    """Returns the body whose rounds `previous` and `rounds` refer to, and its known names."""
 
 
 class Rounds:
-    """Tells of paths whether a round lies there."""
+    """Determines whether a path leads to a round."""
 
     def __init__(self, bodies: Bodies) -> None:
         self._bodies = bodies
         self._known: dict[Path, frozenset[int | None]] = {}
 
     def body_of(self, path: Path) -> int | None:
-        """Return the body to whose rounds a path leads, or `None` if there is none, or other values are possible as well."""
+        """Return the body to whose rounds a path leads, or `None` if there is none, or if other values are possible too."""
         found = self._found(path)
         return next(iter(found)) if len(found) == 1 else None
 
     def mixed(self, path: Path) -> frozenset[int]:
-        """Return the bodies of whose rounds one may lie at a path, if something else may lie there as well."""
+        """Return the bodies whose rounds a path may lead to, if it may lead to something else too."""
         found = self._found(path)
         return frozenset(body for body in found if body is not None) if len(found) > 1 else frozenset()
 
@@ -80,7 +80,7 @@ class Rounds:
         return frozenset() if waiting else frozenset(found)
 
     def _behind(self, origin: int | str | Local, tail: tuple[str, ...]) -> tuple[int | None, list[_Way]]:
-        """Return the body to whose rounds a path leads here, and the other continuations of it."""
+        """Return the body to whose rounds a path leads here, and its other continuations."""
         match origin:
             case Local(block, _, "item"):
                 source = self._bodies.source(block)

@@ -1,4 +1,4 @@
-"""First files: a new project, and single instructions, mixins and processes to begin with."""
+"""The first files of a new project, and skeletons of instructions, mixins and processes."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ ScaffoldKind: TypeAlias = Literal["instruction", "mixin", "process"]
 
 
 def new(kind: ScaffoldKind, name: str, folder: str) -> dict[str, str] | None:
-    """Return the files of a new instruction, mixin or process by path, or `None` if a name has no letter or digit in it.
+    """Return the files of a new instruction, mixin or process by path, or `None` if a name has no letter or digit.
 
-    `name` may have folders before it (`mail/FindSlot`) and a suffix (`Send_Activity`); vibes lie below `folder`.
+    `name` may have folders before it (`mail/FindSlot`) and a suffix (`Send_Activity`); vibes are created below `folder`.
     """
     *above, last = name.replace("\\", "/").split("/")
     suffix = next((suffix for suffix in SUFFIXES if last.endswith(suffix)), "")
@@ -101,7 +101,7 @@ def _text(name: str) -> str:
 
 
 def with_table(settings: str) -> str | None:
-    """Return a `pyproject.toml` that exists with our table behind it, or `None` if it has one, or cannot take one."""
+    """Return an existing `pyproject.toml` with our table appended, or `None` if it has one or cannot take one."""
     ending = "\r\n" if "\r\n" in settings else "\n"
     joined = f"{settings.rstrip()}\n\n{_text(_FILES[SETTINGS])}".lstrip().replace("\r\n", "\n").replace("\n", ending)
     try:

@@ -1,4 +1,4 @@
-"""What a model reads, as `instrc tune` chose it: a form of the schemas of a program, kept in `PROGRAM.tuned.toml` beside it."""
+"""The form of a program's schemas that `instrc tune` chose for a model to read, kept next to it in `PROGRAM.tuned.toml`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from instrc.vibes.find_files import tuned_file
 
 
 class PromptForm(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a model reads of a program: its schemas, with changes by place, as `tell_mood.mood`, and the level of words."""
+    """What a model reads of a program: its schemas, with changes by place, such as `tell_mood.mood`, and the level of words."""
 
     words: WordsLevel | None = None
     texts: dict[str, str] = {}
@@ -37,7 +37,7 @@ class PromptForm(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Tuned(Struct, frozen=True, kw_only=True):
-    """A form that was chosen for one program and one model, with what it was chosen by."""
+    """A form chosen for one program and one model, with the basis of the choice."""
 
     export: str
     model: str
@@ -73,12 +73,12 @@ _HEAD: Final = (
 
 
 def _plain(value: Json) -> Json:
-    """Return a list of values as a list of texts of JSON, since TOML has no `null`."""
+    """Return a list of values as a list of JSON strings, since TOML has no `null`."""
     return [dumps(item, indent=False) for item in value] if isinstance(value, list) else value
 
 
 def _toml(value: Json) -> str:
-    """Return a value as TOML, which texts, numbers and lists of texts in JSON are."""
+    """Return a value as TOML, which can express strings, numbers and lists of JSON strings."""
     return dumps(value, indent=False).replace("\x7f", "\\u007f")
 
 
@@ -102,7 +102,7 @@ def _loaded(value: Json) -> list[Json]:
 
 
 def formed(flat: FlatGraph, form: PromptForm) -> FlatGraph:
-    """Return a program in another form; places that it does not have are passed over."""
+    """Return a program in another form, ignoring places that it does not have."""
     changed = {number: _formed(schema, place, form) for number, place, schema in steps_of(flat)}
     graph, contexts = flat.graph, None if form.calls == "one" else flat.graph.contexts
     if form.calls == "each" and all(isinstance(unit, int) for unit in graph.units):
@@ -113,7 +113,7 @@ def formed(flat: FlatGraph, form: PromptForm) -> FlatGraph:
 
 
 def steps_of(flat: FlatGraph) -> Iterator[tuple[int, str, Json]]:
-    """Yield the steps that a model fills in: number, place and schema."""
+    """Yield the steps that a model fills in, with number, place and schema."""
     for number, step in flat.graph.steps.items():
         if step.executor == "model" and number in flat.schemas:
             yield number, step.key or snake(step.base_name), flat.schemas[number]
@@ -129,7 +129,7 @@ def schemas_of(schema: Json, place: str) -> Iterator[tuple[str, JsonObject]]:
 
 
 def other_calls(flat: FlatGraph) -> Iterator[PromptForm]:
-    """Yield the form in which steps that share a request have one each, or those that are cut by hand share one."""
+    """Yield the form in which steps that share a request get one each, or in which manually separated ones share one."""
     steps = [step for step in flat.graph.steps.values() if step.executor == "model"]
     if len(steps) > 1 and not flat.graph.block_numbers:
         yield PromptForm(calls="each" if flat.graph.contexts is None else "one")
@@ -157,7 +157,7 @@ def _formed(schema: Json, place: str, form: PromptForm) -> Json:
 
 
 def _same(listed: Json, values: list[Json]) -> bool:
-    """Return whether two lists have the same values in some order."""
+    """Return whether two lists have the same values in any order."""
     return sorted(map(dumps, listing(listed))) == sorted(map(dumps, values))
 
 
@@ -172,7 +172,7 @@ def digest_of(flat: FlatGraph, source: Source) -> str:
 
 
 class TunedForm:
-    """The form of one program while it is compiled: it is used if it was chosen for this program and this model."""
+    """The form of one program during compilation, used only if it was chosen for this program and this model."""
 
     def __init__(self, tuned: Tuned, source: Source, model: str | None, report: Report) -> None:
         self.tuned, self.source, self.model, self.report = tuned, source, model, report

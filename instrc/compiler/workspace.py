@@ -1,4 +1,4 @@
-"""Programs and vibes on disk: find the registry and the settings of each, compile and check it."""
+"""Programs and vibes on disk: find the registry and settings of each, compile and check it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def check_files(files: Sequence[str], project: Project = DEFAULT_PROJECT) -> lis
 
 
 class OptionOverrides(Struct, frozen=True, kw_only=True):
-    """The compiler options of a run; `None` leaves one to the project's settings, then to the default."""
+    """The compiler options of a run; `None` leaves an option to the project's settings, then to the default."""
 
     naming: Literal["step", "camel", "plain"] | None = None
     hints: bool = True
@@ -59,10 +59,10 @@ class OptionOverrides(Struct, frozen=True, kw_only=True):
 
 
 class Workspace:
-    """Compile and check files; those with the same surroundings share one registry, so each vibe is read once.
+    """Compiles and checks files; those with the same surroundings share one registry, so each vibe is read once.
 
-    `CompileError` if one of the roots of the project does not exist.
-    `unsaved` are texts that an editor holds, by real path, in place of the files.
+    Raises `CompileError` if one of the project's roots does not exist.
+    `unsaved` are texts open in an editor, by real path, that replace the files.
     """
 
     def __init__(self, project: Project = DEFAULT_PROJECT, *, unsaved: Mapping[str, str] | None = None) -> None:
@@ -73,7 +73,7 @@ class Workspace:
         self._project = ProjectContext(project, unsaved=self._unsaved, generated=generated)
 
     def lock(self, place: Path) -> Lock:
-        """Return the lock of all lookups so far, as a file at a place."""
+        """Return the lock of all lookups so far, for a lock file at the given place."""
         from instrc.vibes.lock import lock_of
 
         lock = lock_of(place, (each for registry in self._project.registries() for each in registry.resolved()))
@@ -81,19 +81,19 @@ class Workspace:
         return structs.replace(lock, entries=tuple(sorted({*lock.entries, *forms}))) if forms else lock
 
     def lock_place(self, path: str) -> Path:
-        """Return where the lock of a program is."""
+        """Return the path of a program's lock."""
         return self._project.lock_place(None if path == STDIN else Path(path))
 
     def registry(self, path: str) -> Registry:
-        """Return the registry that a file, or the standard input, sees."""
+        """Return the registry visible to a file or to standard input."""
         return self._project.registry(None if path == STDIN else Path(path))
 
     def settings_file(self, path: str) -> Path | None:
-        """Return the `pyproject.toml` that holds for a file."""
+        """Return the `pyproject.toml` that applies to a file."""
         return self._project.settings(None if path == STDIN else Path(path)).file
 
     def files(self, path: str) -> Callable[[], list[Path]]:
-        """Return a function that lists the files that a program may depend on: itself, its settings, the vibes of its roots."""
+        """Return a function that lists the files a program may depend on: itself, its settings, the vibes of its roots."""
         place = None if path == STDIN else Path(path)
         settings = self._project.settings(place).file
         folders = [root.path for root in self.registry(path).roots]
@@ -106,7 +106,7 @@ class Workspace:
         ]
 
     def compile(self, program: str | Source, overrides: OptionOverrides, report: Report) -> tuple[Artefact, ...]:
-        """Return the artefacts of a program or vibe: a path, `-`, or a text with the name it would have as a file.
+        """Return the artefacts of a program or vibe, given as a path, `-`, or a text with the name it would have as a file.
 
         A mistake in it is reported, and no documents are returned.
         """
@@ -130,7 +130,7 @@ class Workspace:
                 self._check(path, found)
 
     def check_memory(self, report: Report) -> None:
-        """Report the problems of the vibes from memory."""
+        """Report the problems of in-memory vibes."""
         from instrc.compiler.lint.review import review  # as in `_review`
         from instrc.vibes.roots import MemoryRoot  # files have none
 
@@ -140,7 +140,7 @@ class Workspace:
                 review(registry.load(uri), registry, found, settings.keywords, templates=settings.templates)
 
     def check_settings(self, paths: Sequence[str], report: Report) -> None:
-        """Report the entries of the settings of some files that are for no vibe, each settings file once."""
+        """Report the entries of some files' settings that match no vibe, each settings file once."""
         seen: set[Path] = set()
         first_of_folder: dict[str, str] = {}
         for path in paths:
@@ -195,7 +195,7 @@ class Workspace:
         return tuple(structs.replace(each, words=form.words) if each.name == form.tuned.export else each for each in artefacts)
 
     def _tuned(self, source: Source, place: Path | None, overrides: OptionOverrides, report: Report) -> TunedForm | None:
-        """Return the form that `instrc tune` has chosen for a program."""
+        """Return the form that `instrc tune` chose for a program."""
         if place is None or not overrides.tuned or not source.name.endswith(".aug") or not is_regular(str(tuned_file(place))):
             return None
         from instrc.compiler.tuned import TunedForm, read_tuned  # few programs are tuned
@@ -255,7 +255,7 @@ class Workspace:
 
 @contextmanager
 def _own_report(report: Report, file: str) -> Iterator[Report]:
-    """Give a file a report of its own, so that mistakes in one do not stop the next; a mistake of ours gets the file's name."""
+    """Give a file a report of its own, so that its mistakes do not stop the next; name the file in internal errors."""
     found = Report()
     try:
         yield found
@@ -269,7 +269,7 @@ def _own_report(report: Report, file: str) -> Iterator[Report]:
 
 
 def _locked_form(program: str, folder: Path) -> Locked | None:
-    """Return the entry of a lock for the form of a program; `None` if it has none."""
+    """Return the lock entry for the form of a program, or `None` if it has none."""
     file = tuned_file(Path(program))
     if not program.endswith(".aug") or not is_regular(str(file)):
         return None
@@ -282,7 +282,7 @@ def _locked_form(program: str, folder: Path) -> Locked | None:
 
 
 def _require_locked(program: str, lock: Lock) -> None:
-    """Raise `CompileError` unless the form of a program is the one that a lock has."""
+    """Raise `CompileError` unless the form of a program matches its lock."""
     from instrc.problems.settings import NotLocked, StaleLock
 
     form = _locked_form(program, lock.path.parent)
@@ -310,7 +310,7 @@ def _is_vibe(path: str) -> bool:
 
 
 def _stem(place: Path | None) -> str:
-    """Return the name of a program that does not name itself: its file without the ending."""
+    """Return the name of a program that does not name itself: its file name without the extension."""
     if place is None:
         return "stdin"
     name = place.name
@@ -318,9 +318,9 @@ def _stem(place: Path | None) -> str:
 
 
 def idle_entries(settings: Settings, registry: Registry) -> Iterator[Problem]:
-    """Yield the entries of the settings that are for no vibe which the registry sees.
+    """Yield the entries of the settings that match no vibe visible to the registry.
 
-    A check may also be for a key that a program writes by hand, so of checks only names similar to that of a vibe are reported.
+    A check may also be for a key written manually in a program, so for checks only names similar to a vibe's are reported.
     """
     if settings.file is None or not (settings.models or settings.checks):
         return

@@ -139,7 +139,7 @@ class NameRules(Struct, frozen=True):
         return (word, subject) if self.has_keys else (subject,)
 
     def clear(self, words: Iterable[str]) -> list[str]:
-        """Return the names that words mean, without the ambiguous ones, which mean nobody."""
+        """Return the names that words mean, without the ambiguous ones, which match no person."""
         return [names[0] for names in map(self.read, words) if len(names) == 1]
 
 

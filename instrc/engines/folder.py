@@ -1,4 +1,4 @@
-"""The engine `memory`: the state of a run is kept in a folder between the processes that carry it out."""
+"""The engine `memory`: the state of a run is kept in a folder, so that another process can continue it."""
 
 from __future__ import annotations
 

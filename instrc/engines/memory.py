@@ -81,7 +81,7 @@ class LiveRun(Run):
         self.events: list[Event] = []
         self.due: dict[str, float] = {}
         self.later: set[str] = set()
-        """Commands that were begun and that somebody answers later."""
+        """Commands that were begun and are answered later."""
         self.held: dict[str, Json] = {}
         """Commands that hold the run, with their errors."""
         self.entries: list[JournalEntry] | None = []
@@ -89,7 +89,7 @@ class LiveRun(Run):
         self.children: dict[str, LiveRun] = {}
         """Processes that serve activities and wait for people, by their commands."""
         self.failed: dict[str, LiveRun] = {}
-        """Those that have failed: a retry goes on with them."""
+        """Failed ones, which a retry continues."""
         self.cancelled: bool = False
         self.origin: ForkOrigin | None = None
         """What it was forked from."""
@@ -202,7 +202,7 @@ class LiveRun(Run):
         for name, child in list(self.children.items()):
             command = commands.get(name)
             if command is None or command["kind"] != "activity":
-                del self.children[name]  # nobody waits for it any more
+                del self.children[name]  # nothing waits for it any more
             elif (ended := (await child.resume_async()).outcome) is not None:
                 self._end_child(name, child)
                 result = child_result(ended, command)

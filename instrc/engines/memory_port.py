@@ -38,7 +38,7 @@ class MemoryPort:
         self.due: dict[str, float] = due if due is not None else {}
         """When timers end."""
         self.later: set[str] = later if later is not None else set()
-        """Commands that somebody answers later, questions among them."""
+        """Commands that are answered later, including questions."""
         self.held: dict[str, Json] = held if held is not None else {}
         """Commands that hold the run, with their errors."""
         self.entries: list[JournalEntry] | None = None
@@ -47,9 +47,9 @@ class MemoryPort:
         self.final: set[str] = set()
         """Commands that may fail the run: its operator has said so."""
         self.busy = 0
-        """Commands that will have a result without anybody's help, timers left out: who is asked must not wait for them."""
+        """The number of commands, except timers, that get a result without outside help."""
         self._timing = set(self.due)
-        """Timers that somebody waits for."""
+        """Timers that are waited for."""
         self._done: list[tuple[str, documents.Result]] = []
         self._changed: asyncio.Future[None] | None = None
         """Ends when there is something in `_done`."""

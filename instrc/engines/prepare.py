@@ -152,7 +152,7 @@ def prepare(
 def _require_sound(document: Json, name: str) -> None:
     """Raise for a compiled document with invalid schemas, which the engine relies on."""
     if json_fault(document) is not None:
-        return  # whoever reads the process says that
+        return  # reported when the process is read
     called = document.get("tool") if isinstance(document, dict) else None
     for schema in (document, called):
         if isinstance(schema, dict) and (wrong := problems_of(schema, lambda _: Source(name, "").whole())):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from instrc.runtime.run_config import Launch
 
 Overlap: TypeAlias = Literal["skip", "queue", "both"]
-"""What a tick does while the last run is active: nothing, start after it (at most one tick waits), or start beside it."""
+"""What a tick does while the last run is active: nothing, start after it (at most one tick waits), or start concurrently."""
 
 _NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,79}")
 

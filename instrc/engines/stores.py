@@ -54,7 +54,7 @@ class SharedLock(StoreLock, Protocol):
         """Release a waiting run until it is answered or its next timer ends."""
 
     def hand_over(self, run: str, queue: str, executor: str) -> None:
-        """Put a run that DBOS has begun as `executor` into another queue, and let go of it."""
+        """Move a run that DBOS started as `executor` to another queue, and release it."""
 
     def give_back(self) -> None:
         """Return all runs of this worker to the shared queue."""

@@ -387,7 +387,7 @@ JSON_ENDING = ".json"
 
 
 def format_source(source: Source, report: Report) -> str | None:
-    """Return the canonical text of a program, or of JSON if the name says so; return `None` and problems if it is neither.
+    """Return the canonical text of a program, or of JSON for a `.json` name; return `None` and problems if it is neither.
 
     Definitions get the words `const` and `tool`.
 

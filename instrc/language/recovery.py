@@ -56,7 +56,7 @@ PASSED_OVER: Final = 20_000
 RECOVERED_MISTAKES: Final = 2_000
 """Maximum mistakes repaired in one source."""
 LINE_DISTANCE: Final = 200
-"""Maximum characters before a word within which its line must have begun."""
+"""Maximum number of characters between the start of a line and a word in it."""
 
 
 class StatementStack(Stack):

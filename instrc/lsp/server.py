@@ -112,7 +112,7 @@ class Server(LanguageServer):
             self.waiting[each.path] = asyncio.get_running_loop().create_task(self._check(each))
 
     def stop_waiting(self, path: str) -> None:
-        """Leave a check out that has not begun."""
+        """Skip a check that has not started."""
         task = self.waiting.pop(path, None)
         if task is not None:
             task.cancel()

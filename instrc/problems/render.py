@@ -17,7 +17,7 @@ from instrc.text.visible import visible
 SHOWN_LINES: Final = 3
 """Maximum lines of a long span that are shown; an ellipsis replaces the rest."""
 SHOWN_OF_A_KIND: Final = 100
-"""Maximum problems of one name that are shown in full; the others are only counted."""
+"""Maximum number of problems of one name shown in full; the others are only counted."""
 SENTENCE_LENGTH: Final = 600
 """Maximum characters of a message: a name in it may be as long as the input."""
 

@@ -79,7 +79,7 @@ class NoSuchStep(Problem):
     run: str
     step: str
     known: tuple[str, ...]
-    """Steps that have begun, or the commands of that name."""
+    """Steps that have started, or the commands of that name."""
 
     @property
     def hint(self) -> str | None:

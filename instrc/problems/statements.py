@@ -13,7 +13,7 @@ class MissingName(Problem):
 
     word: str
     parts: bool = False
-    """Whether a bracket stands in place of the name, as in destructuring: `const { a, b } = …`."""
+    """Whether there is a bracket instead of the name, as in destructuring: `const { a, b } = …`."""
     quoted: str = ""
     """Quoted text in place of the name."""
 

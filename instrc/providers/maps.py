@@ -76,7 +76,7 @@ class _Model(Protocol):
 def _dumped(model: _Model) -> object:
     try:
         return model.model_dump(mode="json", by_alias=True)
-    except Exception:  # noqa: BLE001  -- an object of somebody's that looks like a model
+    except Exception:  # noqa: BLE001  -- a foreign object that looks like a model
         return None
 
 

@@ -23,7 +23,7 @@ from instrc.text.jsonvalue import Json, JsonObject, as_array, as_object
 def find_question(questions: list[Question], step: str, run: str, report: RunReport | None = None) -> Question:
     """Return a question by its id, a step, the bare name of a step, or its chunk.
 
-    If there is none, the error says what happened to it, as far as the run's report shows.
+    If there is none, the error explains what the run's report shows of it.
     """
     step = arguments.as_plain(arguments.text("step", step))
     ways = (

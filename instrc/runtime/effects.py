@@ -66,7 +66,7 @@ from instrc.tools.python_values import WrongArgumentsError, WrongParametersError
 Check: TypeAlias = Callable[[Json], str | None]
 """Validates the answer of a step; a returned text says what is wrong, and the model is asked again."""
 RunChild: TypeAlias = Callable[[str, Json, ActivityCommand], Awaitable[Result | None]]
-"""Runs a process as a child: its run id, its JSON, and the command that it serves; `None` if it waits for somebody."""
+"""Runs a process as a child: its run id, its JSON, and the command that it serves; `None` if it waits for an answer."""
 Invention: TypeAlias = Literal["answers", "results"]
 _ESTIMATED: Final = "nobody says how many tokens this answer took: the budget counts what it might have cost"
 _NOT_COUNTED: Final = "nobody says what this answer has cost: it is not counted in the budget"
@@ -207,7 +207,7 @@ class Effects(Struct, frozen=True):
             try:
                 with guarded():
                     tell(AnswerPart(key, names, output, kept))
-            except Exception as error:  # noqa: BLE001  -- it may be anybody's
+            except Exception as error:  # noqa: BLE001  -- user code may raise anything
                 warn_caller(f"a part of an answer could not be told: {words_of(error)}")
 
         return told
@@ -353,7 +353,7 @@ class Effects(Struct, frozen=True):
         while True:
             try:
                 return await once(attempt), attempt
-            except Exception as error:  # noqa: BLE001  -- handlers and adapters of models are somebody else's
+            except Exception as error:  # noqa: BLE001  -- handlers and model adapters may be user code
                 fault = fault_of(error)
             if not fault.retry or not policy.again(attempt, fault.code):
                 return self._failed(command, fault.message, fault.code or fault.recorded, attempt, began, fault.place)

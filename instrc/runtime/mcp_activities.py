@@ -181,7 +181,7 @@ class _Task(mcp_types.Result):
 
 
 class _Tasks(ClientExtension):
-    """Receives the final results of tasks. A task that asks a person is cancelled, as an activity has nobody to ask."""
+    """Receives the final results of tasks. A task that asks a person is cancelled, because an activity cannot ask anyone."""
 
     identifier = _TASKS
 

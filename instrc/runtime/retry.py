@@ -51,7 +51,7 @@ class RetryOptions(Struct, frozen=True):
     requests: int | None = None
     tokens: int | None = None
     budget: tuple[str, ...] = ()
-    """Cost limits from now on, such as `5 USD`; already recorded by whoever restarts the run."""
+    """Cost limits from now on, such as `5 USD`; already recorded by the restart of the run."""
     model: str | None = None
     """Model for every chunk from now on; `None` keeps the previous one."""
 

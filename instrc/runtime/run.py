@@ -61,7 +61,7 @@ class Run(ABC, Generic[Value]):
     """A handle of one run, with its state as of the last call.
 
     Each action has two forms: `answer` for synchronous code, `answer_async` for code in an event loop.
-    A `Run[Draft]`, begun with `as_=Draft`, has a `Draft` as its value.
+    A `Run[Draft]`, started with `as_=Draft`, has a `Draft` as its value.
     """
 
     _value_type: type[Value] | Adapter[Value] | None = None

@@ -176,12 +176,12 @@ def tell_sink(sink: Sink, event: Event) -> None:
     try:
         with guarded():
             sink(event)
-    except Exception as error:  # noqa: BLE001  -- it may be anybody's
+    except Exception as error:  # noqa: BLE001  -- user code may raise anything
         warn_caller(f"an event of `{event['run']}` could not be told: {words_of(error)}")
 
 
 def told_apart(watch: Sink | None) -> Sink | None:
-    """Return a sink that passes a copy of each event to the watchers, so that their changes affect nobody else."""
+    """Return a sink that passes a copy of each event to the watchers, so that their changes affect no other sink."""
     return None if watch is None else lambda event: tell_sink(watch, copy_of(event))
 
 

@@ -253,7 +253,7 @@ class _References:
         self.turned = False
         for node in nodes(schema):
             self.references |= {str(node["$ref"])} if "$ref" in node else set()
-            self.references |= {word for word in _ELSEWHERE if word in node}  # leads nobody knows where
+            self.references |= {word for word in _ELSEWHERE if word in node}  # its target is unknown
             self.turned = self.turned or not _AGAINST.isdisjoint(node)
 
 

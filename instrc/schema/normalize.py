@@ -232,7 +232,7 @@ def describe_value(value: object) -> str:
         return "a long number"
     try:
         text = value if isinstance(value, str) else dumps(value) if isinstance(value, bool | None) else repr(value)
-    except Exception:  # noqa: BLE001  -- an object of somebody's, which may refuse to be shown
+    except Exception:  # noqa: BLE001  -- a foreign object, whose `repr` may fail
         text = type(value).__name__
     text = " ".join(text.split())
     return text if len(text) <= NOTED_VALUE else text[: NOTED_VALUE - 1] + "…"

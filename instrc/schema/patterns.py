@@ -227,7 +227,7 @@ class _Backtracking:
 
 
 warnings.filterwarnings("ignore", category=FutureWarning, module=r"instrc\.schema\.patterns")
-"""Python says that `[[` will mean something else one day; whoever checks a schema can do nothing about that."""
+"""Python warns that `[[` may get another meaning; a user who checks a schema can do nothing about it."""
 
 
 _BROKEN = ("missing ), unterminated subpattern", "unbalanced parenthesis", "nothing to repeat", "unterminated character set")

@@ -68,7 +68,7 @@ class Index:
         self.to_fold: bool = False
         """Whether some schema has something to resolve or fold."""
         self.unevaluated: bool = False
-        """Whether some schema speaks of what others leave unevaluated."""
+        """Whether any schema refers to what others leave unevaluated."""
         self.mixins: bool = False
         """Whether some reference applies a mixin."""
         self.count: int = 0

@@ -128,7 +128,7 @@ def sample(schema: Json) -> Json:
 
 
 class _Made(NamedTuple):
-    """A value, and whether it satisfies its schema as far as known."""
+    """A value, and whether it is known to satisfy its schema."""
 
     value: Json
     sure: bool

@@ -85,7 +85,7 @@ class Door:
                 except InstrcError as too_often:
                     await problem_response(too_often)(scope, receive, self._protected(scope, send))
                     return
-        with suppress(ClientDisconnect):  # nobody waits for an answer any more
+        with suppress(ClientDisconnect):  # the client no longer waits for an answer
             try:
                 receiving = await self._bounded(scope, headers, self._limited(receive))
             except InstrcError as error:
@@ -139,7 +139,7 @@ class Door:
                 return problem_response(AccessError([found]))
         length = headers.get("content-length", "0")
         if length.isdigit() and scope["path"].startswith("/inbox/"):
-            return None  # it is read as far as it may be: whoever has sent it from a page is told on a page
+            return None  # it is read as far as allowed; if a page sent it, a page reports the error
         if not length.isdigit() or len(length) > 15 or int(length) > self.body:
             return problem_response(self._too_large())
         return None

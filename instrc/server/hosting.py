@@ -303,7 +303,7 @@ def _config_of(app: Starlette, proxies: list[str]) -> uvicorn.Config:
         log_config=None if is_json() else uvicorn.config.LOGGING_CONFIG,
         timeout_graceful_shutdown=GRACE,
         server_header=False,
-        proxy_headers=bool(proxies),  # else whoever writes the header has as many addresses as they like
+        proxy_headers=bool(proxies),  # otherwise the header would let a client choose any address
         forwarded_allow_ips=proxies,
         http=BoundedConnections(proxies).protocol(),
     )

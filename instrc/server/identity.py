@@ -271,7 +271,7 @@ def caller_later(settings: ServiceSettings, records: Records, name: str, kept: J
 def known_person(settings: ServiceSettings, records: Records, word: str) -> Caller:
     """Return a person by name, such as the bearer of a link, with the groups and roles of settings and keys.
 
-    Groups of a token are unknown without it; an ambiguous name refers to nobody.
+    Groups of a token are unknown without it; an ambiguous name matches no person.
     """
     found = names_of(settings, records.has_keys).read(word)
     if len(found) != 1 or not found[0] or found[0].startswith("group:") or found[0] == ALL:

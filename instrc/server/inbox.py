@@ -191,7 +191,7 @@ class Inbox:
         word = sent.get("key", "").strip()
         try:
             caller = await self.identity.bearer(word)
-        except InstrcError:  # only wrong ones count: they lock nobody else out
+        except InstrcError:  # only wrong ones count, and they lock no one else out
             self._rate.enter(f"login {peer_in(request)}", "attempts to log in in a minute")
             return self.page(request, "login.html", {**facts, "wrong": True}, 401)
         cookie = await asyncio.to_thread(self.identity.session, caller)

@@ -168,7 +168,7 @@ class _Outgoing(anyio.AsyncFile[str]):
         return written
 
 
-Served: TypeAlias = Callable[..., object] | tuple[ToolLike, Callable[[Any], object]]  # it takes the type that somebody chose
+Served: TypeAlias = Callable[..., object] | tuple[ToolLike, Callable[[Any], object]]  # it takes a type chosen by the user
 """An annotated function, called with keyword arguments; or a schema, tool or model with a function of its value."""
 
 

@@ -179,7 +179,7 @@ class Records(RunTable):
             place = (VOTES.c.run == run, VOTES.c.question == question, VOTES.c.who == vote.who)
             row = {"run": run, "question": question, **structs.asdict(vote)}
             if connection.execute(self._insert(VOTES).values(row).on_conflict_do_nothing()).rowcount == 0:
-                # this has waited for whoever answered at the same moment; what it does now sees that answer
+                # a concurrent answer is committed by now, and visible here
                 replaced = connection.execute(sa.update(VOTES).where(*place, VOTES.c.at < opened).values(row))
                 if replaced.rowcount == 0:
                     return vote_in(connection.execute(sa.select(VOTES).where(*place)).one())

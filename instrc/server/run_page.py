@@ -72,7 +72,7 @@ class StepGroup(Struct):
 
     @property
     def cost(self) -> float:
-        """The cost of models in dollars, as far as known."""
+        """Known cost of models in US dollars."""
         return sum(cost for span in self.spans if isinstance(cost := span.facts.get("cost"), int | float))
 
     @property

@@ -399,7 +399,7 @@ class RunService:
         return await self.question(caller, run, question)
 
     async def _claim(self, caller: Caller, found: QuestionInfo, who: str, until: float | None, action: Action) -> None:
-        means = "admin" if action != "claim" else caller.by  # whoever may release or delegate was asked already
+        means = "admin" if action != "claim" else caller.by  # permission to release or delegate was checked before
         other = await asyncio.to_thread(self.records.claim, found, who, until, means)
         if other is not None:
             raise ConflictError([problems.serving.QuestionNotFree(question=found.question.id, state="claimed", by=other)])
@@ -623,17 +623,17 @@ class RunService:
     async def _look(self) -> None:
         """Finish decisions of processes that have ended; read runs that are not kept in the table."""
         if isinstance(self.engine, TableEngine):
-            with suppress(InstrcError, SQLAlchemyError):  # the store may be away: whoever lists runs fills the table then
+            with suppress(InstrcError, SQLAlchemyError):  # the store may be unavailable: listing runs fills the table later
                 await self.engine.fill()
         while True:
             await (asyncio.sleep(_LEFT / 2) if not self._writes else self.hub.wait(None, _LOOK))
             if self._writes:
                 await self._look_at_runs()
-            with suppress(Exception):  # what the store complains of is told to whoever asks for something
+            with suppress(Exception):  # the next request reports an error of the store
                 await self._finish_votes()
 
     async def _look_at_runs(self) -> None:
-        await asyncio.sleep(_BREATH)  # whoever has done it here notes it first
+        await asyncio.sleep(_BREATH)  # let the process that did it record it first
         touched, self.hub.touched = self.hub.touched, set()
         with suppress(SQLAlchemyError):  # the store may be away for a while
             touched = touched or {*await asyncio.to_thread(self.records.open_runs, _STALE)}
@@ -648,7 +648,7 @@ class RunService:
         number = 0
         while isinstance(self.engine, TracedEngine):
             await asyncio.sleep(TOLD_PAUSE)
-            with suppress(SQLAlchemyError):  # whoever waits looks now and then as well
+            with suppress(SQLAlchemyError):  # waiting clients poll occasionally as well
                 if isinstance(self.engine, TableEngine) and self.engine.starts_by_queue and self.hub.is_awaited:
                     number = number or (await asyncio.to_thread(self.records.feed_bounds))[1]
                     changes = await asyncio.to_thread(self.records.feed, number)

@@ -34,7 +34,7 @@ class TraceReading:
         self.engine = engine
         self.run = run
         self.after = after
-        """The number of the last event that is told."""
+        """Number of the last event sent."""
         self._seen = 0
         self._place = 0
         self._asked: set[str] = set()
@@ -75,7 +75,7 @@ class Hub:
         self.touched: set[str] = set()
         """Runs to which something has happened since they were looked at."""
         self.boxes: dict[str | None, list[dict[str, AnswerPart]]] = {}
-        """Of the runs that somebody follows, or of all (`None`): for each follower what models have written since it looked."""
+        """Text written by models since each follower last looked, by run; `None` stands for all runs."""
         self._telling: set[str | None] = set()
 
     @property

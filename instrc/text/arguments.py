@@ -268,7 +268,7 @@ def _is_derived(value: object) -> bool:
     """Return whether a value is an instance of a subclass of a JSON class."""
     try:
         return type(value) not in _LEAVES and isinstance(value, dict | list | str | int | float)
-    except Exception:  # noqa: BLE001  -- a proxy without a target: whoever needs the value reports it
+    except Exception:  # noqa: BLE001  -- a proxy without a target: reported when the value is used
         return False
 
 

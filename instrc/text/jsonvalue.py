@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     JsonObject: TypeAlias = "dict[str, Json]"
     JsonLike: TypeAlias = "Json | Sequence[JsonLike] | Mapping[str, object]"
     """Read-only JSON, also as a `TypedDict` or a list of strings."""
-else:  # whoever asks for the types of a class or a function gets these: a type that names itself has no end for many readers
+else:  # for readers of annotations, many of which never finish with a recursive type
     Json = JsonLike = object
     JsonArray = list[object]
     JsonObject = dict[str, object]

@@ -324,9 +324,9 @@ class Operation:
         self.put_in(media.get("schema"), (*place, "schema"), kind, said, required=mapping(body).get("required") is True)
 
     def put_in(self, raw: Json, place: Location, kind: str, said: dict[str, Json], *, required: bool) -> None:
-        """Add the schema of a body: its properties, if it has no other keywords, or else the whole as one property.
+        """Add the schema of a body: its properties if it has no other keywords, otherwise the whole body as one property.
 
-        `said` has keywords from beside the schema.
+        `said` contains keywords from outside the schema.
         """
         spread, spread_at = self._joined(raw, place)
         if spread.__class__ is dict and spread.get(READ) is True:

@@ -73,7 +73,7 @@ def aliases_of(value: object) -> frozenset[str]:
     if core is None and not _is_type(value) and routine is None:
         return frozenset()
     if core is None:
-        from pydantic import TypeAdapter  # whoever asks has described the type by it
+        from pydantic import TypeAdapter  # the caller's type already comes from it
 
         readable = with_readable_dicts(value) if routine is None else with_read_annotations(routine)
         core = TypeAdapter(cast("type[object]", readable)).core_schema

@@ -60,7 +60,7 @@ def json_of(value: object, *, as_input: bool = False) -> object:
     """
     try:
         return _read(value, as_input=as_input)
-    except RecursionError:  # too deep, or a circle: whoever asked says so
+    except RecursionError:  # too deep, or a cycle: the caller reports it
         return value
 
 
@@ -90,7 +90,7 @@ def _dumped(value: object, *, as_input: bool) -> object:
         whole: Json = dump()
         said: Json = dump(exclude_defaults=True)
     except (PydanticUserError, ValueError, TypeError, RecursionError):
-        return value  # it has no JSON: whoever asked says so
+        return value  # it has no JSON form: the caller reports it
     result = _without_null_defaults(whole, said)
     return with_input_names(value, result) if as_input else result
 
@@ -186,7 +186,7 @@ class PythonCall:
         self._function, self._whole = function, whole
         try:
             found = inspect.signature(function).parameters.values()
-        except Exception:  # noqa: BLE001  -- a function in C that does not say, or somebody's object that raises
+        except Exception:  # noqa: BLE001  -- a C function without a signature, or an object that raises
             found = None
         self._known = found is not None
         self._parameters = tuple(found or ())
@@ -286,7 +286,7 @@ class PythonCall:
         if _allows_any_object(hint):
             return value
         try:
-            from pydantic import TypeAdapter, ValidationError  # optional: whoever has such types has it
+            from pydantic import TypeAdapter, ValidationError  # optional, but present if such types are
             from pydantic.errors import PydanticUserError
         except ImportError:
             return value

@@ -351,7 +351,7 @@ class NamedRecord(Struct, frozen=True):
     repair: bool
     """Whether to repair known mistakes."""
     words: tuple[str, ...] = ()
-    """Name by which each task calls its tool; empty if it has none."""
+    """Name of the tool called by each task; empty if it has none."""
     tools: tuple[BenchTool | None, ...] = ()
 
     @property

@@ -67,7 +67,7 @@ class ProjectContext:
         self._settings: dict[str, Settings] = {}
         """By folder, as all names of files below: a `Path` takes as long to make and to look up as a file to open."""
         self._near: dict[tuple[str | None, bool], Registry] = {}
-        """By the folder of a source, and whether its name may stand in a folder of vibes: all that a registry depends on."""
+        """Registries by what they depend on: the folder of a source, and whether its name may be in a folder of vibes."""
         self._registries: dict[tuple[tuple[Path, ...], tuple[Path, ...], int, Path | None], Registry] = {}
 
     def settings(self, source: Path | None) -> Settings:

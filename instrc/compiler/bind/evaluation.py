@@ -230,7 +230,7 @@ class Evaluation:
         return value
 
     def frame_of(self, scope: Scope, name: str) -> int | None:
-        """Return the frame of a local name of a scope, if its evaluation has begun."""
+        """Return the frame of a local name of a scope, if its evaluation has started."""
         known = self._names.get((scope.number, name))
         return None if known is None else known.frame
 

@@ -73,7 +73,7 @@ def survey(program: surface.Program, known: dict[str, Span | None], reserved: fr
     hidden: list[tuple[str, _Visible | None]] = []
     """What the names that blocks give meant before, the innermost last."""
     mentioned: set[str] = set()
-    """The names that stand in expressions since a body has begun or ended: what they mean is the same for all of them."""
+    """Names used in expressions since the last start or end of a body, while their meaning is constant."""
     waiting: list[_Task] = [each.value for each in reversed(program.statements) if not isinstance(each, surface.Input)]
     while waiting:
         task = waiting.pop()

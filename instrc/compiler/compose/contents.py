@@ -373,7 +373,7 @@ class ContentSchema:
         self.instructions = instructions
         self.report = report
         self.placed: list[Placed] = []
-        """The objects of steps that stand in it."""
+        """Objects of the steps in it."""
 
     def of(self, content: Content, path: tuple[str, ...]) -> Json:
         """Compose the content of a step or slot; `path` are the slots that lead to it."""

@@ -1,4 +1,4 @@
-"""The schema of each value of steps and blocks, as far as declared."""
+"""The declared schemas of the values of steps and blocks."""
 
 from __future__ import annotations
 

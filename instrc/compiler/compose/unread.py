@@ -180,7 +180,7 @@ class Sources:
         self.holders: dict[int, ir.Step] = {}
         """The block of each region."""
         self.regions: dict[int, int] = {}
-        """The region of each step that stands in one."""
+        """Region of each step that is in one."""
         self.inner = graph.inner
         for block in graph.blocks():
             for region in ir.regions_of(block.content):

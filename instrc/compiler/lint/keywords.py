@@ -1,4 +1,4 @@
-"""Find suspicious keywords in a valid schema: unknown ones, ones without effect, and values that it refuses."""
+"""Find suspicious keywords in a valid schema: unknown ones, ones without effect, and values that the schema rejects."""
 
 from __future__ import annotations
 
@@ -48,10 +48,10 @@ JUDGED_VALUES: Final = 200
 
 
 class SpanOf(Protocol):
-    """Gives the place of a part of a document."""
+    """Returns the place of a part of a document."""
 
     def __call__(self, pointer: str, /, *, key: bool = False) -> Span | None:
-        """Return the place of the target of a JSON Pointer: of its key, or of its value."""
+        """Return the place of what a JSON Pointer refers to: its key or its value."""
 
 
 class ReadNode(Struct, frozen=True):
@@ -66,7 +66,7 @@ class ReadNode(Struct, frozen=True):
     """Whether the document is a process, whose blocks have additional keywords."""
 
     def kinds(self) -> frozenset[str]:
-        """Return the kinds of values that it, those in its `allOf` and those around it allow by themselves."""
+        """Return the kinds of values allowed by this schema, its `allOf` members and the schemas around it, each by itself."""
         if silences_neighbours(self.schema, self.dialect):
             return self.above
         if "allOf" not in self.schema:
@@ -76,7 +76,7 @@ class ReadNode(Struct, frozen=True):
 
 
 def read_nodes(schema: Json) -> Iterator[ReadNode]:
-    """Yield the schemas of a document that are objects, in written order."""
+    """Yield the schemas of a document that are objects, in source order."""
     of_process = Process.describes(schema)
     stack: list[tuple[Location, Json, Draft, frozenset[str]]] = [((), schema, NULLABLE, ALL)]
     while stack:
@@ -116,7 +116,7 @@ _LIMITED = {"number": "imum", "integer": "imum", "string": "Length", "array": "I
 
 
 def idle_keywords(nodes: Sequence[ReadNode], span_of: SpanOf, allowed: frozenset[str]) -> Iterator[Problem]:
-    """Yield the keywords of a sound schema that do nothing, in written order; `allowed` are those that a project permits."""
+    """Yield the keywords of a valid schema that have no effect, in source order; `allowed` are those that a project permits."""
     is_asked: bool | None = None
     """Whether it matters what an `if` has evaluated, once one is met."""
     for node in nodes:
@@ -149,12 +149,12 @@ def idle_keywords(nodes: Sequence[ReadNode], span_of: SpanOf, allowed: frozenset
 
 
 def _applies(word: str, kinds: frozenset[str]) -> bool:
-    """Return whether a keyword needs no other keyword and applies to some kinds of values, as most do."""
+    """Return whether a keyword, like most, depends on no other keyword and applies to some kinds of values."""
     return word in _KINDS and word not in _NEEDS and not kinds.isdisjoint(_KINDS[word])
 
 
 class _Idle(Struct, frozen=True):
-    """The reason why a keyword has no effect, as its problem says it."""
+    """Why a keyword has no effect, as its problem states it."""
 
     cause: Cause
     applies_to: tuple[str, ...] = ()
@@ -164,7 +164,7 @@ class _Idle(Struct, frozen=True):
 
 
 def _by_dialect(word: str, node: ReadNode) -> _Idle | None:
-    """Find words that the dialect does not have, and values by which a word is not understood."""
+    """Find words that are not part of the dialect, and values that make a word meaningless."""
     if word == "nullable":
         if not isinstance(node.schema[word], bool):
             return _Idle("value")
@@ -182,7 +182,7 @@ def _shown(dialect: Draft) -> str:
 
 
 def _alone(word: str, node: ReadNode) -> _Idle | None:
-    """Find keywords that need another one beside them."""
+    """Find keywords that depend on another, absent one."""
     if word == "additionalItems" and not isinstance(node.schema.get("items"), list):
         return _Idle("items")
     needed = _NEEDS.get(word)
@@ -192,7 +192,7 @@ def _alone(word: str, node: ReadNode) -> _Idle | None:
 
 
 def _by_type(word: str, node: ReadNode, kinds: frozenset[str]) -> _Idle | None:
-    """Find words that look only at values of types that do not get here."""
+    """Find words that apply only to types of values that cannot occur here."""
     kinds_of_word = _KINDS.get(word)
     if word == "format" and node.schema[word] in CHECKS:
         kinds_of_word = frozenset({"string"})
@@ -206,20 +206,20 @@ def _by_type(word: str, node: ReadNode, kinds: frozenset[str]) -> _Idle | None:
 
 
 def _types(kinds: frozenset[str]) -> tuple[str, ...]:
-    """Return the names of types for some kinds, in alphabetical order."""
+    """Return the names of the types of some kinds, in alphabetical order."""
     whole = {"number" if kind == "fraction" else kind for kind in kinds}
     return tuple(sorted(whole - {"integer"} if "number" in whole else whole))
 
 
 def _asks_what_was_evaluated(nodes: Sequence[ReadNode]) -> bool:
-    """Return whether some schema depends on evaluated properties: an `if` that is alone decides that."""
+    """Return whether any schema depends on evaluated properties, which makes even a lone `if` matter."""
     return any(not _UNEVALUATED.isdisjoint(node.schema) for node in nodes)
 
 
 def impossible(schema: Json, nodes: Sequence[ReadNode], span_of: SpanOf) -> Iterator[Problem]:
-    """Yield the innermost schemas of a sound document that nothing satisfies, in written order.
+    """Yield the innermost schemas of a valid document that nothing satisfies, in source order.
 
-    Left out are those that are reported as an empty range, an `enum` without members or one of the wrong type.
+    Excluded are those reported as an empty range, as an `enum` without members, or as one of the wrong type.
     """
     if not may_hold_impossible(node.schema for node in nodes):
         return
@@ -240,7 +240,7 @@ def impossible(schema: Json, nodes: Sequence[ReadNode], span_of: SpanOf) -> Iter
 
 
 def _of_today(schema: Json, nodes: Sequence[ReadNode]) -> tuple[Json, list[tuple[Location, Json]]]:
-    """Return a schema, and those in it by their written paths, in the words of today."""
+    """Return a schema and its subschemas by their source paths, converted to the current dialect."""
     if all(node.dialect is NULLABLE and "nullable" not in node.schema for node in nodes):
         return schema, [(node.path, node.schema) for node in nodes]
     done: dict[int, Json] = {}
@@ -251,7 +251,7 @@ def _of_today(schema: Json, nodes: Sequence[ReadNode]) -> tuple[Json, list[tuple
 
 
 def _is_told(node: ReadNode) -> bool:
-    """Return whether another problem reports that a schema is unsatisfiable."""
+    """Return whether another problem already reports that a schema is unsatisfiable."""
     schema = node.schema
     if any(empty_ranges(schema)):
         return True
@@ -266,7 +266,7 @@ _NO_VERDICT = frozenset({"schema", "json"})
 
 
 def refused_values(schema: Json, nodes: Sequence[ReadNode], span_of: SpanOf, allowed: frozenset[str]) -> Iterator[Problem]:
-    """Yield the values in a sound schema that it refuses, in written order; `allowed` are keywords that a project permits."""
+    """Yield the values in a valid schema that it rejects, in source order; `allowed` are keywords that a project permits."""
     doubtful: list[tuple[Location, Json]] = []
     for read in nodes:
         path, node, dialect = read.path, read.schema, read.dialect
@@ -293,14 +293,14 @@ _AT_SIGHT = vocabulary.ANNOTATIONS | {"type", "enum"}
 
 
 def _fits_at_sight(value: Json, node: dict[str, Json]) -> bool:
-    """Return whether a schema that says no more than its types and texts certainly accepts a scalar: that needs no validator."""
+    """Return whether a schema with only types and descriptions certainly accepts a scalar, without calling a validator."""
     if isinstance(value, dict | list) or not _AT_SIGHT.issuperset(node) or not has_type(value, types_of(node.get("type")) or ()):
         return False
     return "enum" not in node or (isinstance(value, str) and value in listing(node["enum"]))
 
 
 def _excluded(path: Location, node: dict[str, Json], span_of: SpanOf, ignored: frozenset[str]) -> Iterator[Problem]:
-    """Yield an `enum` without members, and a `const` and members of an `enum` that have a type which `type` excludes."""
+    """Yield each empty `enum`, and each `const` or member of an `enum` whose type `type` excludes."""
     for word in ("const", "enum"):
         if word in ignored:
             continue
@@ -348,7 +348,7 @@ def _shortened(value: Json) -> str:
 
 
 def _without_format(word: str, listed: list[Json], path: Location, node: dict[str, Json], span_of: SpanOf) -> Iterator[Problem]:
-    """Yield the listed texts that do not have the format of their schema."""
+    """Yield the listed strings that do not have the format of their schema."""
     written = node.get("format")
     if not isinstance(written, str) or written not in CHECKS:
         return
@@ -369,7 +369,7 @@ def _samples(word: str, held: Json) -> Iterator[tuple[Location, Json]]:
 
 
 def _judged(schema: Json, doubtful: list[tuple[Location, Json]], span_of: SpanOf) -> Iterator[Problem]:
-    """Yield those of some values, given with their places, that the schemas around them certainly refuse."""
+    """Yield those of some values, given with their places, that the surrounding schemas certainly reject."""
     from instrc.schema.upgrade import upgrade  # heavy as the next one, and few schemas need them
     from instrc.schema.validation import PartValidator
 
@@ -401,9 +401,9 @@ def _reason(violation: Violation) -> str:
 
 
 def suspicious_words(schema: Json, span_of: SpanOf, allowed: frozenset[str] = frozenset()) -> Iterator[Problem]:
-    """Yield unknown keywords and formats, empty ranges, idle keywords and refused values, each in written order.
+    """Yield unknown keywords and formats, empty ranges, keywords without effect and rejected values, each in source order.
 
-    `allowed` are the keywords that a project has for itself.
+    `allowed` are the project's own keywords.
     """
     nodes = list(read_nodes(schema))
     found = (
@@ -479,7 +479,7 @@ def _unknown_format(written: str, at: Span | None) -> Problem:
 
 
 def _ranges(path: Location, node: dict[str, Json], span_of: SpanOf) -> Iterator[Problem]:
-    """Yield pairs of bounds between which there is nothing."""
+    """Yield pairs of bounds that leave nothing between them."""
     for lower, upper, _ in empty_ranges(node):
         from instrc.problems.schemas import EmptyRange
 
@@ -494,7 +494,7 @@ def _ranges(path: Location, node: dict[str, Json], span_of: SpanOf) -> Iterator[
 
 
 def _of_engines(nodes: list[ReadNode], span_of: SpanOf, allowed: frozenset[str]) -> Iterator[Problem]:
-    """Yield misspelt engine keywords, which nothing else would report: any name may begin with `x-`."""
+    """Yield misspelt engine keywords, which nothing else would report, since any name may begin with `x-`."""
     for read in nodes:
         for word, value in read.schema.items():
             if not vocabulary.is_extension(word) or word in vocabulary.APPROVAL or word in allowed:

@@ -1,4 +1,4 @@
-"""Find places of templates in the texts of a program or a vibe; walk through all nodes of a program."""
+"""Find template placeholders in the texts of a program or a vibe; walk through all nodes of a program."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _BRACED = rf"(?<![{{$\\\w])\{{({_PATH})\}}(?!\}})"
 
 
 def placeholders(program: Program) -> Iterator[Problem]:
-    """Yield each `{{name}}`, `${name}` and `<%= name %>` in the texts of a program, and `{name}` where it names a value."""
+    """Yield each `{{name}}`, `${name}` and `<%= name %>` in the texts of a program, and each `{name}` that names a value."""
     if not re.search(_BEHIND_QUOTE, program.source.text):
         return
     written = list(program_nodes(program.statements))
@@ -81,13 +81,13 @@ def _descriptions(schema: Json, at: Span) -> Iterator[tuple[str, Span]]:
 
 
 def _place(word: str, at: Span) -> Span:
-    """Return the place of a word in a string, the whole string where it is written with escapes."""
+    """Return the place of a word in a string, or that of the whole string if it has escapes."""
     start = at.source.text.find(word, at.start, at.end)
     return at if start < 0 else at.source.span(start, start + len(word))
 
 
 def program_nodes(statements: Iterable[Statement]) -> Iterator[object]:
-    """Yield each node of some statements in order of place; names and places in them are not nodes, nor are annotations."""
+    """Yield each node of some statements in source order; names, places and annotations do not count as nodes."""
     stack: list[object] = [*statements]
     stack.reverse()
     while stack:
@@ -102,7 +102,7 @@ def program_nodes(statements: Iterable[Statement]) -> Iterator[object]:
 
 @cache
 def _parts(kind: type) -> Callable[[object], tuple[object, ...]] | None:
-    """Return a function that returns the parts of a node, the last first, or `None` for a value that is not a node."""
+    """Return a function that returns the parts of a node, last first, or `None` for a value that is not a node."""
     if not issubclass(kind, msgspec.Struct):
         return None
     fields = kind.__struct_fields__
@@ -111,7 +111,7 @@ def _parts(kind: type) -> Callable[[object], tuple[object, ...]] | None:
 
 
 def statements_with(program: Program, pattern: str) -> list[Statement]:
-    """Return the statements of a program whose texts match a pattern: few of them are worth a walk."""
+    """Return the statements of a program whose texts match a pattern, so that only these few are walked."""
     places = [found.start() for found in re.finditer(pattern, program.source.text)]
     return [each for each in program.statements if bisect_left(places, each.span.start) < bisect_left(places, each.span.end)]
 
@@ -120,7 +120,7 @@ _QUOTES = "`'\"\u201c\u201d\u00ab\u00bb"
 
 
 def placeholders_in_vibe(vibe: Vibe) -> Iterator[Problem]:
-    """Yield each `{{name}}`, `${name}` and `<%= name %>` in the texts of a vibe; one in quotes is only mentioned."""
+    """Yield each `{{name}}`, `${name}` and `<%= name %>` in the texts of a vibe, except those in quotes."""
     if not re.search(r"\{\{|\$\{|<%", vibe.source.text):
         return
     for path, part in walk(vibe.schema):

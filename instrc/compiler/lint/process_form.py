@@ -1,4 +1,4 @@
-"""Report where a vibe that describes a process, or its keywords for the engine, cannot be read."""
+"""Report where a vibe that describes a process, or its engine keywords, cannot be read."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CHAINED_REFERENCES: Final = 100
 
 
 def reading_problems(vibe: Vibe, registry: Registry) -> tuple[Problem, ...]:
-    """Return what prevents a process from being read, or nothing if it is not one, or is complete only when composed."""
+    """Return what prevents a process from being read, or nothing if it is not one, or is complete only after composition."""
     refused = _refusals(vibe.schema)
     if not refused and not any(_leads_out(node) for _, node in walk(vibe.schema)):
         return ()
@@ -54,7 +54,7 @@ def _leads_out(node: Json) -> bool:
 
 
 def written_place(document: Json, place: str) -> str:
-    """Return the place of the value that a pointer through the names of contexts leads to, or the nearest around it."""
+    """Return the place of the value that a pointer leads to through the names of contexts, or the nearest place around it."""
     found: list[str] = []
     try:
         for token in tokens(place):
@@ -67,7 +67,7 @@ def written_place(document: Json, place: str) -> str:
 
 
 def _followed(document: Json, found: list[str], token: str | None) -> list[str]:
-    """Follow references within the document from a place until something has a member."""
+    """Follow references within the document from a place until a member is found."""
     for _ in range(CHAINED_REFERENCES):
         node = at(document, pointer(found))
         reference = node.get("$ref") if isinstance(node, dict) and token not in node else None
@@ -93,7 +93,7 @@ def form_problems(vibe: Vibe) -> Iterator[Problem]:
 
 
 def _in_plan(vibe: Vibe, path: Location, plan: Json) -> Iterator[Problem]:
-    """Yield the invalid tools of a plan: plans with them could not be checked."""
+    """Yield the invalid tools of a plan, with which plans could not be checked."""
     if not isinstance(plan, dict) or plan.keys() != {"tools"}:
         return
     place = pointer((*path, "plan", "tools"))
@@ -108,7 +108,7 @@ def _in_plan(vibe: Vibe, path: Location, plan: Json) -> Iterator[Problem]:
 
 
 def _in_condition(vibe: Vibe, path: Location, condition: Json) -> Iterator[Problem]:
-    """Yield the problems of the schemas of a condition; its form is reported where the process is read."""
+    """Yield the problems of the schemas of a condition; its form is reported when the process is read."""
     listed = condition.get("anyOf") if isinstance(condition, dict) else None
     tests = [((*path, "anyOf", number), test) for number, test in enumerate(listing(listed))] or [(path, condition)]
     for way, test in tests:

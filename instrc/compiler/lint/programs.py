@@ -1,4 +1,4 @@
-"""Find code that compiles in a program, but was hardly meant."""
+"""Find code in a program that compiles but was probably not intended."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _OBJECT = r"@(?!\s*[\"'])"
 
 
 def review_annotations(program: surface.Program, allowed: frozenset[str] = frozenset()) -> Iterator[Problem]:
-    """Yield the problems of annotations and inline schemas, in order of place; `allowed` are the project's own keywords."""
+    """Yield the problems of annotations and inline schemas, in source order; `allowed` are the project's own keywords."""
     if "@" not in program.source.text:
         return
     from instrc.compiler.lint.keywords import suspicious_words  # many programs annotate nothing
@@ -65,7 +65,7 @@ def _schemas(program: surface.Program) -> Iterator[tuple[Json, Span, bool]]:
 
 
 def _at_the_top(problem: Problem, schema: Json, at: Span, *, inline: bool) -> Problem:
-    """Return a problem with a flag for a keyword at the top of an annotation."""
+    """Return a problem, flagged if it concerns a keyword at the top of an annotation."""
     from instrc.problems.schemas import UnknownKeyword
 
     if isinstance(problem, UnknownKeyword) and isinstance(schema, dict) and problem.word in schema:
@@ -84,7 +84,7 @@ _PEOPLE = ("_User", "_Human")
 
 
 def slips(program: surface.Program) -> Iterator[Problem]:
-    """Yield probable slips in a program that compiles; a search of the text decides first whether there can be any."""
+    """Yield probable slips in a program that compiles, after a text search has shown that there may be any."""
     text = program.source.text
     deeper = _DEEPER.search(text)
     named, fails = _goals_like_names(program), "Fail" in text
@@ -105,7 +105,7 @@ def slips(program: surface.Program) -> Iterator[Problem]:
 
 
 def _goals_like_names(program: surface.Program) -> list[Problem]:
-    """Return a problem for each goal that is, letter by letter, the name of a value: its quotes were hardly meant."""
+    """Return a problem for each goal that spells the name of a value exactly: its quotes were probably not intended."""
     goals = []
     known = {"prompt"}
     for statement in program.statements:
@@ -140,13 +140,13 @@ def _indented(program: surface.Program, written: list[object]) -> Iterator[Probl
 
 
 def _bodies(program: surface.Program, written: list[object]) -> Iterator[tuple[surface.Statement | surface.Expression, ...]]:
-    """Yield the lines of the file and of each block, the value of a block as the last."""
+    """Yield the lines of the file and of each block, with the value of a block last."""
     yield program.statements
     yield from ((*node.statements, node.value) for node in written if isinstance(node, surface.Body))
 
 
 def _could_be_stage(value: object) -> bool:
-    """Return whether an expression is an instruction without an argument of its own."""
+    """Return whether an expression is an instruction without an argument."""
     if isinstance(value, surface.Pipe):
         return _could_be_stage(value.stages[0])
     if isinstance(value, surface.Annotated):
@@ -159,7 +159,7 @@ def _could_be_stage(value: object) -> bool:
 
 
 def _is_deeper(before: Span, after: Span) -> bool:
-    """Return whether a statement begins a line that is indented more than the line of the statement before, which has no `;`."""
+    """Return whether a statement starts a line indented deeper than that of the preceding statement, which has no `;`."""
     text = before.source.text
     first, second = _margin(text, before.start), _margin(text, after.start)
     if first is None or second is None or not (len(second) > len(first) and second.startswith(first)):
@@ -169,13 +169,13 @@ def _is_deeper(before: Span, after: Span) -> bool:
 
 
 def _margin(text: str, start: int) -> str | None:
-    """Return the white space before the beginning of a line, or `None` if something else precedes."""
+    """Return the white space before the start of a line, or `None` if anything else precedes it."""
     line = text[text.rfind("\n", 0, start) + 1 : start]
     return None if line.strip() else line
 
 
 def _labelled(call: surface.Call) -> Iterator[tuple[str, Span, object]]:
-    """Yield the labels of a call's arguments, their places, and the values: those in braces last."""
+    """Yield the labels of a call's arguments with their places and values, those in braces last."""
     for argument in call.arguments:
         if argument.label and argument.label_span:
             yield argument.label, argument.label_span, argument.value
@@ -185,7 +185,7 @@ def _labelled(call: surface.Call) -> Iterator[tuple[str, Span, object]]:
 
 
 def _bare_fails(written: list[object]) -> Iterator[Problem]:
-    """Yield each `Fail` without a reason or a value; one that is an argument is reported as no value."""
+    """Yield each `Fail` without a reason or a value, except arguments, which are reported as missing values."""
     from instrc.problems.habits import BareFail  # only where there is one
 
     piped = {id(_plain(stage)) for node in written if isinstance(node, surface.Pipe) for stage in node.stages[1:]}
@@ -202,7 +202,7 @@ def _bare_fails(written: list[object]) -> Iterator[Problem]:
 
 
 def _below_fails(program: surface.Program, written: list[object]) -> Iterator[Problem]:
-    """Yield the first line below each `Fail` that is a line itself: it fails after all lines of its body."""
+    """Yield the first line below each `Fail` on its own line, which fails only after all lines of its body."""
     for lines in _bodies(program, written):
         for before, after in pairwise(lines):
             last = _plain(before.value) if isinstance(before, surface.Anonymous) else None
@@ -222,7 +222,7 @@ def _plain(value: object) -> object:
 
 
 def _timed_people(written: list[object]) -> Iterator[Problem]:
-    """Yield each step of a person that is passed as an argument named like the words of a deadline."""
+    """Yield each human step passed as an argument whose name is a word for a deadline."""
     from instrc.problems.habits import DeadlineAsArgument  # only where there is one
 
     for node in written:
@@ -239,7 +239,7 @@ def _timed_people(written: list[object]) -> Iterator[Problem]:
 
 
 def used_vibes(uris: Iterable[str], registry: Registry) -> tuple[Vibe, ...]:
-    """Return the vibes that references lead to, and those that these refer to in turn; unresolvable ones are left out."""
+    """Return the vibes that references lead to, directly or through each other, without unresolvable ones."""
     found: dict[str, Vibe] = {}
     waiting = list(uris)
     seen: set[str] = set()
@@ -265,7 +265,7 @@ def _references(vibe: Vibe) -> Iterable[str]:
 
 
 def review_used(uris: Iterable[str], registry: Registry, report: Report) -> None:
-    """Report the errors of all vibes that a program uses, and versions that it does not use for want of a number."""
+    """Report the errors of all vibes that a program uses, and versions that it ignores because it names no number."""
     for vibe in used_vibes(uris, registry):
         report.problems.extend(_errors(vibe, registry))
         if evergreen_of(vibe.uri) == vibe.uri:
@@ -274,14 +274,14 @@ def review_used(uris: Iterable[str], registry: Registry, report: Report) -> None
 
 @lru_cache(maxsize=4096)
 def _errors(vibe: Vibe, registry: Registry) -> tuple[Problem, ...]:
-    """Return the errors of a vibe; they do not change while its registry lives."""
+    """Return the errors of a vibe, which are constant for its registry."""
     found = Report()
     review(vibe, registry, found, suspicions=False)
     return tuple(problem for problem in found.problems if problem.severity == "error")
 
 
 def review_program(program: surface.Program, options: ir.CompileOptions) -> Iterator[Problem]:
-    """Yield the problems of the schemas and the texts in a program, and probable slips."""
+    """Yield the problems of the schemas and texts in a program, and probable slips."""
     yield from review_annotations(program, options.keywords)
     yield from slips(program)
     if not options.templates:
@@ -289,7 +289,7 @@ def review_program(program: surface.Program, options: ir.CompileOptions) -> Iter
 
 
 def review_vibes(instructions: InstructionTable, report: Report) -> None:
-    """Report the problems of the vibes that a program uses, and of those of the programs that it calls."""
+    """Report the problems of the vibes used by a program and by the programs that it calls."""
     for table in instructions.tables:
         review_used(table.uris(), table.registry, report)
 
@@ -342,7 +342,7 @@ def _groups(units: tuple[ir.Unit, ...]) -> list[ir.MixinGroup]:
 
 
 def _slots(schema: Json) -> list[str]:
-    """Return the required properties of a mixin, `default` aside, whose schemas are open."""
+    """Return the required properties of a mixin, except `default`, whose schemas are open."""
     if not isinstance(schema, dict):
         return []
     properties, required = mapping(schema.get("properties")), required_names(schema)

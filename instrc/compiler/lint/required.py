@@ -1,4 +1,4 @@
-"""Names that are required and described nowhere, or where a closed schema does not look; the schemas that apply to one value."""
+"""Find required names that no schema describes, or that a closed schema rejects; collect the schemas that apply to one value."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ _BELOW = ("additionalProperties", "unevaluatedProperties", "items", "contains", 
 
 
 class ScopedSchema(NamedTuple):
-    """One schema of a shape, with the scope that its references are read in."""
+    """One schema of a shape, with the scope in which its references are resolved."""
 
     node: Json
     scope: DynamicScope
 
 
 class Shape:
-    """The schemas that hold for one instance."""
+    """The schemas that apply to one instance."""
 
     __slots__ = ("complete", "parts")
 
@@ -50,7 +50,7 @@ class Shape:
                 yield node, scope
 
     def is_open(self) -> bool:
-        """Return whether further properties are explicitly invited."""
+        """Return whether additional properties are explicitly allowed."""
         keywords = ("additionalProperties", "unevaluatedProperties")
         return any(node.get(keyword, False) is not False for node, _ in self.objects() for keyword in keywords)
 
@@ -85,7 +85,7 @@ class Shapes:
         return Shape(tuple(found.values()), complete=complete)
 
     def describe(self, shape: Shape, name: str) -> bool:
-        """Return whether some pattern of a shape matches a property name, or may, after too many patterns."""
+        """Return whether a pattern of a shape matches a property name; true as well if there are too many patterns to tell."""
         for node, _ in shape.objects():
             patterns = node.get("patternProperties")
             if patterns.__class__ is dict:
@@ -104,7 +104,7 @@ class Shapes:
         return found
 
     def spliced(self, shape: Shape) -> dict[str, list[ScopedSchema]]:
-        """Return the schema with the content of a `default` slot in its place, as composing will put it."""
+        """Return the schema with the content of a `default` slot in place, as composition will put it."""
         found: dict[str, list[ScopedSchema]] = {}
         for name, parts in self.named(shape).items():
             inner = self.named(self.of(parts)) if name == "default" else {}
@@ -113,7 +113,7 @@ class Shapes:
         return found
 
     def below(self, shape: Shape) -> Iterator[list[ScopedSchema]]:
-        """Yield the schemas for each kind of instance below: properties, items and so on."""
+        """Yield the schemas for each kind of child instance: properties, items and so on."""
         yield from self.named(shape).values()
         groups: dict[tuple[str, str | int], list[ScopedSchema]] = {}
         for node, scope in shape.objects():
@@ -132,7 +132,7 @@ class Shapes:
         yield from groups.values()
 
     def in_place(self, node: dict[str, Json], scope: DynamicScope, words: Iterable[str]) -> Iterator[ScopedSchema]:
-        """Yield the schemas that some keywords of a schema hold."""
+        """Yield the schemas that some keywords of a schema contain."""
         for _, child in subschemas(node, frozenset(words)):
             yield self._part(child, scope)
 
@@ -141,7 +141,7 @@ class Shapes:
 
 
 class OwnSchemas:
-    """The schemas of a document with their paths; the document keeps them all, so that no `id` is reused."""
+    """The schemas of a document with their paths; the document keeps them all alive, so that no `id` is reused."""
 
     def __init__(self, document: Json) -> None:
         self.schemas: tuple[tuple[Location, dict[str, Json]], ...] = tuple(
@@ -151,16 +151,16 @@ class OwnSchemas:
         self._paths = {id(node): path for path, node in self.schemas}
 
     def path(self, node: Json) -> Location | None:
-        """Return the path of a schema, the last one of a schema that occurs in several places, or `None` if it is elsewhere."""
+        """Return the path of a schema (the last one, if it occurs several times), or `None` if it is in another document."""
         return self._paths.get(id(node))
 
     def have(self, parts: Iterable[ScopedSchema]) -> bool:
-        """Return whether one of several schemas is of this document."""
+        """Return whether any of several schemas belongs to this document."""
         return any(id(part.node) in self._paths for part in parts)
 
 
 class Missing(NamedTuple):
-    """A name that is required, by its place, and names that it may have meant."""
+    """The place of a required name, and the names that may have been intended."""
 
     path: Location
     name: str
@@ -168,11 +168,11 @@ class Missing(NamedTuple):
 
 
 def misspelt_names(schema: Json, scope: DynamicScope, shapes: Shapes, *, mixin: bool) -> Iterator[Missing]:
-    """Yield the required names of a schema that are certainly slips, in written order.
+    """Yield the required names of a schema that are certainly slips, in source order.
 
-    A name counts as described if any schema that applies to the same instance describes it, in whatever branch.
-    A schema that is used in several places is at fault only if it is in each.
-    In a `mixin` the other properties come from elsewhere, so only a name similar to one of its own is a slip.
+    A name counts as described if any schema that applies to the same instance describes it, in any branch.
+    A schema used in several places is at fault only if it is at fault in all of them.
+    In a `mixin`, other properties come from elsewhere, so only a name similar to one of its own is a slip.
     """
     own = OwnSchemas(schema)
     offers = NearestNames()
@@ -190,7 +190,7 @@ def misspelt_names(schema: Json, scope: DynamicScope, shapes: Shapes, *, mixin: 
 def _faults(
     schema: Json, scope: DynamicScope, shapes: Shapes, own: OwnSchemas, offers: NearestNames, *, mixin: bool
 ) -> dict[tuple[Location, Location], tuple[str, ...]]:
-    """Return, for each required name, the names described instead where it is missing; empty if it is not everywhere missing.
+    """Return, for each required name, the names described instead where it is missing, or none if it is not missing everywhere.
 
     A required name is identified by the path of its schema and its place in it.
     """
@@ -261,7 +261,7 @@ def _names(node: Json) -> Iterator[tuple[Location, str]]:
 
 
 class Hidden(NamedTuple):
-    """A property that a branch describes, the schemas that describe and forbid it, and the keyword of the branch."""
+    """A property described by a branch, the schemas that describe and forbid it, and the keyword of the branch."""
 
     name: str
     holder: ScopedSchema
@@ -274,9 +274,9 @@ _CLOSED_TOGETHER = frozenset({"additionalProperties", "allOf", "$ref", "$dynamic
 
 
 def hidden_properties(schema: Json, scope: DynamicScope, shapes: Shapes) -> Iterator[Hidden]:
-    """Yield the properties that conditions and alternatives describe where `additionalProperties: false` does not look.
+    """Yield the properties in conditions and alternatives that `additionalProperties: false` does not see.
 
-    Those of an `allOf` alone are reported where it is flattened.
+    Those that concern only an `allOf` are reported when it is flattened.
     """
     told: set[tuple[int, int, str]] = set()
     looked_at = 0
@@ -307,7 +307,7 @@ def hidden_properties(schema: Json, scope: DynamicScope, shapes: Shapes) -> Iter
 
 
 def _sees(closer: Json, name: str) -> bool:
-    """Return whether a closed schema describes a name itself, or may, by a pattern."""
+    """Return whether a closed schema describes a name itself, or possibly by a pattern."""
     view = as_object(closer)
     return name in mapping(view.get("properties")) or any(
         may_match(each, name) for each in mapping(view.get("patternProperties"))

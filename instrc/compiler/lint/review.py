@@ -1,4 +1,4 @@
-"""Review one vibe by itself: all problems that `instrc check` reports about a file of the registry."""
+"""Review one vibe by itself: find all problems that `instrc check` reports about a file of the registry."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def review(
 ) -> None:
     """Report the problems of a vibe: its form, schema, references, names, paths and solution.
 
-    `allowed` are keywords and formats that the project has for itself; with `templates` other code fills in the texts.
-    Without `suspicions`, keywords that are only suspicious are skipped: they cause warnings alone.
+    `allowed` are the project's own keywords and formats; with `templates`, other code fills in the texts.
+    Without `suspicions`, merely suspicious keywords are skipped, since they only cause warnings.
     """
     report.problems.extend(_name(vibe))
     if other := foreign(vibe.document, vibe.source.name):
@@ -63,7 +63,7 @@ def review(
 
 
 def _name(vibe: Vibe) -> Iterator[Problem]:
-    """Yield the problem of a file whose name cannot be referred to."""
+    """Yield the problem of a file whose name cannot be referenced."""
     if "@" in vibe.segment and vibe.source.name.endswith(ENDING):
         version = vibe.segment.rpartition("@")[2]
         reason = f"`{version}` in its name is not a version (numbers joined by dots, as in `{vibe.segment.partition('@')[0]}@2`)"
@@ -77,7 +77,7 @@ _PARTS = frozenset({"instrc", "schema", "input", "solution", "title", "descripti
 
 
 def _unknown_parts(vibe: Vibe, allowed: frozenset[str]) -> Iterator[Problem]:
-    """Yield the parts of a record that nothing reads."""
+    """Yield the parts of a record that are never read."""
     for word in vibe.document:
         if word not in _PARTS and word not in allowed and not is_extension(word):
             from instrc.problems.suggest import nearest  # only where there is one

@@ -442,8 +442,8 @@ def topological_order(needs: list[list[int]]) -> list[int] | None:
 def may_cut_wrongly(flat: ir.FlatGraph) -> bool:
     """Return whether partitioning a graph, or emitting it, can report a problem: a mere check skips both otherwise.
 
-    It can if mixins contain steps, if the program is divided by hand, or if an export without blocks (which may become a tool)
-    has deadlines or gives members.
+    It can if mixins contain steps, if the program is divided manually, or if an export without blocks (which may become a tool)
+    has deadlines or provides members.
     """
     graph = flat.graph
     if graph.contexts is not None or flat.mixins or flat.placed:
@@ -463,8 +463,8 @@ def number_steps(
 ) -> tuple[dict[int, str], dict[int, str]]:
     """Return the key of each step, `step3_find_slot`, or `findSlot` or `find_slot` by `naming`; and the names of elements.
 
-    Keys written by hand stay and use up a number; a key that would be taken, by a step or an input, gets `_2`, `_3`.
-    A single step without a key around it uses up none, nor does a block that nothing reads.
+    Manually written keys stay and use up a number; a key already taken by a step or an input gets `_2`, `_3`.
+    A single step without a key around it uses up no number, and neither does a block that nothing reads.
     """
     graph = flat.graph
     steps = graph.steps
@@ -499,7 +499,7 @@ def number_steps(
 
 
 def _in_order(flat: ir.FlatGraph, chunks: tuple[ir.Chunk, ...], inside: Mapping[int, tuple[ir.Chunk, ...]]) -> list[int]:
-    """Return all steps in the order in which they are numbered: a block after its contents."""
+    """Return all steps in the order in which they are numbered, with a block after its contents."""
     graph = flat.graph
     nested = graph.inner or flat.mixins
     order: list[int] = []
@@ -525,7 +525,7 @@ def _in_order(flat: ir.FlatGraph, chunks: tuple[ir.Chunk, ...], inside: Mapping[
 
 
 def _numbers(graph: ir.Graph, units: tuple[ir.Unit, ...]) -> list[int]:
-    """Return the steps of some units, those in their slots before them."""
+    """Return the steps of some units, preceded by those in their slots."""
     return [each for number in step_numbers(units) for each in (*graph.inner.get(number, ()), number)]
 
 
@@ -553,7 +553,7 @@ def _key(base_name: str, count: int, naming: str) -> str:
 def _elements(graph: ir.Graph, used: set[str]) -> dict[int, str]:
     """Return the name of the element of each block.
 
-    One called like a step, an input or the element of a block around it, as in a program that is called there, gets `_2`.
+    A name already used by a step, an input or the element of an enclosing block, as in a called program, gets `_2`.
     """
     loops = {step.number: step.content for step in graph.blocks() if isinstance(step.content, ir.Each | ir.Repeat)}
     around = _regions_around(graph) if loops else {}

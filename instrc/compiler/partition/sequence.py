@@ -1,4 +1,4 @@
-"""The shortest sequence of executors in which a graph of nodes can be done."""
+"""Find the shortest sequence of executors that can process a graph of nodes."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ BLOCK = 3
 def sequence(
     executors: Sequence[int], reads: Sequence[Sequence[int]], apart: Sequence[Sequence[int]] = ()
 ) -> tuple[list[int], dict[int, int]]:
-    """Return the executor of each chunk and the chunk of each block; `apart` are reads that need a chunk of their own before.
+    """Return the executor of each chunk and the chunk of each block; `apart` are reads that need a separate earlier chunk.
 
-    Fewest chunks come first, then the smallest executors earliest; among blocks that could change places, the first written.
+    The fewest chunks win, then the smallest executors earliest; among interchangeable blocks, the first in the source.
     """
     if any(apart):
         return _with_borders(executors, reads, apart)
@@ -40,7 +40,7 @@ BORDER = 4
 def _with_borders(
     executors: Sequence[int], reads: Sequence[Sequence[int]], apart: Sequence[Sequence[int]]
 ) -> tuple[list[int], dict[int, int]]:
-    """Return the sequence with a border between some nodes and those they read."""
+    """Return the sequence with a boundary between some nodes and those that they read."""
     more: list[int] = []
     needs: list[list[int]] = []
     place: list[int] = []
@@ -58,7 +58,7 @@ def _with_borders(
 
 
 def _only_read_by_blocks(executors: Sequence[int], reads: Sequence[Sequence[int]]) -> set[int]:
-    """Return the blocks that nothing but such blocks waits for: they come last."""
+    """Return the blocks that only other such blocks wait for, which come last."""
     held = [False] * len(executors)
     for node in range(len(executors) - 1, -1, -1):
         if executors[node] != BLOCK or held[node]:
@@ -73,7 +73,7 @@ EXECUTORS = 3
 
 
 def _with_blocks(executors: Sequence[int], reads: Sequence[Sequence[int]]) -> tuple[list[int], dict[int, int]]:
-    """Return the sequence for nodes of which some wait for blocks."""
+    """Return the sequence for nodes some of which wait for blocks."""
     search = SequenceSearch(executors, reads)
     if executors.count(BLOCK) > ORDERED_BLOCKS:
         return _blocks_at_once(search)
@@ -113,7 +113,7 @@ SEARCHED_CHUNKS: Final = 20_000
 
 
 class SequenceSearch:
-    """Looks for the shortest sequence depth first, with a bound that is never too high."""
+    """Searches depth first for the shortest sequence, with a lower bound that never overestimates."""
 
     def __init__(self, executors: Sequence[int], reads: Sequence[Sequence[int]]) -> None:
         self.executors = executors
@@ -134,14 +134,14 @@ class SequenceSearch:
         self._least: dict[object, int] = {}
 
     def ahead(self, state: Frontier) -> int:
-        """Return a number of chunks that the rest takes at least, blocks not counted."""
+        """Return a lower bound for the number of remaining chunks, without blocks."""
         tallest = [max((self.height[node] for node in nodes), default=0) for nodes in state.ready[:EXECUTORS]]
         top = max(tallest)
         # two executors as far from the end as each other cannot both be served by the first chunk
         return top + 1 if top and tallest.count(top) > 1 else top
 
     def step(self, state: Frontier, executor: int, *, closing: bool = False) -> Frontier:
-        """Take all units that an executor can do now without a break; with `closing`, also the blocks that can follow them."""
+        """Take all units that an executor can process now without a break, and with `closing` the blocks that can follow them."""
         done, waits = state.done, dict(state.waits)
         ready = [list(nodes) for nodes in state.ready]
         open_ = ready[executor]
@@ -183,14 +183,14 @@ class SequenceSearch:
         return Frontier(state.done + 1, tuple(tuple(sorted(nodes)) for nodes in ready), waits, {**state.blocks, node: chunk})
 
     def least(self, state: Frontier) -> int:
-        """Return how many chunks the rest takes, blocks not counted."""
+        """Return the minimum number of remaining chunks, without blocks."""
         key = state.done, state.ready
         if key not in self._least:
             self._least[key] = len(self.from_(self.closed(state)))
         return self._least[key]
 
     def from_(self, state: Frontier) -> list[int]:
-        """Return the first of the shortest sequences from a state on, in which blocks are done when they can be."""
+        """Return the first of the shortest sequences from a state on, in which blocks are done as soon as possible."""
         length = self.ahead(state)
         while True:
             found = self.within(length, state)
@@ -199,7 +199,7 @@ class SequenceSearch:
             length += 1
 
     def within(self, length: int, start: Frontier) -> list[int] | None:
-        """Return the first sequence of at most `length` chunks, if there is one."""
+        """Return the first sequence of at most `length` chunks, if any."""
         total = len(self.executors)
         path: list[int] = []
         states = [start]
@@ -233,7 +233,7 @@ class SequenceSearch:
 
 
 def _blocks_at_once(search: SequenceSearch) -> tuple[list[int], dict[int, int]]:
-    """Return a sequence in which each block is done as soon as that is possible."""
+    """Return a sequence in which each block is done as soon as possible."""
     found: list[int] = []
     state = search.start
     for executor in (*search.from_(search.closed(state)), BLOCK):
@@ -260,9 +260,9 @@ def _distinct(states: Iterable[Frontier]) -> list[Frontier]:
 
 
 def shortest_sequence(executors: Sequence[int], reads: Sequence[Sequence[int]]) -> list[int]:
-    """Return the executor of each chunk where there are no blocks: fewest chunks first, then the smallest numbers earliest.
+    """Return the executor of each chunk if there are no blocks: fewest chunks first, then the smallest numbers earliest.
 
-    Node `i` is done by `executors[i]` after the nodes `reads[i]`, all of which have smaller indexes.
+    Node `i` is processed by `executors[i]` after the nodes `reads[i]`, all of which have smaller indexes.
     """
     search = SequenceSearch(executors, reads)
     return search.from_(search.start)

@@ -29,7 +29,7 @@ class SharedBudget:
         of_scope = {"run": SPENT.c.run == run, "program": SPENT.c.program == self._budget.program, "day": SPENT.c.day == day}
         try:
             with self._engine().begin() as connection:
-                write_in_order(connection, SPENT)  # whoever asks at this moment sees this request
+                write_in_order(connection, SPENT)  # a concurrent reader sees this request
                 raised = connection.execute(sa.select(RAISED.c.scope, RAISED.c.cost).where(RAISED.c.run == run)).all()
                 limits = dict(sorted(map(read_budget, self._budget.limits), reverse=True)) | {
                     row.scope: row.cost for row in raised

@@ -89,7 +89,7 @@ class DurablePort(MemoryPort):
         self.resting = 0
         """Children that wait for people."""
         self.begun: set[str] = set()
-        """Effects that have begun before a restart and were not recorded: those that begin again are reported."""
+        """Effects started before a restart but not recorded; those started again are reported."""
         self.told: dict[str, Json] = {}
         """What was answered before a restart and perhaps not recorded: the answer comes again, and the trace has it once."""
         self._known_due = set(journal.due)
@@ -507,7 +507,7 @@ async def carry(carrier: RunCarrier, launch: LaunchDocument) -> Outcome | None:
         await asyncio.sleep(_PATIENCE)
     except sa.exc.SQLAlchemyError as error:
         live.error = store.unusable(carrier.location, store.reason_of(error))
-    except Exception as error:  # noqa: BLE001  -- told to whoever waits
+    except Exception as error:  # noqa: BLE001  -- passed on to the waiting caller
         live.error = error
     raise asyncio.CancelledError
 

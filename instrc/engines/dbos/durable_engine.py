@@ -81,7 +81,7 @@ class DurableEngine(TracedEngine):
         self._opening: OpeningOf | None = None
         self.worker: WorkerOptions = options.get("worker", WorkerOptions())
         self._fronts: bool = self.worker.slots == 0 and not self.location.is_local
-        """Whether other processes carry all runs, and nobody waits here for what they do."""
+        """Whether other processes carry all runs, so that nothing here waits for them."""
         self.starts_by_queue: bool = self._fronts or (self.location.is_local and bool(self.worker.slots))
         """Whether `start` returns as soon as a run is in the queue, and does not wait for what it does."""
         self._shares: bool = self._fronts
@@ -207,7 +207,7 @@ class DurableEngine(TracedEngine):
         return await self.show(launch.run)
 
     async def _enqueue(self, launch: Launch, begun: LaunchDocument) -> RunReport:
-        """Enqueue a run for its project, and report that it has begun; a worker takes it from there."""
+        """Enqueue a run for its project, and report its start; a worker takes it from there."""
         if not await self.asker.is_there():
             await asyncio.to_thread(self._prepare)
         if not await self.asker.ask(lambda client: self._put_new(client, begun)):
@@ -217,7 +217,7 @@ class DurableEngine(TracedEngine):
         return RunReport(launch.run, launch.name, "running", None, began=time(), config=launch.config)
 
     def _put_new(self, client: DBOSClient, begun: LaunchDocument) -> bool:
-        """Enqueue a run, unless it has already begun; return whether it had not."""
+        """Enqueue a run unless it has already started; return whether it was enqueued."""
         known = client.list_workflows(workflow_ids=[begun["run"]])
         if not known:
             self._put(client, begun)
@@ -323,7 +323,7 @@ class DurableEngine(TracedEngine):
                 await asyncio.to_thread(store.send, self.asker.db(), letter)
             taken = await self._delivered(letter)
         report = await self.show(run)
-        if not taken:  # somebody else was first
+        if not taken:  # another process was first
             find_question([each for each in report.questions if each.id != question.id], step, run, report)
             raise NotFoundError([problems.runs.NoSuchQuestion(run=run, step=step, open=())])
         return report

@@ -220,7 +220,7 @@ class WorkerLock(ServerLock):
         self._do(_PARK, run=run, due=due)
 
     def hand_over(self, run: str, queue: str, executor: str) -> None:
-        """Put a run that DBOS has begun as `executor` into another queue, and let go of it."""
+        """Move a run that DBOS started as `executor` to another queue, and release it."""
         self._do(_HAND_OVER, run=run, queue=queue, executor=executor)
 
     def give_back(self) -> None:

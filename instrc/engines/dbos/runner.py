@@ -424,7 +424,7 @@ class Rest:
             while True:
                 with suppress(TimeoutError):
                     await asyncio.wait_for(self._awake.wait(), SLOW_POLL if self.asleep and watch is None else POLL)
-                with suppress(Exception):  # what the store complains of is told to whoever asks for something
+                with suppress(Exception):  # the next request reports an error of the store
                     await self._look(watch)
         finally:
             if watch is not None:
@@ -545,7 +545,7 @@ class Rest:
 def begin_queued(queue: str, slots: int | None, busy: int, resumed: set[str]) -> list[str]:
     """Start the runs in a queue, at most as many as have slots, as DBOS does after each polling interval; return them.
 
-    Those that were begun before, perhaps by a process that has died, are put into `resumed`.
+    Those started before, perhaps by a process that has died, are added to `resumed`.
     """
     dbos, owner = _get_dbos_instance(), token_hex(16)
     own = copy(dbos._registry.get_internal_queue())  # noqa: SLF001  -- DBOS has no public way to look into a queue at once

@@ -1,4 +1,4 @@
-"""Runs in a folder: an SQLite file with a lock beside it."""
+"""Runs in a folder: an SQLite file and its lock file."""
 
 from __future__ import annotations
 

@@ -311,7 +311,7 @@ class PartExchange:
     """Sends partial answers of local models to other processes that follow the run, and reads theirs."""
 
     def __init__(self, engine: Callable[[], sa.Engine]) -> None:
-        """`engine` is called each time, as the store may have been closed and reopened."""
+        """`engine` is called for each use, because the store may have been closed and reopened."""
         self._engine = engine
         self._process = token_hex(8)
         self._newest: dict[str, AnswerPart] = {}

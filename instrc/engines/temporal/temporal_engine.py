@@ -204,7 +204,7 @@ class TemporalEngine(TracedEngine):
         return await self._attend(run)
 
     async def launch(self, run: str) -> Launch:
-        """Return the beginning of a run."""
+        """Return the launch of a run."""
         return (await self.journal(run))[0]
 
     async def journal(self, run: str) -> tuple[Launch, Journal]:

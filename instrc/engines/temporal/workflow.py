@@ -75,11 +75,11 @@ class TemporalPort:
         self.launch = launch
         self.state = carried["state"]
         self.due: dict[str, float] = carried["due"]
-        """When timers end; kept when the history is begun anew."""
+        """End times of timers; kept when a new history starts."""
         self.later: set[str] = set(carried["later"])
-        """Commands that somebody answers."""
+        """Commands that are answered from outside."""
         self.unread: dict[str, Result] = carried["unread"]
-        """Results of commands that are not begun again yet."""
+        """Results of commands that have not been started again yet."""
         self.held: dict[str, Json] = carried.get("held", {})
         """Commands that hold the run, with their errors."""
         self.keys: dict[str, int] = carried.get("keys", {})
@@ -88,7 +88,7 @@ class TemporalPort:
         self.entries: list[JournalEntry] | None = carried.get("entries")
         """The journal; `None` if its beginning is not known."""
         self.failed: dict[str, list[JournalEntry]] = carried.get("failed", {})
-        """The journals of children that have failed: a retry goes on with them."""
+        """Journals of failed children, which a retry continues."""
         self._hold = Hold(launch["plan"], self.state) if holds(launch) else None
         self._final: set[str] = set()
         """Commands that may fail the run: its operator has said so."""
@@ -490,7 +490,7 @@ class TickWorkflow:
         """Start the run, and wait for its end."""
         run = documents.run_of_tick(tick["launch"]["run"], workflow.info().workflow_id)
         launch: documents.Launched = {**tick["launch"], "run": run}
-        with suppress(ChildWorkflowError, WorkflowAlreadyStartedError):  # it was cancelled, or somebody has begun it
+        with suppress(ChildWorkflowError, WorkflowAlreadyStartedError):  # it was cancelled, or has already been started
             await workflow.execute_child_workflow(
                 documents.WORKFLOW,
                 launch,

@@ -57,7 +57,7 @@ def json_of(value: object) -> Json:
     if isinstance(value, Awaitable | AsyncIterable):
         message = f"an answer that has to be awaited is given ({type(value).__name__}): `await` it, or collect its pieces, first"
         raise TypeError(message)
-    return cast("Json", _json_of(value, 0, {}))  # whoever needs pure JSON asks `json_fault`
+    return cast("Json", _json_of(value, 0, {}))  # callers that need pure JSON use `json_fault`
 
 
 def _json_of(value: object, level: int, known: dict[int, tuple[object, object]]) -> object:
@@ -89,7 +89,7 @@ def _unfolded(value: object, level: int, known: dict[int, tuple[object, object]]
             return body  # a response of httpx or requests
         if is_dataclass(value):
             return {each.name: _json_of(getattr(value, each.name), level + 1, known) for each in fields(value)}
-    except Exception:  # noqa: BLE001  -- an object of somebody's: it may look like a model and be none
+    except Exception:  # noqa: BLE001  -- a foreign object, which may only look like a model
         return value
     return _of_stream(value, level, known) if isinstance(value, Iterable) else value
 
@@ -381,7 +381,7 @@ def response(answer: JsonObject) -> RawReply | None:
 
 
 def reported_error(answer: JsonObject) -> RawReply | None:
-    """Return the error that stands in place of an answer or beside it; `None` if there is none.
+    """Return the error sent instead of an answer or with it; `None` if there is none.
 
     Below `error` by most, below `Error` in the `response` of an error of boto3,
     as `object: error` by vLLM and Mistral, with a `status` by GigaChat, as `detail` where FastAPI refuses.

@@ -153,7 +153,7 @@ class Lifted:
     readings: tuple[Lifted, ...] = ()
     """All readings of an ambiguous answer."""
     paused: bool = False
-    """Whether the turn continues: send the answer back unchanged, and the provider goes on (`pause_turn` of Anthropic)."""
+    """Whether the turn is paused: if the answer is sent back unchanged, the provider continues (Anthropic's `pause_turn`)."""
 
     @property
     def status(self) -> LiftStatus:

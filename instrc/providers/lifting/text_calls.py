@@ -238,7 +238,7 @@ def python_calls(text: str) -> list[RawCall]:
         return []
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a model's backslashes are nobody's business
+            warnings.simplefilter("ignore")  # a model's backslashes are not worth a warning
             body = ast.parse(text.strip()).body
         written = [item for each in body for item in _items(each.value if isinstance(each, ast.Expr) else each)]
         return [_in_python_call(item) for item in written]
@@ -298,7 +298,7 @@ def _literal(node: ast.AST | None) -> Json:
         case ast.Dict(keys=keys, values=values):
             built = {_key(_literal(key)): _literal(value) for key, value in zip(keys, values, strict=True)}
             if len(built) == len(keys):
-                return built  # of a key that is written twice nobody knows which value counts
+                return built  # it is unknown which value of a duplicate key counts
     raise ValueError(node)
 
 

@@ -192,7 +192,7 @@ def _list(node: JsonObject, rest: Json, context: RewriteContext) -> Variant | No
 
 
 def _bounded(node: JsonObject, variant: Variant, context: RewriteContext) -> Variant:
-    """Add the numbers of items, as far as the target supports them."""
+    """Add the limits on the number of items that the target supports."""
     if _COUNTING.isdisjoint(node):
         return variant
     dialect = context.dialect

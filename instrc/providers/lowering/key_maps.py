@@ -243,7 +243,7 @@ def _entry(node: JsonObject, pattern: str | None, value: Json, context: RewriteC
     key: JsonObject = {"type": "string"}
     if pattern is not None and (enforced := _enforced(pattern, context.dialect)) is not None:
         key["pattern"] = enforced
-    elif pattern is not None:  # nobody wrote that keyword: what is lost is `patternProperties`
+    elif pattern is not None:  # that keyword is generated: what is lost is `patternProperties`
         key["description"] = note("pattern", pattern, context.sentences)
     if "propertyNames" in node:
         key = {"allOf": [key, node["propertyNames"]]}

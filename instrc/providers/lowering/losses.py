@@ -73,7 +73,7 @@ class _LossTable:
         self._invented = {id(entry.new) for entry in derived if entry.invented}
 
     def lose(self, node: Json, keyword: str, kind: LossKind, reason: str, *, parts: bool = True) -> None:
-        """Record the loss of a keyword and its contents; a generated object's `additionalProperties` was written by nobody."""
+        """Record the loss of a keyword and its contents; a generated object's `additionalProperties` is not a loss."""
         if keyword in _CLOSING and id(node) in self._invented and kind == "unenforced":
             return
         value = node.get(keyword) if isinstance(node, dict) else node

@@ -190,7 +190,7 @@ def lower_tool(tool: Tool, dialect: Dialect, options: LoweringOptions, documents
     sent = write(built, flat.schema, tool, name, dialect)
     payload = _with_options(dialect.envelope, sent.payload, options_sent) if options_sent else sent.payload
     account = Account(tool.name, name, readable.schema, flat.schema, built, tuple(unread), sent.losses, documents)
-    reported = account if documents is None else account.losses()  # documents may be gone when somebody asks
+    reported = account if documents is None else account.losses()  # documents may be gone when the losses are read
     return Lowering(payload, sent.map, sent.schema, dialect, reported, built.problems)
 
 
@@ -249,7 +249,7 @@ def write(built: Built, flat: Json, tool: Tool, name: str, dialect: Dialect) -> 
     keys: list[Json] = list(mapping(schema.get("properties"))) if isinstance(schema, dict) else []
     record: JsonObject = {"instrc": VERSION, "target": dialect.name, "tool": {"name": tool.name, "sent": name}, "keys": keys}
     if (known := known_target(dialect.name)) is None or known.result != dialect.result:
-        record["result"] = dialect.result  # of another envelope, or of rules that nobody else knows
+        record["result"] = dialect.result  # of another envelope, or of rules that are not public
     record |= built.record
     record["schema"] = flat
     left_out = not dialect.empty_schema and not keys and _asks_nothing(schema)

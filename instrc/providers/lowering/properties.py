@@ -112,7 +112,7 @@ def _left_out(holder: Holder, name: str, schema: Json, *, required: bool) -> Non
 
 
 def _said_of(node: JsonObject, name: str) -> list[Json]:
-    """Return the schemas that an object has for a property whose name is forbidden."""
+    """Return the schemas that an object applies to a property whose name is forbidden."""
     declared = mapping(node.get("properties"))
     said = [declared[name]] if name in declared else []
     said += [schema for pattern, schema in mapping(node.get("patternProperties")).items() if may_match(pattern, name)]

@@ -180,7 +180,7 @@ def join_enumerations(dialect: Dialect, variants: Sequence[Variant]) -> list[Var
     """Merge enums of the same type into one, unless each describes its values."""
     result: list[Variant] = []
     lists: list[int] = []
-    """Where enums stand in the result."""
+    """Places of enums in the result."""
     for variant in variants:
         listing = _lists_only(variant)
         mate = next((number for number in lists if same_enumeration(result[number], variant)), None) if listing else None

@@ -58,7 +58,7 @@ from instrc.text.sentences import filled
 COMPARED_PAIRS: Final = 1500
 """Maximum pairs of alternatives that are compared; further ones are assumed to be alike."""
 MULTIPLIED_BRANCHES: Final = 1000
-"""Maximum branches to which sibling unions are multiplied; beyond it the others are reported as lost."""
+"""Maximum number of branches when multiplying sibling unions; the remaining ones are reported as lost."""
 COMPARED_VARIANTS: Final = 60
 """Maximum branches of `oneOf` that are compared pairwise."""
 
@@ -187,7 +187,7 @@ def with_distinct_first_keys(variants: Sequence[Variant], ledger: Ledger) -> Led
             for number in group:
                 result[number] = _led(result[number], leader or "", ledger)
     under_way = [number for number, variant in enumerate(result) if variant.kind == "ref" and definitions.under_way(variant)]
-    if under_way:  # nobody knows yet with which key they will begin
+    if under_way:  # the key with which they will begin is not known yet
         return Led(result, [*objects, *under_way] if len(under_way) > 1 else objects)
     return Led(result, [number for group in _alike(result, objects) for number in group])
 

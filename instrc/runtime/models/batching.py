@@ -68,7 +68,7 @@ class Batching:
                 else:
                     asked = combined(requests)
                     replies = divide_reply(await self.model.answer(asked), requests, asked)
-        except Exception as error:  # noqa: BLE001  -- whoever asked decides what to do about it
+        except Exception as error:  # noqa: BLE001  -- the caller decides how to handle it
             for _, future in group:
                 if not future.done():
                     future.set_exception(error)

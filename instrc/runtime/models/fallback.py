@@ -171,7 +171,7 @@ class Limited(Struct):
         async with gate:
             if rpm is not None:  # one second's share at once
                 await asyncio.sleep(await self._turn("rpm", rpm, 1, max(1.0, MINUTE / rpm)))
-            guess = len(request.message) / 4 + _ANSWER  # nobody knows yet what the answer takes
+            guess = len(request.message) / 4 + _ANSWER  # the size of the answer is not known yet
             if tpm is not None:
                 await asyncio.sleep(await self._turn("tpm", tpm, min(guess, tpm), MINUTE))
             reply = await self.model.answer(request)

@@ -146,7 +146,7 @@ def learn(file: Path | None, model: str, form: str, said: str) -> None:
 def refusals(file: Path | None) -> list[Refusal]:
     """Return the refusals in a project's file."""
     if file is not None and file.is_file():
-        place = f"{file.absolute().as_uri()}?mode=ro"  # nobody who writes is waited for: this is read before each request
+        place = f"{file.absolute().as_uri()}?mode=ro"  # do not wait for writers: this is read before each request
         with suppress(sqlite3.Error, OSError), closing(sqlite3.connect(place, uri=True)) as database:
             query = "SELECT model, form, at, said FROM forms WHERE at > ? ORDER BY model, at"
             return [Refusal(*row) for row in database.execute(query, (time() - REMEMBERED,))]

@@ -82,7 +82,7 @@ class Reply(Struct, frozen=True):
 class ModelError(Exception):
     """A provider gave no answer.
 
-    `retry` says whether to retry, `after` how many seconds to wait first, if the provider says so;
+    `retry` is whether to retry, `after` the number of seconds to wait first, if the provider states it;
     `code` is a code for programs, such as `refused`.
     """
 

@@ -44,7 +44,7 @@ TellPart: TypeAlias = Callable[[AnswerPart], object]
 
 
 def written(piece: JsonObject) -> tuple[str, str]:
-    """Return the text that a chunk of a stream adds to a call, and to the text beside it.
+    """Return the text that a chunk of a stream adds to a call, and to the message text.
 
     Chat Completions, Responses, Anthropic Messages, Bedrock, Ollama and Gemini are supported.
     """

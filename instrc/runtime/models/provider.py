@@ -139,7 +139,7 @@ class Provider(ABC):
         self._context: int | None = None
         """Tokens of the model's context, where an error has said it."""
         self._told: set[str] = set()
-        """Settings that the provider does not have, as far as somebody was told."""
+        """Settings not supported by the provider that have already been reported."""
 
     @abstractmethod
     def connect(self, library: ModuleType, key: str | None) -> Client:

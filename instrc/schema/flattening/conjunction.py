@@ -155,7 +155,7 @@ class InProgress:
     """Name of the definition for its result, if any."""
     pending: list[PendingPart]
     parts: Iterator[PendingPart]
-    """Parts that have not begun."""
+    """Parts that have not been started."""
 
 
 class Merging(InProgress):

@@ -108,7 +108,7 @@ class _Way:
         """Whether one that has something to flatten below it may be taken as it is, too."""
         self.seen: set[Mark] = set()
         self.entered: set[Mark] = set()
-        """Schemas whose parts are being followed, where circles are told: one of these that is met again leads in one."""
+        """Schemas whose parts are being followed; meeting one of them again reveals a cycle."""
         self.stack: list[_Entry] = []
 
     def leave(self, entry: _Entry) -> None:

@@ -59,7 +59,7 @@ class Flattener(Tracing):
         self.terms: int = 0
         """The number of terms of all conjunctions together: a thousand closed branches have a million."""
         self.shared: bool = False
-        """Whether a schema may stand in several places of the result."""
+        """Whether a schema may occur several times in the result."""
         self.single: dict[tuple[int, int], Json] = {}
         self.keys: dict[tuple[int, int], tuple[Key, frozenset[object]]] = {}
         """What a schema that stands alone expands to: very many references to one are not expanded one by one."""

@@ -307,7 +307,7 @@ def check_of_function(name: str, function: CheckFunction) -> EvalCheck:
             with guarded():
                 result = function(_apart(seen))
                 said = await result if isawaitable(result) else result
-        except Exception as error:  # noqa: BLE001  -- it is anybody's
+        except Exception as error:  # noqa: BLE001  -- user code may raise anything
             return CheckScore(0.0, passed=False, reason=f"the check raised {said_by(getattr(error, 'error', error))}")
         if said is None or isinstance(said, str):
             return CheckScore(float(not said), not said, said or "")

@@ -102,7 +102,7 @@ class CaseResult(Struct, frozen=True, kw_only=True):
 
     @property
     def cost(self) -> float | None:
-        """The cost in US dollars, as far as known; `None` without a known price."""
+        """Known cost in US dollars; `None` without a known price."""
         return total_cost(self.steps)
 
     def score(self, check: str | None = None) -> float | None:

@@ -53,7 +53,7 @@ class Machine(Struct):
     # --- blocks: which unit it is says what kind of block is noted under its name ----------------------------------------------
 
     def branch(self, scope: str, context: str) -> documents.BranchState | None:
-        """Return the state of a `when`, a `try` or a `do`, if it has begun."""
+        """Return the state of a `when`, a `try` or a `do`, if it has started."""
         return cast("documents.BranchState | None", self.state["scopes"][scope]["blocks"].get(context))
 
     def each(self, scope: str, context: str) -> documents.EachState:
