@@ -170,15 +170,17 @@ class Runner:
         return self._leaving or self.closing or self.draining or root in self.parking or root in self.claims.replaced
 
     async def park(self, run: str, due: float | None) -> None:
-        """Release a waiting run."""
-        assert self.shared is not None
+        """Release a waiting run: its memory, and on a server the claim of this process."""
         done = self.parking[run] = asyncio.Event()
         try:
             tasks = [live.task for name, live in self.live.items() if name.partition("/")[0] == run and live.task is not None]
             for task in tasks:
                 task.cancel()
             await asyncio.wait(tasks, timeout=5)
-            await asyncio.to_thread(self.shared.park, run, due)
+            if self.shared is None:
+                self.rest.parked[run] = due
+            else:
+                await asyncio.to_thread(self.shared.park, run, due)
         finally:
             del self.parking[run]
             done.set()
@@ -480,12 +482,7 @@ class Rest:
         self._idle = {run: self._idle.get(run, monotonic()) for run in idle}
         answered = {run for run, _ in self._letters.values()}
         for run, due in idle.items():
-            if (
-                self.runner.shared is not None
-                and self._idle[run] < monotonic() - PARK_AFTER
-                and due > time() + PARK_AFTER
-                and run not in answered
-            ):
+            if self._idle[run] < monotonic() - PARK_AFTER and due > time() + PARK_AFTER and run not in answered:
                 await self.runner.park(run, None if due == float("inf") else due)
         return len((trees.keys() | self.begun) - idle.keys())
 

@@ -232,3 +232,36 @@ class TestRest:
         assert go(engine.cancel("r1")).status == "cancelled"
         engine.close()
         assert go(engine.show("r1")).status == "cancelled"
+
+
+@pytest.mark.parametrize("way", ["answered here", "answered elsewhere", "cancelled", "late"])
+def test_a_run_that_only_waits_is_left_while_the_process_is_busy(way: str, made: Callable[[str], DurableEngine]) -> None:
+    """A thousand waiting runs need the memory of none; each goes on as if it had stayed."""
+    engine = made("store")
+    begin(engine, LATE if way == "late" else ASK)
+    runner = engine._runner
+    assert runner is not None
+    runner.enter()  # so that it does not rest as a whole
+    deadline = time.monotonic() + 60
+    while runner.live:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    assert "r1" in runner.rest.parked
+    assert not runner.rest.asleep
+    if way == "answered here":
+        assert go(engine.answer("r1", "confirm", YES)).status == "done"
+    elif way == "answered elsewhere":
+        letter = store.Letter(token_hex(16), "r1", {"answer": "userContext1", "data": YES})
+        store.send(engine.asker.db(), letter)
+        while store.verdict_of(engine.asker.db(), letter.id) == "open":
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        assert go(engine.resume("r1")).status == "done"
+    elif way == "cancelled":
+        assert go(engine.cancel("r1")).status == "cancelled"
+    else:
+        while go(engine.show("r1")).status != "done":
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+    assert "r1" not in runner.rest.parked or way == "cancelled"
+    runner.leave()
