@@ -46,7 +46,8 @@ PEERS = {
     OURS: "a program of one step with its default settings",
     "by hand": "the task as the system message, the input as it is, the schema as `response_format`",
     "schema in prompt": "the same, with the schema as JSON below the task",
-    "JSON mode": "the first request of instructor 1.17 in its JSON mode: `json_object`, its text and the schema in the prompt",
+    "JSON mode": "the first request of instructor 1.17 in its JSON mode: `json_object`, its text and the schema in the prompt; "
+    "instructor itself asks again, which is not measured here",
 }
 Answer = tuple[float, bool, int, int]
 """The share of its values that are right, and whether it satisfies the schema; tokens read and written."""
@@ -232,6 +233,7 @@ HEAD = [
     "Temperature 0, one request for each case, 120 tokens at most. Differences are paired, case by case:",
     "intervals of 95 %, and p adjusted by Holm's rule over the comparisons of a table.",
     "",
+    "A difference in one task of 20 cases is shown only if it is about 40 points; look at all tasks together.",
     "These are two small models on one server that enforces the schema. Nothing here says anything about larger models.",
     "",
     "The arms:",

@@ -35,7 +35,7 @@ _WORDS: tuple[tuple[str, str, bool], ...] = (
     ("prohibited_content", "refused", False),  # of Gemini
     ("data_inspection_failed", "refused", False),  # of Qwen
     ("requires moderation", "refused", False),  # a 403 of OpenRouter; openrouter.ai/docs/api-reference/errors, 2026-11
-    ("tool_use_failed", "unreadable", True),  # a 400 of Groq for a call that its model wrote wrongly; console.groq.com, 2026-11
+    ("tool_use_failed", "unreadable", True),  # a 400 of Groq for a call that its model wrote wrongly; BerriAI/litellm#21242
     ("loading model", "loading", True),
     ("model is loading", "loading", True),
     ("overloaded_error", "overloaded", True),

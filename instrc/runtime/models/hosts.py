@@ -50,20 +50,26 @@ HOSTS: Final = {
         "docs.z.ai, chat completion; java.agentscope.io, compatibility notes of GLM",
         "2026-11-28",
     ),
-    "xai": ModelHost("https://api.x.ai/v1", "XAI_API_KEY", _ALL, "docs.x.ai, function calling and structured outputs", "2026-11"),
+    "xai": ModelHost(
+        "https://api.x.ai/v1",
+        "XAI_API_KEY",
+        _ALL,
+        "docs.x.ai, structured outputs; efforts by model quoted in anomalyco/opencode#39448 and vercel/ai, @ai-sdk/xai@4.0.8",
+        "2026-11-29",
+    ),
     "groq": ModelHost(
         "https://api.groq.com/openai/v1",
         "GROQ_API_KEY",
         _ALL,
-        "console.groq.com/docs, tool use and structured outputs",
-        "2026-11",
+        "console.groq.com/docs, tool use; 400 answers quoted in BerriAI/litellm#21242 and HunorLaczko/ha-groq-cloud-api#20",
+        "2026-11-29",
     ),
     "openrouter": ModelHost(
         "https://openrouter.ai/api/v1",
         "OPENROUTER_API_KEY",
         _ALL,
-        "openrouter.ai/docs, tool calling and structured outputs",
-        "2026-11",
+        "openrouter.ai/docs, tool calling, structured outputs and prompt caching",
+        "2026-11-29",
     ),
 }
 """Hosts by the prefix before the colon: `deepseek:MODEL`. `DEEPSEEK_BASE_URL` sets another address, and likewise for others."""

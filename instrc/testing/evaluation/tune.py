@@ -276,17 +276,11 @@ def _levels(subject: Subject, best: PromptForm) -> Iterator[PromptForm]:
         place: " ".join(
             [str(part.get("description", "")), f"({filled(subject.sentences.one_of, values=', '.join(map(_text, values)))})"]
         )
-        for place, part, values in _enums(subject, best)
-        if len(values) <= NAMED
+        for place, part in subject.parts(best)
+        if 1 < len(values := listing(part.get("enum"))) <= NAMED
     }
     if short:
         yield structs.replace(_said(best, {place: text.strip() for place, text in short.items()}), words="keys")
-
-
-def _enums(subject: Subject, best: PromptForm) -> Iterator[tuple[str, JsonObject, list[Json]]]:
-    for place, part in subject.parts(best):
-        if len(values := listing(part.get("enum"))) > 1:
-            yield place, part, values
 
 
 def _values(subject: Subject, best: PromptForm) -> Iterator[PromptForm]:
