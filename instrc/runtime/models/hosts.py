@@ -50,13 +50,7 @@ HOSTS: Final = {
         "docs.z.ai, chat completion; java.agentscope.io, compatibility notes of GLM",
         "2026-11-28",
     ),
-    "xai": ModelHost(
-        "https://api.x.ai/v1",
-        "XAI_API_KEY",
-        _ALL,
-        "docs.x.ai, structured outputs; efforts by model quoted in anomalyco/opencode#39448 and vercel/ai, @ai-sdk/xai@4.0.8",
-        "2026-11-29",
-    ),
+    "xai": ModelHost("https://api.x.ai/v1", "XAI_API_KEY", _ALL, "docs.x.ai; quoted in anomalyco/opencode#39448", "2026-11-29"),
     "groq": ModelHost(
         "https://api.groq.com/openai/v1",
         "GROQ_API_KEY",
