@@ -73,7 +73,7 @@ def _examples(tree: Path, _into: Path, count: int) -> Iterator[dict[str, Any]]:
             lowered = [["compile", "--target", target, "--map", "m.json", name] for target in (targets[:2] if vibe else targets)]
             yield _cli("examples", f"{at}/{name} lower", *lowered, at=at)
         if path.suffix == ".aug":
-            drawn = (["graph", "--format", each, name] for each in ("mermaid", "dot", "svg", "html"))
+            drawn = (["graph", "--format", each, name] for each in ("mermaid", "svg", "html"))
             yield _cli("examples", f"{at}/{name} graph", *drawn, ["types", name], at=at)
             yield _cli("examples", f"{at}/{name} preview", ["preview", name], ["preview", "--full", name], at=at)
             if count >= QUICK or "agents" not in at:

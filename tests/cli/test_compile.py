@@ -344,7 +344,7 @@ def test_the_map_does_not_overwrite_the_source(instrc: Instrc, folder: Path) -> 
 
 
 @pytest.mark.parametrize("source", ["tool.aug", "{vibe}"])
-@pytest.mark.parametrize("command", [("compile", "--target", "openai", "--map"), ("graph", "--format", "dot", "-o")])
+@pytest.mark.parametrize("command", [("compile", "--target", "openai", "--map"), ("graph", "--format", "mermaid", "-o")])
 def test_nothing_that_a_run_has_read_is_overwritten(instrc: Instrc, folder: Path, source: str, command: tuple[str, ...]) -> None:
     vibe = next((folder / "schemas").glob("*.vibe.json"))
     place = vibe.relative_to(folder).as_posix() if source == "{vibe}" else source
