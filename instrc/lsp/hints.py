@@ -1,4 +1,4 @@
-"""Hovers, signatures, semantic tokens, inlay hints and folding ranges."""
+"""Hovers, signatures and semantic tokens."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from instrc.compiler.ir import SUFFIXES, suffix_of
 from instrc.language.lexer import Token
 from instrc.language.surface import Name
-from instrc.language.tables import CLOSING, CONTEXTUAL, OPENING
+from instrc.language.tables import CONTEXTUAL
 from instrc.language.view import KEYWORDS
 from instrc.lsp.knowledge import Definition, Knowledge, KnownInstruction, carried_out_by, declared_inputs, members
 from instrc.lsp.session import EditorSession, Lines, TextDocument
@@ -191,43 +191,3 @@ def _encode_rows(rows: list[tuple[int, int, str]], lines: Lines) -> list[int]:
         data += row - line, before - (column if row == line else 0), length, _NUMBERS[kind], 0
         line, column = row, before
     return data
-
-
-def inlay_hints(document: TextDocument, wanted: types.Range, session: EditorSession) -> list[types.InlayHint]:
-    """Return who carries out each call of a range that is not the model's, and the version of references without one."""
-    knowledge = session.knowledge(document)
-    if knowledge is None or document.is_vibe:
-        return []
-    start, end = document.lines.offset(wanted.start), document.lines.offset(wanted.end)
-    hints = []
-    for mention in document.index.mentions:
-        if not start <= mention.span.start <= end or mention.definition is not None:
-            continue
-        known = knowledge.find(mention.text)
-        if known is None:
-            continue
-        version = known.vibe.uri.rpartition(":")[2] if known.vibe.uri.count(":") > 1 else ""
-        if version and not mention.text.endswith(f":{version}"):
-            hints.append(
-                types.InlayHint(
-                    position=document.lines.position(mention.span.end),
-                    label=f":{version}",
-                    tooltip=f"{known.vibe.uri}, carried out by {carried_out_by(known.instruction)}",
-                )
-            )
-    return hints
-
-
-def folding(document: TextDocument) -> list[types.FoldingRange]:
-    """Return the brackets that go over several lines."""
-    found = []
-    opened: list[int] = []
-    line = document.lines.line
-    for word in document.words.tokens:
-        if word.kind in OPENING:
-            opened.append(word.start)
-        elif word.kind in CLOSING and opened:
-            first, last = line(opened.pop()), line(word.end)
-            if last > first:
-                found.append(types.FoldingRange(first, max(first, last - 1)))
-    return sorted(found, key=lambda each: (each.start_line, each.end_line))

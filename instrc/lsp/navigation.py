@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TypeAlias
 
 from lsprotocol import types
-from msgspec import Struct
 
 from instrc.compiler.bind.scopes import RESERVED
 from instrc.language.lexer import is_name, normal
@@ -19,11 +18,9 @@ from instrc.lsp.knowledge import Definition, Knowledge, KnownInstruction
 from instrc.lsp.session import EditorSession, TextDocument, uri_of
 from instrc.problems.report import Report
 from instrc.problems.suggest import comparison_key
-from instrc.text.names import words
 from instrc.text.source import Span
 from instrc.vibes.find_files import find_files
 from instrc.vibes.registry import ProgramFile
-from instrc.vibes.roots import ENDING, read_name
 
 _KINDS = {
     "const": types.SymbolKind.Variable,
@@ -149,18 +146,6 @@ def symbols(document: TextDocument) -> list[types.DocumentSymbol]:
 _REFERENCE = re.compile(r'"(aug:[^"\\]*)"')
 _SEGMENT = re.compile(r"[^/:#?]+(?=(?:[?:#].*)?\Z)")
 """Last segment of a reference, without version and fragment."""
-_SUFFIX = re.compile(r"_[A-Za-z]+\Z")
-
-
-class Use(Struct, frozen=True):
-    """One place where an instruction is named: by its name, or in a reference."""
-
-    document: TextDocument
-    span: Span
-    """Span of the name alone."""
-    reference: bool
-    short: bool = False
-    """Whether it is also a key: `{ Draft }`."""
 
 
 def instruction_at(document: TextDocument, offset: int, session: EditorSession) -> KnownInstruction | None:
@@ -187,8 +172,8 @@ Target: TypeAlias = KnownInstruction | ProgramFile
 """What a name or a reference can refer to."""
 
 
-def uses(target: Target, document: TextDocument, session: EditorSession) -> Iterator[Use]:
-    """Yield the places of an instruction or a program in all files of the project of a document."""
+def _uses(target: Target, document: TextDocument, session: EditorSession) -> Iterator[types.Location]:
+    """Yield the places of an instruction or a program in all files of the project of a document, of its name alone."""
     name, place = comparison_key(target.segment), os.path.realpath(target.path)
 
     def leads(knowledge: Knowledge, text: str) -> bool:
@@ -206,7 +191,7 @@ def uses(target: Target, document: TextDocument, session: EditorSession) -> Iter
         if knowledge is None:
             continue
         led: dict[str, bool] = {}
-        for span, reference, short in _named(other):
+        for span, reference in _named(other):
             text = reference or span.text
             if text not in led:
                 led[text] = leads(knowledge, text)
@@ -215,7 +200,7 @@ def uses(target: Target, document: TextDocument, session: EditorSession) -> Iter
             part = _SEGMENT.search(reference.removeprefix("aug:")) if reference else None
             start = span.start + (part.start() + len("aug:") if part else 0)
             end = span.start + part.end() + len("aug:") if part else span.end
-            yield Use(other, other.source.span(start, end), bool(reference), short)
+            yield types.Location(other.uri, other.lines.range(other.source.span(start, end)))
 
 
 def _project(document: TextDocument, session: EditorSession) -> Path:
@@ -223,76 +208,19 @@ def _project(document: TextDocument, session: EditorSession) -> Path:
     return (settings or Path(document.path)).parent
 
 
-def _named(document: TextDocument) -> Iterator[tuple[Span, str, bool]]:
+def _named(document: TextDocument) -> Iterator[tuple[Span, str]]:
     """Yield the places of names that a program does not define, and of references with their text."""
     if document.is_vibe:
         for found in _REFERENCE.finditer(document.source.text):
-            yield document.source.span(*found.span(1)), found[1], False
+            yield document.source.span(*found.span(1)), found[1]
         return
     for mention in document.index.mentions:
         if mention.definition is None:
-            yield mention.span, mention.text if mention.text.startswith("aug:") else "", mention.short
+            yield mention.span, mention.text if mention.text.startswith("aug:") else ""
 
 
 def places_in_project(
     target: Target, document: TextDocument, session: EditorSession, *, declaration: bool
 ) -> list[types.Location]:
     """Return the places of an instruction or a program, its own file among them if that is asked for."""
-    found = [types.Location(use.document.uri, use.document.lines.range(use.span)) for use in uses(target, document, session)]
-    return [_beginning(target.path), *found] if declaration else found
-
-
-def rename_instruction(
-    known: KnownInstruction, document: TextDocument, session: EditorSession, name: str
-) -> types.WorkspaceEdit | str:
-    """Return the edits that rename an instruction in all files, its own included, or the reason why it cannot be renamed."""
-    name = normal(name.strip())
-    if refused := _refusal(known, document, session, name):
-        return refused
-    segment = _as_spelled(known.segment, name)
-    edits: dict[str, list[types.TextEdit | types.AnnotatedTextEdit | types.SnippetTextEdit]] = {}
-    for use in uses(known, document, session):
-        text = segment if use.reference else f"{use.span.text}: {name}" if use.short else name
-        edit = types.TextEdit(use.document.lines.range(use.span), text)
-        edits.setdefault(use.document.uri, []).append(edit)
-    changes: list[types.TextDocumentEdit | types.CreateFile | types.RenameFile | types.DeleteFile] = [
-        types.TextDocumentEdit(types.OptionalVersionedTextDocumentIdentifier(uri), row) for uri, row in edits.items()
-    ]
-    file = Path(known.path)
-    for each in sorted(file.parent.iterdir()):
-        read = read_name(each.name)
-        if read is not None and comparison_key(read[0]) == comparison_key(known.segment):
-            renamed = each.with_name(segment + each.name[len(read[0]) :])
-            changes.append(types.RenameFile(old_uri=uri_of(str(each)), new_uri=uri_of(str(renamed))))
-    return types.WorkspaceEdit(document_changes=changes)
-
-
-def _refusal(known: KnownInstruction, document: TextDocument, session: EditorSession, name: str) -> str:
-    """Return why an instruction cannot have a name; an empty text if it can."""
-    knowledge = session.knowledge(document)
-    if not is_name(name) or tables().token(name, 0) != ("NAME", 0, len(name)):
-        return f"`{name}` is not a name"
-    if "#" in known.uri or not known.path.endswith(ENDING):
-        return "only instructions with a file of their own can be renamed"
-    if not Path(os.path.realpath(known.path)).is_relative_to(os.path.realpath(_project(document, session))):
-        return f"`{known.instruction.name}` does not belong to this project"
-    if _suffix(name) != _suffix(known.segment):
-        return f"who carries a step out stands in its name: `{name}` must end as `{known.segment}` does"
-    if knowledge is None or knowledge.registry.lookup(name) or knowledge.registry.lookup_program(name):
-        return f"`{name}` exists already"
-    return ""
-
-
-def _suffix(name: str) -> str:
-    found = _SUFFIX.search(name)
-    return found[0].lower() if found else ""
-
-
-def _as_spelled(old: str, name: str) -> str:
-    """Return a name in the spelling of the files: `find-slot_Activity` for `FindSlot_Activity` beside `draft-mail_Activity`."""
-    suffix = _SUFFIX.search(old)
-    bare = name[: len(name) - len(suffix[0])] if suffix else name
-    small = old[: suffix.start()] if suffix else old
-    if small == small.lower():
-        bare = ("_" if "_" in small else "-").join(words(bare))
-    return bare + (suffix[0] if suffix else "")
+    return [*([_beginning(target.path)] if declaration else []), *_uses(target, document, session)]

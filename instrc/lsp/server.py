@@ -360,19 +360,10 @@ def _snippets(server: Server) -> bool:
 
 def _pictures(server: Server) -> None:
     """Answer the requests for decorations of a whole document."""
-    session = server.session
 
     @server.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
     def listed(params: types.DocumentSymbolParams) -> list[types.DocumentSymbol]:
         return _whole(server, params, lambda document: [] if document.is_vibe else navigation.symbols(document), [])
-
-    @server.feature(types.TEXT_DOCUMENT_FOLDING_RANGE)
-    def folded(params: types.FoldingRangeParams) -> list[types.FoldingRange]:
-        return _whole(server, params, lambda document: [] if document.is_vibe else hints.folding(document), [])
-
-    @server.feature(types.TEXT_DOCUMENT_INLAY_HINT)
-    def hinted(params: types.InlayHintParams) -> list[types.InlayHint]:
-        return _whole(server, params, lambda document: hints.inlay_hints(document, params.range, session), [])
 
     legend = types.SemanticTokensLegend(hints.TOKENS, [])
 
@@ -395,17 +386,11 @@ def _edits(server: Server) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_PREPARE_RENAME)
     def prepared(params: types.PrepareRenameParams) -> types.PrepareRenamePlaceholder | None:
-        return _asked(server, params, lambda document, offset: _prepared(document, offset, server), None)
+        return _asked(server, params, _prepared, None)
 
     @server.feature(types.TEXT_DOCUMENT_RENAME, types.RenameOptions(prepare_provider=True))
     def renamed(params: types.RenameParams) -> types.WorkspaceEdit | None:
-        def find(document: TextDocument, offset: int) -> types.WorkspaceEdit | str:
-            known = navigation.instruction_at(document, offset, server.session) if _renames_files(server) else None
-            if known is not None:
-                return navigation.rename_instruction(known, document, server.session, params.new_name)
-            return navigation.rename(document, offset, params.new_name)
-
-        made = _asked(server, params, find, None)
+        made = _asked(server, params, lambda document, offset: navigation.rename(document, offset, params.new_name), None)
         if isinstance(made, str):
             server.window_show_message(types.ShowMessageParams(types.MessageType.Warning, made))
             return None
@@ -435,24 +420,10 @@ def _formatted(document: TextDocument) -> list[types.TextEdit] | None:
     return [types.TextEdit(types.Range(types.Position(0, 0), end), text)]
 
 
-def _prepared(document: TextDocument, offset: int, server: Server) -> types.PrepareRenamePlaceholder | None:
-    known = navigation.instruction_at(document, offset, server.session) if _renames_files(server) else None
-    if known is None and navigation.renameable(document, offset) is None:
+def _prepared(document: TextDocument, offset: int) -> types.PrepareRenamePlaceholder | None:
+    found = navigation.renameable(document, offset)
+    if found is None:
         return None
-    if document.is_vibe:
-        return None
-    index = document.index
-    span = next((each.span for each in index.definitions if each.span.start <= offset <= each.span.end), None)
-    mention = index.mention(offset)
-    place = span or (mention.span if mention else None)
-    if place is None:
-        return None
-    shown = place.text if known is None or not place.text.startswith("aug:") else known.vibe.segment
-    return types.PrepareRenamePlaceholder(document.lines.range(place), shown)
-
-
-def _renames_files(server: Server) -> bool:
-    """Return whether the editor can rename files as part of an edit."""
-    known = server.client_capabilities.workspace
-    edit = known.workspace_edit if known else None
-    return types.ResourceOperationKind.Rename in ((edit.resource_operations if edit else None) or ())
+    mention = document.index.mention(offset)
+    place = mention.span if mention is not None else found.span
+    return types.PrepareRenamePlaceholder(document.lines.range(place), place.text)

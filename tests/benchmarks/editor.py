@@ -78,8 +78,6 @@ const sent{0} = when people{0}.organizer is "Ada" {{
 
 def requests(name: types.Position, call: types.Position) -> dict[str, Request]:
     """Return what is asked at a name and at a call, by what it is called."""
-    everything = types.Range(types.Position(0, 0), types.Position(100_000, 0))
-    window = types.Range(types.Position(max(0, name.line - 30), 0), types.Position(name.line + 30, 0))
     inside = types.Position(call.line, call.character + len("Draft("))
     options = types.FormattingOptions(2, insert_spaces=True)
     read_too = types.ReferenceContext(include_declaration=True)
@@ -92,12 +90,8 @@ def requests(name: types.Position, call: types.Position) -> dict[str, Request]:
         ("highlights", "document_highlight", lambda text: types.DocumentHighlightParams(text, name)),
         ("references", "references", lambda text: types.ReferenceParams(read_too, text, name)),
         ("rename", "rename", lambda text: types.RenameParams(text, name, "renamed")),
-        ("rename an instruction", "rename", lambda text: types.RenameParams(text, call, "Renamed")),
         ("symbols", "document_symbol", types.DocumentSymbolParams),
-        ("folding", "folding_range", types.FoldingRangeParams),
         ("semantic tokens", "semantic_tokens_full", types.SemanticTokensParams),
-        ("inlay hints, 60 lines", "inlay_hint", lambda text: types.InlayHintParams(text, window)),
-        ("inlay hints, all lines", "inlay_hint", lambda text: types.InlayHintParams(text, everything)),
         ("formatting", "formatting", lambda text: types.DocumentFormattingParams(text, options)),
     ]
     found: dict[str, Request] = {"the edit alone": nothing}

@@ -37,7 +37,6 @@ def of_others(folder: Path) -> None:
         ["preview", "p.aug", "--full"],
         ["graph", "p.aug"],
         ["graph", "p.aug", "--format", "svg"],
-        ["graph", "p.aug", "--format", "svg"],
         ["diff", "schemas/bad.vibe.json", "schemas/changed.vibe.json"],
         ["types", "p.aug"],
         ["doctor", "--root", f"none{EVIL}"],

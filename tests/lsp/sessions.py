@@ -138,9 +138,7 @@ class Player:
             "prepareRename": types.PrepareRenameParams(text, place),
             "rename": types.RenameParams(text_document=text, position=place, new_name=self.chance.choice(("neu", "Draft", ""))),
             "documentSymbol": types.DocumentSymbolParams(text),
-            "foldingRange": types.FoldingRangeParams(text),
             "semanticTokens/full": types.SemanticTokensParams(text),
-            "inlayHint": types.InlayHintParams(text, self.range()),
             "formatting": types.DocumentFormattingParams(text, types.FormattingOptions(2, insert_spaces=True)),
             "codeAction": types.CodeActionParams(text, self.range(), types.CodeActionContext([])),
         }
@@ -186,8 +184,6 @@ class Player:
                 return (completion.completion(document, offset, session, snippets=True),)
             case "signatureHelp":
                 return (signature(document, offset, session),)
-            case "inlayHint":
-                return (hints.inlay_hints(document, question.range, session),)
             case "references":
                 known = navigation.instruction_at(document, offset, session)
                 if known is not None:
@@ -197,8 +193,6 @@ class Player:
                 return (types.SemanticTokens(hints.semantic_tokens(document)),)
             case "documentSymbol":
                 return (navigation.symbols(document),)
-            case "foldingRange":
-                return (hints.folding(document),)
             case "formatting":
                 text = format_source(document.source, Report())
                 if text is None or text == document.source.text:

@@ -34,15 +34,12 @@ def ask_everything(session: EditorSession, path: Path, text: str, offset: int) -
     known = navigation.instruction_at(document, offset, session)
     if known is not None:
         navigation.places_in_project(known, document, session, declaration=True)
-        navigation.rename_instruction(known, document, session, "Another")
-    hints.inlay_hints(document, whole, session)
     if not document.is_vibe:
         navigation.references(document, offset, declaration=True)
         navigation.rename(document, offset, "renamed")
         navigation.symbols(document)
         signature(document, offset, session)
         hints.semantic_tokens(document)
-        hints.folding(document)
 
 
 @HERE
