@@ -155,10 +155,10 @@ def _broken(source: Source, offset: int, reason: str) -> InvalidJson:
     return InvalidJson(at=source.span(start, min(start + 1, len(source.text))), reason=reason)
 
 
-def of_value(value: object, key_of: Callable[[object], object] = lambda key: key) -> Given:
+def of_value(value: object) -> Given:
     """Read a Python value that is plain JSON; raise `CompileError` if it is not.
 
-    It is copied without sharing; `key_of` converts keys that are not texts.
+    It is copied without sharing.
     """
     root: list[Json] = [None]
     stack: list[tuple[object, JsonArray | JsonObject, str | int, int]] = [(value, root, 0, 0)]
@@ -173,8 +173,7 @@ def of_value(value: object, key_of: Callable[[object], object] = lambda key: key
             _refuse(f"it nests deeper than {GIVEN_LEVELS:,} levels, or holds itself")
         if isinstance(item, dict) and kind is dict:
             members: JsonObject = {}
-            for written, part in item.items():
-                name = key_of(written)
+            for name, part in item.items():
                 if not isinstance(name, str) or name.__class__ is not str or not is_writable(name):
                     _refuse(f"{describe_value(name)} is not a key")
                 members[name] = None
