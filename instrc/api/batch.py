@@ -37,7 +37,7 @@ class ItemResult(msgspec.Struct, Generic[Value], frozen=True):
         raise self.error
 
 
-_Listener: TypeAlias = Callable[[ItemResult[Any]], object]  # a listener takes results of any class
+_Listener: TypeAlias = Callable[[ItemResult[Any]], object]  # a listener accepts results of any class
 Progress: TypeAlias = _Listener | Literal[True]
 
 
@@ -106,7 +106,7 @@ async def streamed(
         while (task := await begun.get()) is not None:
             yield await task
             room.release()
-        await beginning  # raises what reading the items has raised
+        await beginning  # raises any error from reading the items
     finally:
         beginning.cancel()
         for item in running:

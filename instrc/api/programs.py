@@ -114,7 +114,7 @@ def artefacts(
     for name, value in (("hints", hints), ("sketch", sketch), ("locked", locked)):
         arguments.truth(name, value)
     told = None if report is None else arguments.instance("report", report, Report, "an `instrc.Report`")
-    found = Report()  # of this program alone: what an earlier one did wrong does not stop it
+    found = Report()  # for this program alone: mistakes of earlier ones do not stop it
     overrides = OptionOverrides(naming=naming, hints=hints, batch=batch, sketch=sketch)
     workspace = Workspace(project_of(roots, shared, vibes, found, locked=locked))
     compiled = workspace.compile(source_or_path(program), overrides, found)
@@ -166,7 +166,7 @@ def types(
         roots=roots,
         shared=shared,
         naming=naming,
-        hints=False,  # hints tell the model what a step reads: a class has no use for them
+        hints=False,  # hints tell the model what a step reads, and are useless in a class
         batch=batch,
         locked=locked,
         report=report,
@@ -241,7 +241,7 @@ def check(
         workspace.check(path, report)
     for source in sources:
         workspace.check(source, report)
-    from instrc.engines.prepare import wrong_activities  # imports the runtime, which `compile` does without
+    from instrc.engines.prepare import wrong_activities  # imports the runtime, which `compile` does not need
 
     report.problems += wrong_activities([*files, *(source.name for source in sources)])
     return report.once()
@@ -282,7 +282,7 @@ def project_of(
     """Return the project that these arguments of public functions describe; notes on the vibes go to the report."""
     memory = None
     if vibes is not None:
-        from instrc.compiler.resolve import schemas_in_memory  # imports what reads tools and types
+        from instrc.compiler.resolve import schemas_in_memory  # imports the readers of tools and types
 
         memory = schemas_in_memory(vibes, report)
     return Project(tuple(arguments.paths("roots", roots)), tuple(arguments.paths("shared", shared)), locked, memory)

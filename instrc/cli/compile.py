@@ -142,7 +142,7 @@ def check_command(
 
     The exit code is 1 if there are errors.
     """
-    paths = paths or ([] if dependents else ["."])  # a hook gives no file if one was only deleted
+    paths = paths or ([] if dependents else ["."])  # a hook passes no file if one was only deleted
     options.one_stdin(*paths)
     code = review_files(
         paths,
@@ -370,7 +370,7 @@ def _call(call: ModelCall, artefact: Artefact, view: _View) -> list[str]:
     elif effects is not None and call.command is not None and (provider := provider_of(effects.model)) is not None:
         asked, lowering = provider.preview(effects.request(call.command))
         sent, payload, read = asked.message, asked.payload, lowering.dialect.shown_to_model
-        around = TEMPLATE_TOKENS if provider.endless else 0  # what a hosted model adds is not known
+        around = TEMPLATE_TOKENS if provider.endless else 0  # the additions of a hosted model are unknown
         equal = count(dumps(payload, indent=False)) * read + count(sent.partition(call.message or sent)[0])
         beside.append(f"equal in every run, so that a cache may give it: about {equal:,} tokens")
         if said := {**asked.options, **asked.extra}:

@@ -195,7 +195,7 @@ class Places:
             try:
                 flat = flatten(vibe.schema, self.registry.documents, base=vibe.uri, trace=True, nullable=True, share=False)
                 found = flat.origins
-            except InstrcError:  # what cannot be traced is told at the step
+            except InstrcError:  # untraceable values are reported at the step
                 found = {}
             self._origins[vibe.uri] = found
         return found

@@ -104,7 +104,7 @@ def _schemas(path: str, workspace: Workspace, report: Report, *, programs: bool)
     given = read_schema(path, registry, report)
     if given is not None:
         process = Process.find(given.value)
-        if process is not None:  # as a program is compared: by what it gives
+        if process is not None:  # compared like a program, by its result
             yield from ((path, _of_artefact(each)) for each in workspace.compile(path, OptionOverrides(), report))
             return
         flat = flatten(given.value, registry.documents, base=given.base, nullable=True, report=report, locate=given.locate)

@@ -127,7 +127,7 @@ def eval_command(
 
     Exit codes: 0 the gate of `--min` is reached, or there is none; 1 it is missed, or a program has problems; 2 wrong use;
     3 too few cases for a verdict; 4 not all cases ran, as the budget was used up or the model gave no answer.
-    """  # noqa: D301  -- the sign that keeps the lines of the example as they are
+    """  # noqa: D301  -- the mark that preserves the line breaks of the example
     with options.exit_on_problems(problems):
         asked = eval_options(model, repeat, concurrency, set_, check, (requests, tokens, dollars(cost)), store, fresh=fresh)
         project, written = options.project_of(root, shared, locked=locked), _written(outputs)

@@ -59,7 +59,7 @@ class Comparing(NamedTuple):
 
     changes: Changes | None
     drop: float | None = None
-    """Drop in score that fails the comparison."""
+    """Minimum drop in score at which the comparison fails."""
     judge: str | None = None
     """File of a pairwise judge."""
     judge_model: str | None = None

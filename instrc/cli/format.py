@@ -46,7 +46,7 @@ def fmt_command(
     one_stdin(*paths)
     if name and STDIN not in paths:
         refuse_use("--stdin-filename belongs to the standard input (-)")
-    from instrc.language.formatter import format_source  # the help of all commands does without it
+    from instrc.language.formatter import format_source  # deferred, because the help of all commands does not need it
 
     report = Report()
     changed: dict[Path, str] = {}
@@ -54,9 +54,9 @@ def fmt_command(
     for path in find_files(paths, report):
         source, mark = _read(path, name, report)
         if source is None or (text := format_source(source, report)) is None:
-            differs = True  # it is not in the canonical layout, whether errors or warnings say why
+            differs = True  # not in the canonical layout, whether errors or warnings explain why
             continue
-        if len(text) > PROGRAM_BYTES >= len(source.text):  # what is nested so deeply could not be read again
+        if len(text) > PROGRAM_BYTES >= len(source.text):  # such deep nesting could not be read again
             report.add(problems.files.TooLarge(at=source.whole(), what="the formatted file", limit=PROGRAM_BYTES, unit="bytes"))
             continue
         if 0 < source.text.count("\n") == source.text.count("\r\n"):

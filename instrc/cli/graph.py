@@ -58,7 +58,7 @@ def graph_command(
         if not report.failed:
             text = _render([_picture(artefact) for artefact in _chosen(compiled, export, file, report)], form)
             if text and form is PictureFormat.MERMAID and output is not None and output.suffix.lower() == ".md":
-                text = f"```mermaid\n{text}```\n"  # what draws Markdown draws fenced charts
+                text = f"```mermaid\n{text}```\n"  # Markdown renderers draw fenced charts
     except InstrcError as error:
         report.take(error)
     options.deliver_and_exit(report, text, output, lambda: [*workspace.files(file)()], shape)

@@ -100,7 +100,7 @@ def read_records(path: str, report: Report) -> Given | None:
     except InstrcError as error:
         report.take(error)
         return None
-    for problem in given.problems:  # lines that are broken, beside others that are not
+    for problem in given.problems:  # some lines are broken, others are not
         report.add(problem)
     return given
 

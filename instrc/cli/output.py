@@ -144,7 +144,7 @@ def show(problems: Sequence[Problem], shape: Format, *, product: bool = False) -
 def _for_people(problems: Sequence[Problem]) -> str:
     if not problems:
         return ""
-    from instrc.problems.render import first_of_each, render_text, summary  # only where something is wrong
+    from instrc.problems.render import first_of_each, render_text, summary  # only needed if something is wrong
 
     first, more = first_of_each(problems)
     counts = f"{more}{summary(problems)}\n"

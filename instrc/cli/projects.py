@@ -105,7 +105,7 @@ def _with_table(path: Path) -> str | None:
 def _in_shell(folder: Path) -> str:
     """Return a path quoted for a shell."""
     path = folder.as_posix()
-    path = f"./{path}" if path.startswith("-") else path  # else it would be an option
+    path = f"./{path}" if path.startswith("-") else path  # otherwise it would be an option
     if os.name == "nt":
         return f'"{path}"' if " " in path else path
     return shlex.quote(path)
@@ -141,7 +141,7 @@ def new_command(
         refuse_use(f"{excerpt(name)} cannot be a name: each of its parts needs letters or digits")
     for part in (*name.replace("\\", "/").split("/")[:-1], *(Path(path).name for path in files)):
         if file_name(part) != part:
-            plain = "x" * len(part.encode("utf-8", "surrogatepass"))  # as long, and nothing else that a file system minds
+            plain = "x" * len(part.encode("utf-8", "surrogatepass"))  # as long, and with nothing else that a file system rejects
             reason = f"no file can be called `{part}` on Windows" if file_name(plain) == plain else "it is too long for a file"
             refuse_use(f"{excerpt(name)} cannot be a name: {reason}")
     if alike := [problem for path in files for problem in _found_by_the_same_name(Path(path))]:
@@ -352,7 +352,7 @@ def _exposures(store: Path) -> list[str]:
 
 def _extras() -> list[str]:
     """Return a line for each extra, with its installed packages."""
-    from importlib import metadata  # the help of all commands does without it
+    from importlib import metadata  # deferred, because the help of all commands does not need it
 
     try:
         required = metadata.requires("instrc") or []

@@ -125,7 +125,7 @@ def review_files(
         try:
             report.problems += check_files(files, project)
             if any(read_settings(folder).activities for folder in {Path(file).parent for file in files}):
-                from instrc.engines.prepare import wrong_activities  # brings the runtime, which most checks do without
+                from instrc.engines.prepare import wrong_activities  # loads the runtime, which most checks do not need
 
                 report.problems += wrong_activities(files, project)
         except InstrcError as error:

@@ -210,7 +210,7 @@ def _line_writer(output: Path | None) -> Iterator[Callable[[str], object]]:
     try:
         output.parent.mkdir(parents=True, exist_ok=True)
         if output.is_symlink() or (output.exists() and not is_regular(str(output))):
-            raise OSError(0, "only a regular file is replaced", str(output))  # noqa: TRY301  -- told below like the others
+            raise OSError(0, "only a regular file is replaced", str(output))  # noqa: TRY301  -- reported below with the others
         file = output.open("w", encoding="utf-8")
     except (OSError, ValueError) as error:
         options.refuse_use(f"`{output}` cannot be written: {error}")
@@ -218,7 +218,7 @@ def _line_writer(output: Path | None) -> Iterator[Callable[[str], object]]:
     def say(line: str) -> None:
         try:
             file.write(line)
-            file.flush()  # what is done is kept, whatever ends the run
+            file.flush()  # finished steps are kept, however the run ends
         except OSError as error:
             raise SettingsError([UnwritableOutput(path=str(output), reason=reason(error))]) from None
 
@@ -374,7 +374,7 @@ def _heard_elsewhere(part: AnswerPart) -> None:
 
 async def _worked(carrier: Serving, every: float | None, alive: Path | None, note: str, *, quiet: bool) -> None:
     """Serve, meanwhile retrying held runs and updating the heartbeat file."""
-    import asyncio  # the help of all commands does without it
+    import asyncio  # deferred, because the help of all commands does not need it
 
     beside = [asyncio.ensure_future(_swept(cast("Engine", carrier)))]
     if every is not None:
@@ -420,13 +420,13 @@ async def _retried(carrier: Engine, every: float) -> None:
 
     while True:
         await sleep(every)
-        with suppress(InstrcError):  # the server may be away: the worker itself says so
+        with suppress(InstrcError):  # the server may be unavailable: the worker itself reports that
             held = await carrier.run_ids(RunFilter(status="held"))
             await gather(*(ensure_future(carrier.retry(run, RetryOptions())) for run in held), return_exceptions=True)
 
 
 async def _served(carrier: Serving, note: str, *, quiet: bool) -> None:
-    import asyncio  # the help of all commands does without it
+    import asyncio  # deferred, because the help of all commands does not need it
 
     from instrc.problems.errors import UnreachableError
 

@@ -83,7 +83,7 @@ def store_place(store: Path | None) -> str:
 
 def run_to_end(work: Coroutine[object, object, _T]) -> _T:
     """Run a coroutine to its end, and release what its engine holds."""
-    import asyncio  # the help of all commands does without it
+    import asyncio  # deferred, because the help of all commands does not need it
 
     from instrc.runtime.models.clients import closing_all
 

@@ -69,7 +69,7 @@ def runs_command(
         refuse_use("it says that an action is meant: give `--do ACTION` with it", "--yes")
     with exit_on_problems(shape):
         chosen = RunFilter.of(status, program, since, before, error, pairs_of(metadata))
-        beside = [] if scheme_of(store_place(store)) else ["memory"]  # items that wait are kept beside the usual engine
+        beside = [] if scheme_of(store_place(store)) else ["memory"]  # waiting items are kept next to the usual engine
         names = [engine_name] if engine_name is not None else [None, *beside]
         engines = [engine(store, name) for name in names]
         if do is not None:
@@ -78,7 +78,7 @@ def runs_command(
         lines = [(report, 0) for report in reports]
         if family is not None:
             if not any(report.run == family for report in reports):
-                run_to_end(engine(store, engine_name, run=family).show(family))  # which says that there is none
+                run_to_end(engine(store, engine_name, run=family).show(family))  # which reports that there is none
             lines = [each for each in _family(family, reports) if chosen.takes(each[0])]
     if not lines and not as_json:
         with exit_on_problems(shape):

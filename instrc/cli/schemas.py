@@ -116,7 +116,7 @@ def lift_command(
             try:
                 lifted = lift(source.text, known.value)
             except InstrcError as error:
-                at = known.source.whole()  # all that raises is in the map: which of the two files it is has to be said
+                at = known.source.whole()  # every error is in the map: say which of the two files it is
                 report.problems.extend(replace(problem, at=at) if problem.at is None else problem for problem in error.problems)
                 return
             calls = [
@@ -194,7 +194,7 @@ def import_command(
     """
     if source is None:
         raise typer.BadParameter(_without_source(kind))
-    from instrc.compiler.importing import import_tools  # the help of all commands does without it
+    from instrc.compiler.importing import import_tools  # deferred, because the help of all commands does not need it
 
     imported = import_tools(kind, source, results=results.value)
     problems = list(imported.problems)
@@ -236,7 +236,7 @@ def _in_the_way(folder: Path, files: dict[Path, str], *, force: bool) -> list[Pr
     ending = ".vibe.json"
     try:
         there = sorted(path for path in folder.iterdir() if path.name.endswith(ending))
-    except OSError:  # it will be made, or writing into it says more
+    except OSError:  # it will be created, or writing into it explains more
         return []
     by_name = {comparison_key(path.name.removesuffix(ending)): path for path in there}
     found: list[Problem] = []

@@ -57,7 +57,7 @@ def _test(files: list[Path], workspace: Workspace, chosen: str, report: Report, 
 
 def _cases(file: Path, text: str) -> list[Case]:
     """Return the cases of a file; a file without cases is reported."""
-    from instrc.testing.cases import read_cases  # the help of all commands does without it
+    from instrc.testing.cases import read_cases  # deferred, because the help of all commands does not need it
 
     cases = list(read_cases(text))
     if not cases:
@@ -77,7 +77,7 @@ def _program(file: Path) -> Path:
 
 def _judged(file: Path, cases: list[Case], artefacts: tuple[Artefact, ...], *, update: bool) -> tuple[int, int, list[Difference]]:
     """Return the number of passed and failed cases of a file, and the differences; failures are printed."""
-    from instrc.testing.cases import BadCaseError, judge  # the help of all commands does without it
+    from instrc.testing.cases import BadCaseError, judge  # deferred, because the help of all commands does not need it
 
     passed = failed = 0
     edits: list[Difference] = []
@@ -178,7 +178,7 @@ def cases_command(
     and what is expected of it: `value`, `output`, `error`.
     In `answers`, `{"fail": "why"}` makes a step fail, and `{"fail": {"kind": "timeout"}}` lets its deadline pass.
     If a program has several exports, choose one after the word of a block: `answer export=NAME`.
-    """  # noqa: D301  -- the sign that keeps the lines of the example as they are
+    """  # noqa: D301  -- the mark that preserves the line breaks of the example
     report = Report()
     files = _files(["."] if paths is None else paths, report)
     try:

@@ -88,7 +88,7 @@ _TEXTS = (".json", ".jsonl", ".ndjson", ".yaml", ".yml")
 def read_source(kind: str, source: object, report: Report) -> Given | None:
     """Read the source of an import; return `None` with a problem if it is unreadable."""
     if isinstance(source, Source):
-        return _of_text(source)  # it may have no folder: what it refers to is for the caller to bring
+        return _of_text(source)  # it may have no folder: the caller must provide what it refers to
     if isinstance(source, dict | list | tuple) and not (kind in OF_PYTHON and _holds_objects(source)):
         return of_value(source)
     if isinstance(source, str) and source.lstrip().startswith(("{", "[")):
@@ -99,7 +99,7 @@ def read_source(kind: str, source: object, report: Report) -> Given | None:
         return _of_objects(kind, source, whole_module=False)
     path = os.fspath(source)
     if kind in OF_PYTHON and path != STDIN and not path.endswith(_TEXTS):
-        from instrc.tools.python_objects import load  # it runs code: only where that is asked for
+        from instrc.tools.python_objects import load  # it runs code, so only on request
 
         value, whole_module = load(path)
         return _of_objects(kind, value, whole_module=whole_module)
@@ -113,7 +113,7 @@ def read_source(kind: str, source: object, report: Report) -> Given | None:
 
 def _of_text(source: Source) -> Given:
     if source.name.endswith((".yaml", ".yml")):
-        from instrc.tools.yaml_text import of_yaml  # an optional library reads it
+        from instrc.tools.yaml_text import of_yaml  # it is read by an optional library
 
         return of_yaml(source)
     return of_text(source)

@@ -71,7 +71,7 @@ def _adopted(tool: PlannableTool, definitions: JsonObject) -> JsonObject:
         return tool.arguments
     own = as_object(tool.arguments.get("$defs", {}))
     whole = free_name(tool.name, definitions.__contains__)
-    definitions[whole] = {}  # the arguments themselves, for those that hold themselves
+    definitions[whole] = {}  # the arguments themselves, if they are recursive
     names: dict[str, str] = {}
     for name in own:
         names[name] = free_name(name, definitions.__contains__)

@@ -117,7 +117,7 @@ def bodies_by_number(graph: Graph) -> Bodies:
     repeats: dict[int, tuple[int, Mapping[str, Reading]]] = {}
     for step in graph.blocks():
         content = step.content
-        if type(content) is Do:  # as most are: it has no list, and no rounds
+        if type(content) is Do:  # like most: it has no list, and no rounds
             continue
         if isinstance(content, Each | Repeat) and isinstance(content.source, Path):
             lists[content.body.number] = content.source

@@ -187,7 +187,7 @@ class FolderEngine(TracedEngine):
         try:
             await asyncio.wait({task})
         except asyncio.CancelledError:
-            self._keep(saved, live)  # a run that is interrupted goes on from here
+            self._keep(saved, live)  # an interrupted run continues from here
             raise
         finally:
             task.cancel()

@@ -181,7 +181,7 @@ class MemoryWork:
             else:
                 given = (command["id"], result)
         except asyncio.CancelledError:
-            port.deliver("", {})  # what it still did while it was cancelled may be all that the run was busy with
+            port.deliver("", {})  # its cleanup may have been all that the run was busy with
             raise
         except Exception as error:  # noqa: BLE001  -- a defect of ours must end the run, not hang it
             given = (command["id"], {"error": {"kind": "failed", "code": "defect", "message": said_by(error)}})

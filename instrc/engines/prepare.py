@@ -284,7 +284,7 @@ def wrong_activities(files: Iterable[str], project: Project = DEFAULT_PROJECT) -
         try:
             settings = read_settings(folder)
         except (InstrcError, ValueError):
-            continue  # told where the files are checked, or a name that no file has
+            continue  # reported when the files are checked, or a name without a file
         if settings.file is None or settings.file in seen:
             continue
         seen.add(settings.file)
@@ -322,7 +322,7 @@ def imported(what: str, words: str, folder: Path) -> Callable[..., object]:
     module, colon, name = words.partition(":")
     try:
         if not colon or not module or not name:
-            raise ImportError("it is written `package.module:function`")  # noqa: TRY301  -- told below like the others
+            raise ImportError("it is written `package.module:function`")  # noqa: TRY301  -- reported below with the others
         with_folder = os.fspath(folder.absolute())
         if with_folder not in sys.path:
             sys.path.insert(0, with_folder)
@@ -330,7 +330,7 @@ def imported(what: str, words: str, folder: Path) -> Callable[..., object]:
             found: object = import_module(module)
             for part in name.split("."):
                 found = getattr(found, part)
-    except Exception as error:  # noqa: BLE001  -- whatever a module does when it is imported
+    except Exception as error:  # noqa: BLE001  -- importing a module may raise anything
         raise SettingsError([problems.runs.UnusableSetting(what=what, word=words, reason=words_of(error))]) from None
     if not callable(found):
         raise SettingsError([problems.runs.UnusableSetting(what=what, word=words, reason="it is not a function")])

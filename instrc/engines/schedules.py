@@ -41,7 +41,7 @@ class Clock(Struct, frozen=True):
         local = self._local(moment)
         try:
             times = (time.timestamp() for time in CronSim(" ".join(_checked_fields(self.cron)), local))
-            return next(time for time in times if time > moment)  # in a repeated hour it goes on from the first of the two
+            return next(time for time in times if time > moment)  # in a repeated hour it continues from the first of the two
         except (CronSimError, StopIteration):
             raise _unusable(what="times", word=self.cron, reason="no such day comes") from None
 

@@ -1,4 +1,4 @@
-"""The interfaces of stores: the needs of an engine from a database of runs."""
+"""The interfaces of stores: what an engine requires of a database of runs."""
 
 from __future__ import annotations
 

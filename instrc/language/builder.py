@@ -198,7 +198,7 @@ class ExpressionBuilder:
         return whole
 
     def _refuse_code(self, span: Span) -> None:
-        if span.start == span.end:  # it stands for a value that is missing, which has been told
+        if span.start == span.end:  # it replaces a missing value, which has been reported
             return
         from instrc.problems.punctuation import NotPlainData  # as above
 
@@ -250,7 +250,7 @@ class Builder(ExpressionBuilder):
         """Store the declared language version."""
         self.version = self.literal([values[1]], values[1].start, values[1].end)
         version, at = self.version.value, Span(self.source, start, self.version.span.end)
-        from instrc.problems.statements import MisplacedLanguage, NewerLanguage  # few programs say their version
+        from instrc.problems.statements import MisplacedLanguage, NewerLanguage  # few programs state their version
 
         if not re.fullmatch(_BEFORE_STATEMENTS, self.source.text[:start]):
             self.problems.append(MisplacedLanguage(at=at))

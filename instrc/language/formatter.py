@@ -114,7 +114,7 @@ def _comments_in_blocks(parts: Sequence[Made]) -> list[Made]:
         if moved:
             found[at - 1], found[at] = _without_comments(before, trail=True), _without_comments(word, lead=True, trail=True)
             found[at + 1] = _at_beginning(behind, moved)
-    if found[0].parts:  # of a `repeat`, with what follows it
+    if found[0].parts:  # of a `repeat`, with its continuation
         last = len(found) if at is None else at
         moved = found[0].item.trail
         for number in range(1, last):

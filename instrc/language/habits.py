@@ -279,7 +279,7 @@ def name_habits(program: surface.Program, report: Report) -> None:
     source = program.source
     lines = {problem.at.line for problem in report.problems if problem.at and problem.at.source is source}
     found = [problem for problem in _find(program) if problem.at and problem.at.line not in lines]
-    if report.failed:  # what was repaired to be read on has no ends that one could go by
+    if report.failed:  # a repaired statement has no reliable ends
         by_ends = problems.habits.MissingSeparator, problems.blocks.StrayElse, problems.text.TextAlone
         found = [problem for problem in without_handlers(found, report.problems) if not isinstance(problem, by_ends)]
     if any(isinstance(problem, problems.text.MarkdownFence) for problem in report.problems):
@@ -311,7 +311,7 @@ def _row(source: Source, row: Sequence[surface.Statement], *, top: bool) -> Iter
             continue
         if not (joined or joins[at + 1]) and type(statement) is not surface.Input and type(statement.value) in _COMPLETE:
             skip = False
-            continue  # as most are: a call or a block on a line of its own, or before a `;`
+            continue  # like most: a call or a block on its own line, or before a `;`
         before = row[at - 1] if at else None
         following = row[at + 1] if at + 1 < len(row) else None
         problem = (

@@ -75,7 +75,7 @@ def recognise(source: Source, automaton: Tables, builder: Builder) -> bool:
             kind = "NAME"
         elif kind == "NAME" and not is_name(text[start:position]):
             return False
-        elif kind == "AUG_URI" and not stack.accepts(kind):  # where no reference can stand, `aug` is a name
+        elif kind == "AUG_URI" and not stack.accepts(kind):  # where a reference is impossible, `aug` is a name
             kind, position = "NAME", start + len("aug")
         elif kind == END:
             return stack.finish()

@@ -121,7 +121,7 @@ def annotations_behind(call: Span) -> tuple[Span, ...]:
     """Return the annotations after an expression, each from its `@`; enclosing brackets may close in between."""
     found: list[Span] = []
     rest = _tokens(Span(call.source, call.end, min(len(call.source.text), call.end + ANNOTATION_DISTANCE)))
-    for token in rest:  # read no further than the annotations: behind them stands all the rest of the program
+    for token in rest:  # stop at the annotations, which are followed by the rest of the program
         if token.kind == "RPAR":
             continue
         if token.kind != "AT" or (end := _end_of_next(rest)) is None:

@@ -340,7 +340,7 @@ class RecoveringAutomaton:
         if token.kind != "AUG_URI" or not self.stack.accepts("NAME", "COLON") or "/" in self.source.text[token.start : token.end]:
             return False
         colon = token.start + len("aug")
-        self.scanner.back_to(self.index, colon + 1)  # what follows is read anew: `#` begins a comment there
+        self.scanner.back_to(self.index, colon + 1)  # the rest is scanned again, because `#` starts a comment there
         self.tokens += [Token("NAME", token.start, colon), Token("COLON", colon, colon + 1)]
         return True
 
@@ -364,7 +364,7 @@ class RecoveringAutomaton:
         self.consequences.remember(problem, line, (*dropped, *repair.put))
         if repair is GIVE_UP or not (fresh or (type(problem) is self.last and not again)):
             self._give_up()
-            if isinstance(problem, ForeignStatement):  # what is in it is of the other language as well
+            if isinstance(problem, ForeignStatement):  # its contents belong to the other language as well
                 self.scanner.forget(token.start, self.tokens[self.index].start)
             return
         self.mended_at = self.index

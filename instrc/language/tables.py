@@ -134,7 +134,7 @@ def build_tables(grammar: str) -> StoredTables:
     from lark.lexer import TerminalDef
 
     parser = Lark(grammar, parser="lalr", lexer="contextual", maybe_placeholders=False)
-    Untyped: TypeAlias = dict[str, Any]  # what lark writes for itself, in a form that it does not describe
+    Untyped: TypeAlias = dict[str, Any]  # lark's own output, in an undocumented format
     data, memo = cast("tuple[Untyped, dict[int, Untyped]]", parser.memo_serialize([TerminalDef, LarkRule]))
     table = data["parser"]["parser"]
     symbols = table["tokens"]

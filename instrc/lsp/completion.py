@@ -85,7 +85,7 @@ def _path_schema(document: TextDocument, offset: int, path: re.Match[str], knowl
     way = _WORD.findall(path.group(2))
     text = document.source.text
     read = [document]
-    if text[offset - 1 : offset] in {".", " "}:  # what is not typed to its end can hide the block around it
+    if text[offset - 1 : offset] in {".", " "}:  # unfinished text can hide the enclosing block
         typed = f"{text[:offset]}x{text[offset:]}"
         read.insert(0, TextDocument(document.path, typed, document.encoding))
     for each in read:

@@ -183,7 +183,7 @@ def _uses(target: Target, document: TextDocument, session: EditorSession) -> Ite
     project = _project(document, session)
     opened = [path for path in [*session.documents] if Path(os.path.realpath(path)).is_relative_to(os.path.realpath(project))]
     saved = find_files([str(project)], Report())
-    for file in {os.path.realpath(path): path for path in (*opened, *saved)}.values():  # what is open may not be saved yet
+    for file in {os.path.realpath(path): path for path in (*opened, *saved)}.values():  # open files may not be saved yet
         other = session.file(file)
         if other is None or name not in comparison_key(other.source.text):
             continue

@@ -258,7 +258,7 @@ def _documents(server: Server) -> None:
     def changed(params: types.DidChangeTextDocumentParams) -> None:
         item = params.text_document
         document = server.document(item.uri)
-        if document is not None:  # what is not open cannot change
+        if document is not None:  # closed files cannot change
             text = applied(document.source.text, params.content_changes, document.encoding)
             server.changed(item.uri, text, item.version)
 
@@ -279,7 +279,7 @@ def _documents(server: Server) -> None:
         server.shown_before.pop(path, None)
         server.with_slips.discard(path)
         server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(params.text_document.uri, []))
-        server.later(users)  # what they call counts as it is in its file now
+        server.later(users)  # files that they call count in their current saved form
 
 
 def _files_changed(server: Server) -> None:

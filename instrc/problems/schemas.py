@@ -21,7 +21,7 @@ class SchemaProblem(Problem):
     """Whether a program cannot work with the schema."""
 
     @property
-    def severity(self) -> Severity:  # type: ignore[override]  # of all other problems the class alone says it
+    def severity(self) -> Severity:  # type: ignore[override]  # for all other problems the class alone determines it
         """Warning for a schema, error for a program, whose step could not be completed."""
         return "error" if self.fatal else "warning"
 

@@ -431,7 +431,7 @@ def engine_property(kind: str, place: Place, schema: JsonObject, at: str) -> Jso
 def timed(chunk: flow.Chunk, place: str) -> flow.Chunk:
     """Return a chunk after checking that deadlines and delays are durations and `fail` is a boolean."""
     for step in chunk.steps:
-        left = step.schema if isinstance(step.schema, dict) else {}  # what is no text is not read from there
+        left = step.schema if isinstance(step.schema, dict) else {}  # only strings are read from there
         for word, said in (("within", step.engine.within), ("delay", step.engine.delay), ("fail", None)):
             value = left.get(word, said)
             fault = fault_of_word(word, value) if word in left or said is not None else None

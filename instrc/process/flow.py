@@ -180,7 +180,7 @@ def map_reads(value: Value, change: Callable[[Read], Read]) -> Value:
             return value
 
 
-# The steps of a process, and the chunks that they stand in.
+# The steps of a process, and the chunks that contain them.
 #
 # True of this form: what is for the engine stands beside a schema, not in it.
 

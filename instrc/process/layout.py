@@ -183,7 +183,7 @@ class Heights(Struct):
         self.y += PAD if box.lane is not None else 4
         self.areas[box.id] = Area(0, top, 0, self.y - top)
         if box.key is not None:
-            self.tops[box.id] = self.y - 6  # its value is there when all in it is done
+            self.tops[box.id] = self.y - 6  # its value exists once everything in it is done
 
     def _section(self, box: Box, section: Section, column: dict[Executor, int]) -> None:
         if section.title is not None:
@@ -392,7 +392,7 @@ def _solid(placed: PlacedBox, *, whole: bool) -> Iterator[tuple[float, float]]:
         return
     heads = [(area.y, area.y + HEAD + LINE * len(placed.reads))]
     heads += [(title.y, title.y + LINE + 4 + LINE * len(title.reads)) for title in placed.titles]
-    for begin, end in heads:  # words stay with what they are about
+    for begin, end in heads:  # labels stay with their subjects
         yield begin, min((inner.area.y + 1 for inner in placed.inside if inner.area.y >= end), default=end)
     for inner in placed.inside:
         if isinstance(inner, PlacedBox):

@@ -33,7 +33,7 @@ class SharedJson:
 
     def number_of(self, value: Json) -> int:
         """Return the number of a value, adding it if new; values may nest to any depth."""
-        numbers: dict[int, int] = {}  # by identity: what stands in several places is looked at once
+        numbers: dict[int, int] = {}  # by identity: a value that occurs several times is visited once
         waiting: list[tuple[Json, bool]] = [(value, False)]
         while waiting:
             node, inside_is_done = waiting.pop()

@@ -479,7 +479,7 @@ def write_contexts(body: flow.Body) -> ContextsJson:
             waiting.extend(reversed(inner.contexts))
     definitions: JsonObject = {each.definition: None for each in order if each.definition is not None}
     written: dict[int, JsonObject] = {}
-    for context in reversed(order):  # what is inside comes after what is around it, so that depth costs no stack
+    for context in reversed(order):  # outer parts come before inner ones, so that depth costs no stack
         written[id(context)] = _context(context, written)
         if context.definition is not None:
             definitions[context.definition] = written[id(context)]

@@ -298,7 +298,7 @@ def changed(codecs: Iterable[Codec], change: Callable[[SomeCodec, SomeCodec], Co
 def prune(codec: Codec, definitions: Mapping[str, Codec]) -> tuple[Codec, dict[str, Codec]]:
     """Return a codec and its definitions without identities."""
     if not definitions:
-        return codec, {}  # what changes nothing is not made, and only a reference may turn out to lead to such
+        return codec, {}  # codecs that change nothing are not created, and only a reference may lead to one
     trivial = set(definitions)
     while busy := {name for name in trivial if any(_acts(part, trivial) for part in each([definitions[name]]))}:
         trivial -= busy

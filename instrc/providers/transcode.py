@@ -489,7 +489,7 @@ def from_text(codec: TextCodec, text: str) -> Json:
     return text if "string" in kinds else value
 
 
-class Inexpressible(ValueError):  # noqa: N818  -- what the value is, not what went wrong
+class Inexpressible(ValueError):  # noqa: N818  -- this names the value, not the error
     """A value that a target cannot express; the losses of the lowering show the part of the schema."""
 
 

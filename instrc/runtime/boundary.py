@@ -56,7 +56,7 @@ def received(value: object) -> Json:
         raise NotJsonError(_ENDLESS)
     try:
         return exact_copy(value)
-    except (TypeError, ValueError):  # integers over 64 bits, instances, tuples: what can be read is read slowly
+    except (TypeError, ValueError):  # integers over 64 bits, instances, tuples: whatever is readable is read slowly
         return _received_slowly(value)
 
 

@@ -474,7 +474,7 @@ class _CheckError(Exception):
 def _copied_reply(reply: Reply) -> Reply:
     """Return a reply as a copy; raise `NotJsonError` if anything but its answer is not JSON."""
     usage = {str(name): int(count) for name, count in reply.usage.items()}
-    lists = [*reply.repairs], [*reply.complaints], [*reply.notes]  # a tuple takes the slow way
+    lists = [*reply.repairs], [*reply.complaints], [*reply.notes]  # tuples take the slow path
     rest = received([reply.cost, reply.model, *lists, reply.text, reply.sent])
     cost, model, repairs, complaints, notes, text, sent = cast("_ReplyParts", rest)
     try:
@@ -563,7 +563,7 @@ async def _called(handler: Handler, given: Json) -> HandlerResult:
 
 
 def _called_here(handler: Handler, given: Json) -> HandlerResult | Awaitable[HandlerResult]:
-    with guarded():  # no future takes all that a thread may raise
+    with guarded():  # futures do not accept every exception that a thread may raise
         return handler(given)
 
 

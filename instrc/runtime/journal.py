@@ -135,7 +135,7 @@ class Journal:
                 replay(self.plan, self.state, item)
             asked = {command["id"] for command in versions.pending(self.plan, self.state) if command["kind"] == "model"}
             twice = {command for command, result in self.results if command in drop & asked and "ok" in result}
-            spent = state["spent"]  # what is left out has been spent
+            spent = state["spent"]  # the omitted part has been spent
             self.state["spent"] = {"requests": spent["requests"] + len(twice), "tokens": spent["tokens"]}
             self.results = kept
         elif limits is not None:

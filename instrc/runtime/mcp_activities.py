@@ -142,7 +142,7 @@ class _Session:
                     task.add_done_callback(under_way.discard)
         except asyncio.CancelledError:
             raise
-        except Exception as error:  # noqa: BLE001  -- whatever the library raises when a server is not there
+        except Exception as error:  # noqa: BLE001  -- the library may raise anything if a server is missing
             self.server.sessions.pop(loop, None)
             self._fail(f"the MCP server cannot be reached: {_first(error)}")
         finally:
@@ -260,10 +260,10 @@ async def _answer(
             session.end()
         else:
             _give(answer, ActivityError(str(error), code=str(error.error.code), retry=False))
-    except (RuntimeError, ValidationError) as error:  # the library's words for an answer that breaks the tool's own schema
+    except (RuntimeError, ValidationError) as error:  # the library's message for an answer that violates the tool's own schema
         said = str(error).partition("\n")[0]
         _give(answer, ActivityError(f"the answer of the tool does not fit: {said}", code=INVALID_OUTPUT, retry=False))
-    except Exception as error:  # noqa: BLE001  -- the caller is told, whatever it is
+    except Exception as error:  # noqa: BLE001  -- any error is passed to the caller
         _give(answer, ActivityError(f"{type(error).__name__}: {error}", code="unreachable"))
         session.end()
     else:

@@ -39,7 +39,7 @@ class RunStream(Generic[Value]):
         loop = asyncio.get_running_loop()
 
         def tell(part: AnswerPart) -> None:
-            with suppress(RuntimeError):  # a run of a store goes on when the loop is over
+            with suppress(RuntimeError):  # a run in a store continues after the loop
                 loop.call_soon_threadsafe(queue.put_nowait, part)
             if self._also is not None:
                 self._also(part)

@@ -88,7 +88,7 @@ class Telemetry:
     """
 
     def __init__(self) -> None:
-        from opentelemetry import metrics, trace  # the extra is loaded only where it is asked for
+        from opentelemetry import metrics, trace  # the extra is loaded only on request
 
         self._tracer = trace.get_tracer("instrc")
         meter = metrics.get_meter("instrc")

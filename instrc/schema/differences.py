@@ -345,7 +345,7 @@ def closed(schema: Json) -> Json:
     refers = any("$ref" in node for node in found)
     if any("patternProperties" in node or ("$ref" in node and not node.keys() <= {*WORDS, "$ref", "$defs"}) for node in found):
         return schema
-    if refers and beside:  # a referenced schema may stand beside others
+    if refers and beside:  # a referenced schema may have siblings
         return schema
     done: dict[int, Json] = {}
     for node in reversed(found):

@@ -129,7 +129,7 @@ def _uri(other_letters: str, *, relative: bool) -> Callable[[str], bool]:
         if match is None or (match["scheme"] is None and not relative):
             return False
         if match["scheme"] is None and not text.startswith("//") and ":" in match["path"].partition("/")[0]:
-            return False  # what stands before the colon would be a scheme
+            return False  # the part before the colon would be a scheme
         literal = match["literal"]
         return literal is None or _is_ipv6(literal) or re.fullmatch(rf"[vV][0-9A-Fa-f]+\.[{plain}:]+", literal) is not None
 
@@ -196,7 +196,7 @@ def _is_encoded(label: str) -> bool:
 @lru_cache(maxsize=1)
 def checker() -> FormatChecker:
     """Return all checks as the class that `jsonschema` expects."""
-    from jsonschema import FormatChecker  # loaded where something is validated only
+    from jsonschema import FormatChecker  # loaded only for validation
 
     result = FormatChecker(formats=())
     for name in CHECKS:

@@ -75,7 +75,7 @@ def may_be_impossible(node: Mapping[str, Json]) -> bool:
         word in _ALONE
         or (word == "minItems" and ("prefixItems" in node or node.get("items") is False))
         or (word in _LISTS and not own_kinds(dict(node)))
-        or (word == "pattern" and str(node[word]).startswith("/^"))  # as in JavaScript: nothing stands before a beginning
+        or (word == "pattern" and str(node[word]).startswith("/^"))  # as in JavaScript: nothing precedes a start
         or (word in _WITH_OTHERS and ("type" in node or word == "allOf"))
     )
 
@@ -207,7 +207,7 @@ def _reason(node: SchemaObject, refused: Callable[[SchemaObject], bool]) -> tupl
         fewer = {item: value for item, value in kept.items() if item != word}
         if refused(fewer):
             kept = fewer
-    names = required_names(kept) if "maxProperties" not in kept else []  # all of them are too many, not some
+    names = required_names(kept) if "maxProperties" not in kept else []  # only the full number is too many
     if len(names) <= WEIGHED_NAMES:
         for name in list(names):
             fewer_names: list[Json] = [item for item in names if item != name]

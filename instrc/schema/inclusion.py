@@ -238,7 +238,7 @@ def comparable(narrow: Json, wide: Json) -> bool:
     turned = of_narrow.turned or of_wide.turned
     if _ROOT in references and turned:
         return False
-    named = (of_narrow.references & of_wide.references) - {_ROOT}  # nothing is known of what only one refers to
+    named = (of_narrow.references & of_wide.references) - {_ROOT}  # targets referenced by only one of them are unknown
     left, right = mapping(mapping(narrow).get("$defs")), mapping(mapping(wide).get("$defs"))
     if not named or equal(left, right):
         return True

@@ -42,8 +42,8 @@ class Rules(Struct, frozen=True, kw_only=True):
 NoteKind: TypeAlias = Literal[
     "dialect",  # a spelling that an older draft or OpenAPI defines
     "word",  # a word for a type of another language
-    "repair",  # a slip, read as what it most likely means
-    "left-out",  # a value that says nothing that can be kept
+    "repair",  # a slip, read with its most likely meaning
+    "left-out",  # a value without anything worth keeping
 ]
 
 
@@ -140,7 +140,7 @@ def _keywords(raw: Schema, path: Location, rules: Rules) -> Noted:
     out: Schema = {}
     for keyword in node:
         for word, value in _keyword(keyword, node, (*path, keyword), rules, notes).items():
-            out.setdefault(word, value)  # what is there already wins over what another keyword implies
+            out.setdefault(word, value)  # existing keywords win over implied ones
     notes += write_required(out, node, path)
     if "nullable" in out:
         out = modern(out, NULLABLE)
@@ -157,7 +157,7 @@ def _keyword(keyword: str, node: Schema, path: Location, rules: Rules, notes: li
     if keyword == "$ref" and rules.refer is not None and value.__class__ is str:
         reference = rules.refer(value, path)
         return {} if reference is None else {keyword: reference}
-    if keyword in {"nullable", "x-nullable"}:  # the second in Swagger 2.0, which had no word for it
+    if keyword in {"nullable", "x-nullable"}:  # the second in Swagger 2.0, which had no keyword for it
         wanted = value is True or (value.__class__ is str and value.lower() == "true")
         notes.append(Note(path, keyword, "dialect", "whether `null` is allowed"))
         return {"nullable": True} if wanted else {}

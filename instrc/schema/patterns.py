@@ -132,7 +132,7 @@ def why_unreadable(pattern: str) -> str | None:
 def too_large(pattern: str) -> str | None:
     """Return in which respect a pattern is too large, or `None` if it is not."""
     if len(pattern) <= REGEX_PATTERN and written_out(pattern) <= REGEX_WRITTEN_OUT:
-        return None  # most are small, and need no engine to tell
+        return None  # most are small enough to decide without an engine
     why = why_unreadable(pattern)
     return why if why is not None and why.startswith(_TOO_LARGE) else None
 

@@ -117,7 +117,7 @@ class Index:
         plain = 0
         needing: list[int] = []
         order: list[tuple[int, int]] = []  # id of a schema, place of the one above it
-        further: dict[int, list[int]] = {}  # further places above a schema that stands at several
+        further: dict[int, list[int]] = {}  # further parents of a schema that occurs several times
         stack: list[tuple[dict[str, Json], Resource, int]] = [(root, resource, -1)]
         while stack:
             node, within, above = stack.pop()
@@ -142,7 +142,7 @@ class Index:
             old = within.dialect.old
             if old and modern(node, within.dialect) is not node:
                 needing.append(place)
-                if within.holder is not None:  # words of another draft than the document's
+                if within.holder is not None:  # keywords of a draft other than the document's
                     self.to_fold = True
             for keyword, value in node.items():
                 if keyword in HOLDERS:

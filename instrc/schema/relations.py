@@ -250,7 +250,7 @@ def literal_fault(value: Json, schema: Json) -> Violation | None:
     """Return why a literal cannot be used where a schema is required, or `None` if it can."""
     if satisfies(value, schema) is not False:
         return missed_format(value, schema)
-    from instrc.schema.validation import validate  # brings a library that few programs need
+    from instrc.schema.validation import validate  # loads a library that few programs need
 
     return next(iter(validate(value, schema, most=1)), None)
 

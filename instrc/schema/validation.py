@@ -114,7 +114,7 @@ class _Resolver(Protocol):
 class Validator(Protocol):
     """The library's validator: the methods used here and in the custom keywords."""
 
-    _resolver: _Resolver  # no public word leads from a reference to its schema
+    _resolver: _Resolver  # there is no public function from a reference to its schema
 
     def iter_errors(self, instance: Json) -> Iterator[ValidationError]:
         """Yield the errors of a value."""
@@ -161,7 +161,7 @@ def _enum(validator: Validator, values: Json, instance: Json, schema: Json) -> I
     if not (isinstance(instance, str) and isinstance(values, list)):
         yield from Draft202012Validator.VALIDATORS["enum"](validator, values, instance, schema)
     elif instance not in values:
-        yield ValidationError("it is not one of the values")  # `violation_words` names them, where they are asked for
+        yield ValidationError("it is not one of the values")  # `violation_words` names them on request
 
 
 def _required(_validator: Validator, names: Json, instance: Json, _: Json) -> Iterator[ValidationError]:
@@ -256,7 +256,7 @@ def _evaluated(validator: Validator, instance: dict[str, Json], schema: Json) ->
     seen |= {key for key in instance if _any_matches(as_object(schema.get("patternProperties", {})), key)}
     for keyword in ("$ref", "$dynamicRef"):
         if keyword in schema:
-            resolved = validator._resolver.lookup(schema[keyword])  # noqa: SLF001  -- no public word leads from a reference to its schema
+            resolved = validator._resolver.lookup(schema[keyword])  # noqa: SLF001  -- there is no public function from a reference to its schema
             below = validator.evolve(schema=resolved.contents, _resolver=resolved.resolver)
             seen |= _evaluated(below, instance, resolved.contents)
     for branch in _branches(validator, instance, schema):
@@ -329,7 +329,7 @@ def _validated(
             return tuple(_violation(error, faults or {}) for error in islice(made().iter_errors(value), most))
     except RAISED_ON_PURPOSE:
         raise
-    except BaseException as error:  # noqa: BLE001  -- whatever the schema does to the library; here it must be said
+    except BaseException as error:  # noqa: BLE001  -- any error of the library; report it here
         return (Violation("", "schema", "", f"the schema cannot be applied: {_reason(error)}"[:TOLD_WORDS]),)
 
 
@@ -426,7 +426,7 @@ class PartValidator:
         """Return the violations of a value under the schema at a JSON Pointer, as `validate` does."""
         from urllib.parse import quote
 
-        part: Json = {"$ref": "#" + quote(place, safe="/~")}  # the library follows it, and knows the addresses on the way
+        part: Json = {"$ref": "#" + quote(place, safe="/~")}  # the library follows it, and knows the intermediate addresses
         return _validated(value, lambda: self._validator().evolve(schema=part), most)
 
     def _validator(self) -> Validator:
@@ -447,7 +447,7 @@ def validator(schema: Json, *, formats: bool) -> Validator:
 def _cached(text: str, formats: bool) -> Validator:  # noqa: FBT001  -- a part of the key
     schema = loads(text)
     if '"$schema"' in text:
-        schema = map_schemas(schema, _without_dialect)  # else the library takes a validator of its own for what is below
+        schema = map_schemas(schema, _without_dialect)  # otherwise the library uses its own validator for subschemas
     return of(schema, formats=formats)
 
 

@@ -34,8 +34,8 @@ ValueShape: TypeAlias = Literal[
 Role: TypeAlias = Literal[
     "assertion",  # an instance satisfies it or does not
     "applicator",  # applies schemas to the instance, or to parts of it
-    "annotation",  # says something about instances and refuses none
-    "identifier",  # gives a schema a name, or holds schemas that are referred to
+    "annotation",  # describes instances and rejects none
+    "identifier",  # names a schema, or holds referenced schemas
     "reference",  # stands for another schema
 ]
 Vocabulary: TypeAlias = Literal[
@@ -120,7 +120,7 @@ _ROWS: Final = (
     _annotation("contentEncoding", "text", 7, "content"),
     _annotation("contentMediaType", "text", 7, "content"),
     _annotation("contentSchema", "schema", 2019, "content"),
-    # formats are open: some speak of numbers, so `speaks_of` says nothing
+    # formats are open: some apply to numbers, so `speaks_of` tells nothing
     Keyword("format", "text", "assertion", "format-annotation", laws="strings"),
     _assertion("type", "types", frozenset(), "values"),
     _assertion("enum", "values", frozenset(), "values"),

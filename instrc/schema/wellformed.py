@@ -84,7 +84,7 @@ def nearest_type(path: Location, value: Json) -> tuple[str, ...]:
     """Return the types most similar to a misspelt one; `path` leads to the value."""
     if "type" not in path[-2:] or value.__class__ is not str:
         return ()
-    from instrc.problems.suggest import nearest  # only where something is wrong
+    from instrc.problems.suggest import nearest  # only needed if something is wrong
 
     return nearest(value, tuple(sorted(TYPES))) or tuple(_SHORT_NAMES[name] for name in nearest(value, tuple(_SHORT_NAMES)))
 
@@ -104,7 +104,7 @@ def problems_of(
         result = dict(islice(_refusals(schema), most))
     if not result:
         return ()
-    from instrc.problems.schemas import InvalidSchema  # only where something is wrong
+    from instrc.problems.schemas import InvalidSchema  # only needed if something is wrong
 
     return tuple(
         InvalidSchema(
@@ -142,7 +142,7 @@ def _judged(schema: Json) -> Iterator[tuple[Location, str]]:
 
 def _parts(schema: Json) -> Iterator[tuple[Location, Json]]:
     """Yield a schema and the nested schemas that name their own draft, outer ones first."""
-    from instrc.schema.drafts import dialect_of_uri  # only where the gate has a doubt
+    from instrc.schema.drafts import dialect_of_uri  # only if the gate is in doubt
 
     for path, node in walk(schema):
         if not path or (node.__class__ is dict and "$schema" in node and dialect_of_uri(node["$schema"]) is not None):
@@ -160,7 +160,7 @@ def _judged_part(schema: Json) -> Iterator[tuple[Location, str]]:
     if older is not None:
         try:
             yield from _errors(older, schema)
-        except (RecursionError, ValueError):  # too deep or a number too long for the judge: whether it is sound remains unsaid
+        except (RecursionError, ValueError):  # too deep, or a number too long for the validator: its validity stays open
             return
         return
     for doubt in doubtful(schema):
@@ -172,7 +172,7 @@ def _judged_part(schema: Json) -> Iterator[tuple[Location, str]]:
         try:
             for path, reason in _errors(drafts.Draft202012Validator, probe):
                 yield (*place, *path[len(place) - len(doubt.node) :]), reason
-        except (RecursionError, ValueError):  # the judge cannot write what is too deep, or a number of over 4,300 digits
+        except (RecursionError, ValueError):  # the validator cannot write deep values, or numbers with over 4,300 digits
             yield place, "it is not what this keyword holds"
 
 

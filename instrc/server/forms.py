@@ -230,7 +230,7 @@ class AnswerForm:
     @property
     def errors(self) -> list[tuple[FormField, str, bool]]:
         """The errors: the field, the text, and whether it is English."""
-        parts = sorted(self.root.walk(), key=lambda part: part.decides)  # the buttons stand behind all fields
+        parts = sorted(self.root.walk(), key=lambda part: part.decides)  # the buttons come after all fields
         return [(part, said, english) for part in parts for said, english in part.problems]
 
     @property

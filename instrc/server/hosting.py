@@ -220,7 +220,7 @@ def listener_at(host: str, port: int) -> socket:
         family = getaddrinfo(host, port, type=SOCK_STREAM)[0][0]
         listener = create_server((host, port), family=family, backlog=BACKLOG)
     except (OSError, UnicodeError) as error:
-        reason = str(getattr(error, "strerror", None) or error).partition(" (")[0]  # Python says the address once more
+        reason = str(getattr(error, "strerror", None) or error).partition(" (")[0]  # Python would repeat the address
         raise SettingsError([problems.runs.UnusableSetting(what="address", word=f"{host}:{port}", reason=reason)]) from None
     # asyncio sets TCP_NODELAY only on sockets that name their protocol: without it a kept connection waits 40 ms an answer
     return socket(family, SOCK_STREAM, IPPROTO_TCP, fileno=listener.detach())

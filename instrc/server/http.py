@@ -93,7 +93,7 @@ def event_endpoints(streams: Streams) -> list[Endpoint]:
 
         async def begin() -> AsyncIterator[str]:
             if run is not None:
-                await service.run(caller, run)  # a problem is told before the stream begins
+                await service.run(caller, run)  # problems are reported before the stream starts
                 start = after or 0
             else:
                 start = (await asyncio.to_thread(service.records.feed_bounds))[1] if after is None else after

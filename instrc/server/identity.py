@@ -81,7 +81,7 @@ class ProviderKeys:
             if age is None or age > _RENEWED or (age > _REFETCH and name not in self._keys):
                 self._fetched = monotonic()
                 read = await asyncio.to_thread(self._read)
-                self._keys = self._keys if read is None else read  # while the provider is away those of before count
+                self._keys = self._keys if read is None else read  # while the provider is unavailable, the previous ones count
         return self._keys.get(name)
 
     def _read(self) -> dict[str, jwt.PyJWK] | None:

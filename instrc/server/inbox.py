@@ -165,7 +165,7 @@ class Inbox:
                 raise
             except HTTPException as error:  # a form that cannot be read
                 status = error.status_code
-            except Exception:  # noqa: BLE001  -- it is logged, and a reader is told in words
+            except Exception:  # noqa: BLE001  -- logged, and explained to the reader in words
                 _log.exception("a page cannot be shown")
                 status = 500
             return self.page(request, "message.html", {"problems": (), "note": "broken"}, status)
@@ -552,7 +552,7 @@ def _summary(value: Json) -> str:
 
 
 _SUMMED: Final = 1
-"""Maximum texts of the shown value in its summary line."""
+"""Maximum number of texts of the shown value in its summary line."""
 _LINE: Final = 160
 """Maximum characters of the summary line."""
 

@@ -317,7 +317,7 @@ class RunTasks:
         if _knows_tasks(context):
             return cast(
                 "Answered", {"resultType": "task", **task_json(info)}
-            )  # the library sends what an extension gives as it is
+            )  # the library sends the result of an extension unchanged
         if context.meta is None or context.meta.get("progress_token") is None:
             return result_of_call(standing_of(info))
         return await self._followed(context, caller, info.report.run)

@@ -287,7 +287,7 @@ class RunService:
         report = await self._seen(caller, run)
         caller.require("operator", report.name, f"delete runs of `{report.name}`")
         await self.engine.delete(run)
-        await asyncio.to_thread(self.records.forget_all, [run])  # they may be elsewhere than the runs
+        await asyncio.to_thread(self.records.forget_all, [run])  # they may not be stored with the runs
         self.hub.wake(run)
         await self._audit(caller, "delete", run)
 
@@ -376,7 +376,7 @@ class RunService:
             if (row := await asyncio.to_thread(self.records.question, run, question)) is not None:
                 return row
             await asyncio.sleep(pause)
-        if isinstance(self.engine, TableEngine):  # its carrier has died or stands still
+        if isinstance(self.engine, TableEngine):  # its carrier has died or hangs
             child = question.rpartition("/")[0]
             await self.engine.write_row(f"{run}/{child}" if child else run)
         return await asyncio.to_thread(self.records.question, run, question)
@@ -481,9 +481,9 @@ class RunService:
             if not isinstance(error.problems[0], problems.runs.NoSuchQuestion | problems.runs.RejectedAnswer):
                 raise
             if closed and await self._is_recorded(run, name, decided.data):
-                return await self._now(caller, run)  # another request has just told the run the same
+                return await self._now(caller, run)  # another request has just sent the run the same
             await asyncio.to_thread(take_back)
-            if closed and isinstance(error.problems[0], problems.runs.RejectedAnswer):  # it fitted what was open then
+            if closed and isinstance(error.problems[0], problems.runs.RejectedAnswer):  # it fitted the question open at that time
                 raise ConflictError([problems.runs.NoSuchQuestion(run=run, step=name, open=(), closed="answered")]) from None
             raise
 
@@ -673,7 +673,7 @@ class RunService:
             report = await self.engine.show(run, whole=whole)
         except InstrcError as error:
             if isinstance(error.problems[0], problems.runs.NoSuchRun):
-                raise missing from None  # its words would tell it from one that the caller may not see
+                raise missing from None  # its text would distinguish it from one that the caller may not see
             raise
         may = caller.only is not None or _may_see(caller, report.name, None if row is None else row.starter)
         if not may and not (caller.may("answerer", report.name) and await asyncio.to_thread(self._asks, caller, report)):
@@ -765,7 +765,7 @@ class RunService:
         self._under_way.pop(key, None)
         self.hub.wake(key.partition("!")[0])
         if not task.cancelled():
-            task.exception()  # asked for, so that asyncio does not complain
+            task.exception()  # retrieved, so that asyncio does not complain
 
 
 def _require(action: Action, question: QuestionInfo, caller: Caller, to: Caller | None = None) -> None:

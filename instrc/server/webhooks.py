@@ -331,7 +331,7 @@ class Webhooks:
             code = None if made is None else await post(hook.url, *made, self.rules)
         except InstrcError as refused:
             error = refused.problems[0].message
-        except Exception as failed:  # noqa: BLE001  -- whatever one receiver causes, the others are told; the log has it
+        except Exception as failed:  # noqa: BLE001  -- an error of one receiver is logged, and does not affect the others
             error = str(failed) or type(failed).__name__
         done = error is None and (code is None or 200 <= code < 300)
         attempts = row.attempts + 1

@@ -20,7 +20,7 @@ def sample(bench: Bench, count: int, seed: int = 0, shape: PlanShape | None = No
 
     The same arguments give the same plans.  A file without tools yields none.
     """
-    draw = random.Random(seed)  # noqa: S311  -- no secret: plans that can be made again
+    draw = random.Random(seed)  # noqa: S311  -- not security-relevant: plans must be reproducible
     sampler = _Sampler(bench, draw, max(largest, 2))
     for _ in range(count if bench.tools else 0):
         wanted = draw.choice(SHAPES) if shape is None else shape

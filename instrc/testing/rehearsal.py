@@ -207,7 +207,7 @@ class _RunSearch:
     def _search(self) -> None:
         left = set(self.branches)
         waiting: list[tuple[int, int, int, Choices]] = [(0, 0, 0, {})]
-        pushed: Counter[tuple[Point, tuple[int, ...]]] = Counter()  # what was seldom tried comes first
+        pushed: Counter[tuple[Point, tuple[int, ...]]] = Counter()  # rarely tried values come first
         known = {_mark({})}
         while waiting and (left or not self.kept) and self.tried < REHEARSED_RUNS and self.commands < REHEARSED_COMMANDS:
             if self.enough():
@@ -431,7 +431,7 @@ def _without_plans(unit: PlanUnit, value: Json) -> Json:
 def _with(value: Json, names: tuple[str, ...], choice: object, around: tuple[Json, ...] = ()) -> Json:
     """Return a copy with another value at a path; `around` replaces a missing object on the path."""
     if not names:
-        return cast("Json", copy.deepcopy(choice))  # what is no mark is a value
+        return cast("Json", copy.deepcopy(choice))  # anything but a mark is a value
     result = dict(value) if isinstance(value, dict) else {}
     if len(names) == 1 and choice is ABSENT:
         result.pop(names[0], None)

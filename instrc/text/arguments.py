@@ -112,7 +112,7 @@ def instance(name: str, value: object, kind: type[T] | tuple[type[T], ...], what
 def excerpt(value: object) -> str:
     """Return an instance of one of this package's types; `what` describes the expected value in the message."""
     try:
-        import json  # only where something is refused
+        import json  # only needed if something is rejected
 
         said = json.dumps(value[: EXCERPT + 1], ensure_ascii=False) if isinstance(value, str) else _beginning(value)
         return said if len(said) <= EXCERPT else f"{said[: EXCERPT - 1]}…"
@@ -173,7 +173,7 @@ def takes_plain_values(function: Callable[_Given, _Result]) -> Callable[_Given, 
 
 def _taking(read: Callable[[object], object], function: Callable[_Given, _Result]) -> Callable[_Given, _Result]:
     work = cast("Callable[..., _Result]", function)
-    code: CodeType = getattr(function, "__code__")  # noqa: B009  -- that of a function, which not all that is called has
+    code: CodeType = getattr(function, "__code__")  # noqa: B009  -- that of a function, which not every callable has
     names = code.co_varnames[: code.co_argcount]
     kept = names.index(_ON_DEMAND) if _ON_DEMAND in names else -1
 

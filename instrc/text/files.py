@@ -29,7 +29,7 @@ def read_regular(path: str, most: int, start: int = 0) -> bytes:
     A stream passed with the command is read too.
     """
     if is_inherited_stream(path):
-        with open(path, "rb") as file:  # noqa: PTH123  -- a string: a `Path` would tidy what the user wrote
+        with open(path, "rb") as file:  # noqa: PTH123  -- a string, because a `Path` would normalize the user's spelling
             return file.read(most)
     refuse_irregular(path, os.stat(path).st_mode)  # noqa: PTH116  -- as above
     opened = os.open(path, _READING)

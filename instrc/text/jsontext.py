@@ -407,7 +407,7 @@ class JsonPlaces:
         if -1 not in self._members:
             end = self._end(start)
             if self._skip(end) < len(self.text):
-                return parse_json(self.text).place(pointer)  # which says that the text goes on
+                return parse_json(self.text).place(pointer)  # which indicates that the text continues
             self._members[-1] = {"": ValueOffsets(start, end, start, end)}
         member = self._members[-1][""]
         for token in tokens(pointer):
@@ -472,7 +472,7 @@ def _keeps_all_keys(text: str, value: Json) -> bool:
         return False  # a quote may be escaped in another way
     try:
         return orjson.dumps(value).count(b'"') == text.count('"')
-    except orjson.JSONEncodeError:  # it holds what that writer does not
+    except orjson.JSONEncodeError:  # it contains values that the writer does not support
         return False
 
 

@@ -45,7 +45,7 @@ def snake(name: str) -> str:
 
 
 def camel(name: str) -> str:
-    """Return `findSlot`."""
+    """Return the name in camel case: `findSlot`."""
     first, *rest = words(name) or [""]
     return first + "".join(map(_capital, rest))
 

@@ -66,7 +66,7 @@ OBJECTS: Final = (
     ToolWords("args_schema"),  # LangChain
     ToolWords("parameters_json_schema"),  # pydantic-ai
     ToolWords("params_json_schema"),  # OpenAI Agents SDK
-    ToolWords("input_schema"),  # functions that Anthropic's library makes tools of
+    ToolWords("input_schema"),  # functions that Anthropic's library turns into tools
     ToolWords("inputs"),  # smolagents
 )
 
@@ -169,7 +169,7 @@ def definition(value: JsonObject, *, of_data_sets: bool = False) -> ToolDefiniti
         schema = _of_two_lists(lists)
         read.update(lists)
     if isinstance(required := value.get("required"), list) and isinstance(schema, dict) and "properties" in schema:
-        schema = {"required": required, **schema}  # beside the parameters, where it does not belong
+        schema = {"required": required, **schema}  # next to the parameters, where it does not belong
     return ToolDefinition(name, schema, at, result, frozenset(read | {"required"}))
 
 

@@ -163,7 +163,7 @@ def _of_object(value: object, name: str | None) -> list[Tool]:
     """Return the tools in a type, a function, or a library's tool object."""
     if (kind := schema_of_type(value)) is not None:
         return [Tool(name or kind.name or "tool", checked_json(kind.schema), kind.description)]
-    if (tool := _of_library(attribute(value, "tool_def") or value, name)) is not None:  # a `Tool` of pydantic-ai holds its words
+    if (tool := _of_library(attribute(value, "tool_def") or value, name)) is not None:  # a `Tool` of pydantic-ai holds its texts
         return [tool]
     if (json := model_as_json(value)) is not value and isinstance(json, dict):
         if _OF_OBJECTS.isdisjoint({*json, *getattr(type(value), "model_fields", ())}):

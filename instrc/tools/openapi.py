@@ -56,7 +56,7 @@ def _kind(document: dict[str, Json], given: Given) -> type[Operation] | None:
     version, older = document.get("openapi"), document.get("swagger")
     if isinstance(version, str | float) and str(version).startswith("3."):  # without quotes `3.1` is a number
         return Operation
-    if version is None and str(older) == "2.0":  # YAML takes it for a number
+    if version is None and str(older) == "2.0":  # YAML reads it as a number
         return SwaggerOperation
     said = (
         f"version {describe_value(version or older)}"

@@ -219,7 +219,7 @@ def _read_argument(name: str, value: Json, tool: plan_tools.PlanTool | None) -> 
     way = _WAYS.get(kind)
     if way is None or text.__class__ is not str or (tool is not None and tool.takes_itself(name, value)):
         return value
-    return parse_reference(way, text) or value  # what is written otherwise is a value, most likely a wrong one
+    return parse_reference(way, text) or value  # any other spelling is a value, most likely a wrong one
 
 
 def _after(value: Json, index: int, add: Add) -> tuple[str, ...]:

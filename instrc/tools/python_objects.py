@@ -38,7 +38,7 @@ def read_pydantic(values: Iterable[object]) -> Given:
             given.problems.extend(error.problems)
         except UndescribedError as error:
             given.problems.append(UnusableTool(tool=name, reason=str(error)))
-        except Exception as error:  # noqa: BLE001  -- the code is not ours, nor is what it raises
+        except Exception as error:  # noqa: BLE001  -- foreign code may raise anything
             reason = f"pydantic cannot describe it ({type(error).__name__}: {describe_value(str(error))})"
             given.problems.append(UnusableTool(tool=name, reason=reason))
     return given
@@ -164,7 +164,7 @@ def load(reference: str) -> tuple[object, bool]:
                 value = getattr(value, word)
             except KeyboardInterrupt:
                 raise
-            except BaseException as error:  # noqa: BLE001  -- the code is not ours, nor is what it raises
+            except BaseException as error:  # noqa: BLE001  -- foreign code may raise anything
                 known = tuple(item for item in vars(value) if not item.startswith("_")) if hasattr(value, "__dict__") else ()
                 reason = f"there is no `{word}` in it" if isinstance(error, AttributeError) else _words(error)
                 raise CompileError([UnloadableObject(reference=reference, reason=reason, nearest=nearest(word, known))]) from None
@@ -204,7 +204,7 @@ def _module(place: str, reference: str) -> ModuleType:
         raise SettingsError([extra if missing == "pydantic" else MissingLibrary(library=missing)]) from None
     except KeyboardInterrupt:
         raise
-    except BaseException as error:  # noqa: BLE001  -- the code is not ours, nor is what it raises
+    except BaseException as error:  # noqa: BLE001  -- foreign code may raise anything
         reason = f"running it ends in {type(error).__name__}: {_words(error)}"
         raise CompileError([UnloadableObject(reference=reference, reason=reason)]) from None
 

@@ -184,7 +184,7 @@ def with_read_annotations(routine: Callable[..., object]) -> Callable[..., objec
         return routine
     try:
         signature, hints = inspect.signature(routine), typing.get_type_hints(inner, include_extras=True)
-    except Exception:  # noqa: BLE001  -- a name in an annotation that means nothing: pydantic says so
+    except Exception:  # noqa: BLE001  -- an undefined name in an annotation: pydantic reports it
         return routine
 
     def call() -> None:

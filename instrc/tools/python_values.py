@@ -273,7 +273,7 @@ class PythonCall:
             inner = type(inner).__call__  # an object that is called as a function
         try:
             return typing.get_type_hints(inner, include_extras=True)
-        except Exception:  # noqa: BLE001  -- a name in an annotation that means nothing here: then it says nothing
+        except Exception:  # noqa: BLE001  -- an undefined name in an annotation, which is then ignored
             return {}
 
     def _is_any_object(self, name: str) -> bool:

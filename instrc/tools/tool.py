@@ -84,7 +84,7 @@ def checked_json(value: object) -> Json:
         read: Json = orjson.loads(orjson.dumps(value, option=STRICTLY))
     except (TypeError, RecursionError, orjson.JSONDecodeError):
         return _read(value)
-    if read == value:  # what is no JSON, such as a tuple or no number, comes back as something else
+    if read == value:  # non-JSON values, such as tuples and NaN, come back as something else
         return value
     return _read(value)
 

@@ -92,7 +92,7 @@ def _nearest(path: str, error: OSError | ValueError) -> tuple[str, ...]:
     """Return similarly named files of the same kind beside a missing one, or none if the folder is very large."""
     if not isinstance(error, FileNotFoundError):
         return ()
-    from instrc.problems.suggest import nearest  # only where something is wrong
+    from instrc.problems.suggest import nearest  # only needed if something is wrong
 
     folder, name = os.path.split(path)
     try:

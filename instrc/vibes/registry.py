@@ -124,7 +124,7 @@ class Registry:
             written = parse(uri)
             return any(root.versions(written) for root in self.roots if root.shared or not written.shared)
         except (InstrcError, LeadsOutsideError):
-            return True  # what is wrong with it is said when it is loaded
+            return True  # its errors are reported when it is loaded
 
     def load_program(self, uri: str, at: Span | None = None) -> ProgramFile | None:
         """Return the program of a reference, or `None`; raise `CompileError` if it is unreadable."""

@@ -183,7 +183,7 @@ class Root:
         listing = Listing()
         vibes: list[str] = []
         folders: list[tuple[str, bool]] = []
-        where = os.path.join(self.real, folder)  # noqa: PTH118  -- scandir tells kinds without a stat
+        where = os.path.join(self.real, folder)  # noqa: PTH118  -- scandir distinguishes kinds without a stat
         try:
             with os.scandir(where) as entries:
                 for entry in entries:

@@ -179,7 +179,7 @@ def _kinds(declaration: type) -> dict[str, Kind]:
 
 def _read(
     name: str, given: object, kinds: Mapping[str, Kind] | None, wrong: Wrong, what: str = "setting"
-) -> dict[str, Any]:  # each kind says what its values are
+) -> dict[str, Any]:  # each kind describes its values
     """Return the values of a table by their kinds, all of them without kinds, and report the others."""
     if not isinstance(given, dict):
         wrong(name, TABLE.reason, word=name.rpartition(".")[2])

@@ -134,7 +134,7 @@ def subject(ev: Evaluation, name: Name, context: EvaluationContext) -> BoundValu
     if scope.is_input(name.text):
         return StepResult(Path(name.text))
     if definition is not None and alias(ev, name, scope) is None:
-        return None  # what it stands for has been reported
+        return None  # its cause has been reported
     if definition is not None or knows(name.text, scope) or find_instruction(ev, name, scope, reading=True) is not None:
         from instrc.compiler.bind.lookup import similar_values  # as the problem
 

@@ -37,7 +37,7 @@ def object_of_values(ev: Evaluation, written: Object, context: EvaluationContext
         value = ev.value(content, here)
         if value is None:
             complete = False
-            keys.fields.setdefault(field.key, Inner())  # so that what reads it says nothing more
+            keys.fields.setdefault(field.key, Inner())  # so that readers of it report nothing further
             continue
         if isinstance(value, Data) and context.placing:
             ev.steps.add(

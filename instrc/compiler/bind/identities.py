@@ -50,7 +50,7 @@ class Identities:
             step = self.steps[origin]
             return ("step", step, path.tail) if path.tail else step
         match origin:
-            case ir.Local():  # whose it is, is asked where two steps are compared
+            case ir.Local():  # ownership matters where two steps are compared
                 return ("local", origin.kind, origin.name, path.tail)
             case name:
                 return ("input", name, path.tail)

@@ -146,7 +146,7 @@ def _block(ev: Evaluation, written: Written, context: EvaluationContext) -> Cont
     if not isinstance(value, StepResult) or not isinstance(value.path.origin, int):
         return None
     number = value.path.origin
-    if number < first:  # it stands among the contexts already
+    if number < first:  # it is already among the contexts
         ev.report.add(problems.steps.NothingToDo(at=written.value.span))
         return None
     beside = [each for each in ev.steps.among(0) if each >= first and each != number]
@@ -365,7 +365,7 @@ def launch(ev: Evaluation, written: tuple[Written, ...], span: Span, context: Ev
         entry = ev.instructions.entry(target)
     except InstrcError as error:
         for problem in error.problems:
-            if not isinstance(problem, problems.runs.UnreadableProcess):  # told where the vibe is reviewed, with its place
+            if not isinstance(problem, problems.runs.UnreadableProcess):  # reported with its place when the vibe is reviewed
                 ev.report.add(problem)
         return None
     if entry is None:

@@ -99,7 +99,7 @@ def survey(program: surface.Program, known: dict[str, Span | None], reserved: fr
                 for _ in part.names:
                     name, before = hidden.pop()
                     if before is None:
-                        visible.pop(name, None)  # an element may be called like what its block gives
+                        visible.pop(name, None)  # an element may have the name of its block's value
                     else:
                         visible[name] = before
             case _ if isinstance(task, surface.Block):

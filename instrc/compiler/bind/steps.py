@@ -207,7 +207,7 @@ class Steps:
         if places is None:
             self._known[ident] = {region: [number]}
             return
-        if self._last.get(ident, next(iter(places))) > region:  # a region after this one, while it is read, lies in it
+        if self._last.get(ident, next(iter(places))) > region:  # regions created while this one is read are inside it
             self.late.add((self.regions.labels[region], ident))
         else:
             self._last[ident] = region
@@ -304,7 +304,7 @@ class Steps:
 
     def _wrap(self, number: int, application: ir.Application, brackets: Brackets) -> TakenUnit:
         step = self.table[number]
-        assert isinstance(step.content, ir.Fusion)  # what else a mixin is put around is an object
+        assert isinstance(step.content, ir.Fusion)  # anything else around which a mixin is put is an object
         self.table[number] = replace(
             step,
             content=replace(step.content, mixins=(*step.content.mixins, application)),

@@ -172,7 +172,7 @@ def impossible(schema: Json, place: Span, locate: Locate) -> Iterator[Problem]:
         if _is_impossible(schema):
             written = tuple(locate(pointer((*part.path, word))) for word in part.words)
             others = tuple(dict.fromkeys(each for each in written if each is not None))
-            inline = not others and "{" in place.text  # the whole of the part is shown: warnings inside say the same
+            inline = not others and "{" in place.text  # the whole part is shown: warnings inside say the same
             yield _problem(part, place_in(place, pointer(part.path)) if inline else place, fatal=True, others=others)
 
 
@@ -215,7 +215,7 @@ def newly_impossible(before: Json, schema: Json, added: Json, place: Span, *, fa
     for part in found:
         needed = _is_needed(schema, part.path)
         if part.path not in known and (needed or part.path not in alone):
-            # where what is added leaves nothing by itself, the whole of it is shown: warnings inside say the same
+            # if an addition alone allows nothing, it is shown as a whole: warnings inside say the same
             at = place_in(place, pointer(part.path)) if part.path in alone and "{" in place.text else _place(part, added, place)
             yield _problem(part, at, fatal=fatal or needed or _is_impossible(schema))
 

@@ -222,7 +222,7 @@ class Outcomes:
         whole = self.path(source)
         listed = elements(whole)
         schema: Json = COUNTED if is_count_schema(whole) else ANYTHING if listed is None else listed
-        if not self._open:  # else it may depend on a name whose schema is being worked out
+        if not self._open:  # otherwise it may depend on a name whose schema is still being computed
             self._items[body] = schema
         return schema
 

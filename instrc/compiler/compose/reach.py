@@ -124,7 +124,7 @@ def check_bound(graph: ir.Graph, report: Report) -> None:
 def _regions_around(graph: ir.Graph) -> dict[int, tuple[int, ...]]:
     """Return the enclosing regions of each step, outermost first."""
     around: dict[int, tuple[int, ...]] = dict.fromkeys(graph.steps, ())
-    for block in reversed(graph.blocks()):  # a block is numbered after what is in it
+    for block in reversed(graph.blocks()):  # a block is numbered after its contents
         for region in ir.regions_of(block.content):
             for number in numbers_in(graph, region):
                 if isinstance(number, int):

@@ -269,7 +269,7 @@ class StepSchemas:
         schema = self._as_written(step, item)
         hinted = step.executor == "model" and isinstance(
             step.content, ir.Fusion
-        )  # steps in an object say for themselves what they read
+        )  # steps in an object state themselves what they read
         return Form(schema, self.hints.room(schema) if hinted and isinstance(schema, dict) else None)
 
     def _as_written(self, step: ir.Step, item: int | None) -> Json:

@@ -74,7 +74,7 @@ def _references(vibe: Vibe, registry: Registry, library: SchemaStore, scope: Dyn
                 try:
                     base = written.partition("#")[0]
                     if base and join(within.resource.uri, base) not in library.resources and not _is_there(written, registry):
-                        registry.load(written, vibe.span(pointer((*path, keyword))))  # says more than a mere lookup can
+                        registry.load(written, vibe.span(pointer((*path, keyword))))  # more informative than a mere lookup
                     library.target(keyword, node, within)
                 except CompileError as error:
                     at = vibe.span(pointer((*path, keyword)))
@@ -192,7 +192,7 @@ def _solution(vibe: Vibe, flat: Json) -> Iterator[Problem]:
     except RecursionError:
         yield problems.files.TooLarge(at=vibe.place("/solution"), what="the solution", limit=SOLUTION_LEVELS, unit="levels")
         return
-    except ValueError:  # a number of 5,000 digits: the judge cannot tell
+    except ValueError:  # a number of 5,000 digits, which the validator cannot judge
         return
     for error in map(of_intended_branch, errors):
         place = pointer(error.absolute_path)

@@ -275,7 +275,7 @@ def refused_values(schema: Json, nodes: Sequence[ReadNode], span_of: SpanOf, all
         excluded = list(_excluded(path, node, span_of, ignored_words(node, dialect)))
         yield from excluded
         if excluded or any(empty_ranges(node)):
-            continue  # that a default is refused would only say it again
+            continue  # a rejected default would only repeat the report
         for word in _SAMPLES:
             if word in node and word not in allowed:
                 samples = list(_samples(word, node[word]))
@@ -307,7 +307,7 @@ def _excluded(path: Location, node: dict[str, Json], span_of: SpanOf, ignored: f
         listed = [node[word]] if word == "const" and word in node else node.get(word)
         place = pointer((*path, word))
         if word == "enum" and listed == []:
-            from instrc.problems.schemas import EmptyEnum  # only where there is one, as the problems below
+            from instrc.problems.schemas import EmptyEnum  # only needed if there is one, like the problems below
 
             yield EmptyEnum(at=span_of(place))
         if isinstance(listed, list):
@@ -466,7 +466,7 @@ _OF_OTHERS = {
 
 def _unknown_keyword(keyword: str, at: Span | None) -> Problem:
     from instrc.problems.schemas import UnknownKeyword
-    from instrc.problems.suggest import nearest  # only where something is wrong, as the problems below
+    from instrc.problems.suggest import nearest  # only needed if something is wrong, like the problems below
 
     return UnknownKeyword(at=at, word=keyword, nearest=_OF_OTHERS.get(keyword) or nearest(keyword, vocabulary.OFFERED))
 
@@ -499,14 +499,14 @@ def _of_engines(nodes: list[ReadNode], span_of: SpanOf, allowed: frozenset[str])
         for word, value in read.schema.items():
             if not vocabulary.is_extension(word) or word in vocabulary.APPROVAL or word in allowed:
                 continue
-            from instrc.problems.suggest import is_a_slip_of  # few schemas have words of their own
+            from instrc.problems.suggest import is_a_slip_of  # few schemas have keywords of their own
 
             if word == vocabulary.TEMPERATURE and is_amount(value):
                 continue
             if word == vocabulary.WORDINGS and isinstance(value, list) and all(isinstance(text, str) for text in value):
                 continue
             beside = any(each in read.schema for each in vocabulary.APPROVAL)
-            approval = vocabulary.APPROVAL if beside else vocabulary.APPROVAL[:2]  # `x-note` and `x-vote` are words like others
+            approval = vocabulary.APPROVAL if beside else vocabulary.APPROVAL[:2]  # `x-note` and `x-vote` are ordinary keywords
             known = (*approval, vocabulary.TEMPERATURE, vocabulary.WORDINGS)
             meant = tuple(each for each in known if is_a_slip_of(word.lower(), each) or word.lower() == each)
             if meant:

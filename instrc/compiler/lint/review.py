@@ -49,13 +49,13 @@ def review(
     unreadable = [] if unsound else [*_unreadable(vibe, registry)]
     report.problems.extend(unsound or unreadable)
     if suspicions and not unsound and not unreadable:
-        from instrc.compiler.lint.keywords import suspicious_words  # programs that use a vibe do without it
+        from instrc.compiler.lint.keywords import suspicious_words  # not needed by programs that use a vibe
 
         report.problems.extend(suspicious_words(vibe.schema, vibe.span, allowed))
         report.problems.extend(_replaced(vibe, allowed))
         report.problems.extend(() if templates else placeholders_in_vibe(vibe))
     if unsound or (not vibe.has_solution and all(map(_stands_alone, nodes))):
-        return  # what follows takes a sound schema for granted, and is about what schemas have to do with each other
+        return  # the rest assumes a valid schema, and checks how schemas relate to each other
 
     from instrc.compiler.lint.coherence import incoherences  # most vibes of a program stand alone
 

@@ -37,7 +37,7 @@ def partition(flat: ir.FlatGraph, report: Report, *, naming: str = "step") -> ir
     for number, units in (*regions.items(), (ROOT, graph.units)):
         by_hand = number == ROOT and graph.contexts is not None
         if units and not by_hand and not flat.mixins and reasons.isdisjoint(units):
-            cut[number] = (CutChunk(PLACE["model"], units),)  # they are in evaluation order: each after what it reads
+            cut[number] = (CutChunk(PLACE["model"], units),)  # in evaluation order: each after its dependencies
             continue
         region = UnitsOfRegion(graph, units, kinds, graph.lines.get(number, ()))
         found = region.cut(report, by_hand=by_hand)
@@ -106,7 +106,7 @@ class UnitsOfRegion:
             return chunks
         self.order = order
         own = [[] if steps[-1].fail else needs for steps, needs in zip(self.steps, self.needs, strict=True)]
-        effects = EffectOrder(self.kinds, own)  # what fails waits for all lines, and needs none of them
+        effects = EffectOrder(self.kinds, own)  # a failing step waits for all lines, and needs none of them
         for waits in effects.of_lines(self.lines, self.home):  # type: ignore[arg-type]  # only steps are looked up
             joined = [one | other for one, other in zip(self.waits, waits, strict=True)]
             found = topological_order(self._all_needs(joined)) if any(waits) else None
@@ -124,7 +124,7 @@ class UnitsOfRegion:
         followed = [
             [] if steps and isinstance(steps[-1].content, ir.Race) else needs
             for steps, needs in zip(self.steps, self.needs, strict=True)
-        ]  # what one branch of a race reads holds back no other
+        ]  # the dependencies of one branch of a race do not delay the others
         last = [step_numbers((unit,))[-1] for unit in self.units]
         forms = {unit: place for place, chunk in enumerate(chunks) if chunk.executor == PLACE["user"] for unit in chunk.units}
         form = [forms.get(unit, -1 - place) for place, unit in enumerate(self.units)]
@@ -391,7 +391,7 @@ def needs_of(units: tuple[ir.Unit, ...], steps: list[list[ir.Step]], home: Home)
             fails.add(index)
         found.discard(index)
         needs.append(sorted(found))
-    for index in fails:  # what fails does so after all else, so that an undo beside it is completed
+    for index in fails:  # failing steps come after all others, so that a concurrent undo is completed
         needs[index] = [other for other in range(len(units)) if other not in fails]
     return needs
 

@@ -133,7 +133,7 @@ class DurablePort(MemoryPort):
         self._letters[command] = (letter, recorded)
         if command not in self.told or self.told.pop(command) != data:
             self.effects.tell("told", command, **answer_facts(data, by))
-        self.rest(False)  # noqa: FBT003  -- it is the word of the callback
+        self.rest(False)  # noqa: FBT003  -- the callback takes a positional boolean
         self.give(command, result)
         return recorded
 
@@ -203,7 +203,7 @@ class DurablePort(MemoryPort):
             except sa.exc.OperationalError as error:
                 if isinstance(error.orig, sqlite3.Error):
                     raise
-                await asyncio.sleep(_SERVER_PAUSE)  # the server is away: DBOS waits for it with each step as well
+                await asyncio.sleep(_SERVER_PAUSE)  # the server is unavailable: DBOS waits for it at each step as well
 
     @contextmanager
     def child_rests(self) -> Iterator[None]:
@@ -479,7 +479,7 @@ async def _outcome_of(run: str, live: Live, parent: Live, carrier: RunCarrier) -
         if carrier.leaves(run):
             raise asyncio.CancelledError
         found = await carrier.claims.row(run)
-        if found is not None and found.status == "SUCCESS":  # it came to its end before it was taken up here
+        if found is not None and found.status == "SUCCESS":  # it ended before it was picked up here
             return cast("Outcome", found.output)
         return {"status": "failed", "error": {"step": None, "kind": "failed", "code": "cancelled", "message": "it was cancelled"}}
     return cast("Outcome", live.task.result())
@@ -539,7 +539,7 @@ async def _interpret(carrier: RunCarrier, launch: LaunchDocument, live: Live) ->
         port.told.pop(asked, None)
     port.begun -= journal.held.keys()  # these have ended: what is known to have failed was not perhaps done
     if not carrier.location.is_local and (steps or run in carrier.claims.resumed):
-        port.begun |= _next_commands(journal)  # a kill loses the last events of a trace, but not what was to be done next
+        port.begun |= _next_commands(journal)  # a kill loses the last events of a trace, but not the next steps
     with effects.carried(plan):
         for command in journal.unfired.values():
             await port.fire(command)

@@ -203,7 +203,7 @@ class DurableEngine(TracedEngine):
         if runner is None:
             await self._enqueue(launch, begun)
             return await self._attend(launch.run)
-        _refuse_another(await self.asker.row(launch.run), begun)  # another process, or thread, may have begun one at that moment
+        _refuse_another(await self.asker.row(launch.run), begun)  # another process or thread may just have started one
         return await self.show(launch.run)
 
     async def _enqueue(self, launch: Launch, begun: LaunchDocument) -> RunReport:
@@ -222,7 +222,7 @@ class DurableEngine(TracedEngine):
         if not known:
             self._put(client, begun)
         for row in known or client.list_workflows(workflow_ids=[begun["run"]]):
-            _refuse_another(row, begun)  # another process, or thread, may have begun one at that moment
+            _refuse_another(row, begun)  # another process or thread may just have started one
         return not known
 
     def _put(self, client: DBOSClient, begun: LaunchDocument) -> None:
@@ -423,7 +423,7 @@ class DurableEngine(TracedEngine):
         if child is None or child.status != "SUCCESS":
             return True
         if cast("Outcome", child.output)["status"] == "stopped":
-            return False  # it is begun anew, under another key
+            return False  # it is started again, under another key
         await self._send_retry(run, options)
         return True
 
@@ -606,7 +606,7 @@ class DurableEngine(TracedEngine):
             raise UnavailableError([problems.runs.StoreInUse(store=other.location.shown)])
         with store.trouble(self.location):
             if self._shares:
-                self.table()  # it says which projects runs belong to
+                self.table()  # it records which projects runs belong to
             lock = self.location.lock(self.asker.db(), shared=self._shares)
         if lock is None:
             return None
@@ -639,7 +639,7 @@ class DurableEngine(TracedEngine):
                 return await self.resume(run)
             project = RunConfig.from_json(launch_of(row)["how"]).project
             if not self._shares and project is not None and await self.unserved({run: project}):
-                self._shares = True  # no worker serves the project: this process carries the run beside them
+                self._shares = True  # no worker serves the project: this process carries the run as well
                 serve_runs_of(project)
             await asyncio.sleep(POLL)
         return await self.show(run)

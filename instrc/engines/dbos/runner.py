@@ -104,7 +104,7 @@ class Runner:
             "log_level": "CRITICAL",
         }
         library = logging.getLogger("dbos")
-        if not library.handlers:  # else it writes to whatever standard error is now, closed or not when it writes next
+        if not library.handlers:  # otherwise it keeps the current standard error, which may be closed at the next write
             library.addHandler(logging.NullHandler())
         DBOS(config=config)
         DBOS.listen_queues([])  # `begin_queued` takes runs from them, as soon as there are some
@@ -267,7 +267,7 @@ class Runner:
                 either: set[asyncio.Future[bool] | asyncio.Task[Outcome | None]] = {recorded, task}
                 await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
                 if not recorded.done() and live.task is not task:
-                    continue  # another task carries the run on
+                    continue  # another task continues the run
                 if not recorded.done() and (live.error is not None or self.leaves(letter.run)):
                     raise live.error or asyncio.CancelledError
                 return recorded.done() and recorded.result()
@@ -529,7 +529,7 @@ class Rest:
             elif "again" in letter.body:
                 row = await self.runner.claims.row(letter.run)
                 if row is None or row.status not in {"PENDING", "ENQUEUED"}:
-                    return  # it is about to go on, and reads its mail itself then
+                    return  # it is about to continue, and then reads its mail itself
                 await self.runner.resume(letter.run.partition("/")[0])
                 if not await self.runner.take(letter):
                     return

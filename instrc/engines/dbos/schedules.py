@@ -129,6 +129,6 @@ def begin_due(engine: sa.Engine, put: Put, goes_on: Callable[[str], bool], now: 
                 _begin(engine, put, schedule, schedule.due)
         except InstrcError as error:
             _note(engine, schedule.name, launch={**_launch_of(engine, schedule.name), "trouble": str(error)})
-        with engine.begin() as connection:  # of several workers only the first moves it on
+        with engine.begin() as connection:  # of several workers only the first advances it
             moved = sa.update(_TABLE).where(_TABLE.c.name == schedule.name, _TABLE.c.due == schedule.due)
             connection.execute(moved.values(due=due))

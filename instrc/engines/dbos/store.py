@@ -47,7 +47,7 @@ def close_engine(engine: sa.Engine) -> None:
         def end(_connection: object, record: sa.pool.ConnectionPoolEntry) -> None:
             record.invalidate()
 
-    left.dispose()  # what was given back between the two
+    left.dispose()  # connections returned between the two
 
 
 def launch_json(launch: Launch) -> LaunchDocument:

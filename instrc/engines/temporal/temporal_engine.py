@@ -458,7 +458,7 @@ class ServerClient(Struct, frozen=True):
         """Return the state of a run, and whether it can only continue after an answer."""
         memo = await described.memo()
         run = described.id.removeprefix(self.prefix)
-        if "name" not in memo:  # what a server still says of a run that was deleted just now
+        if "name" not in memo:  # the server may still list a run that was just deleted
             raise self._missing(run)
         outcome: Outcome | None = None
         record: JsonObject | None = None

@@ -78,7 +78,7 @@ class Carrying:
             raise ApplicationError(message, next_retry_delay=timedelta(seconds=again.pause)) from None
         except (asyncio.CancelledError, ApplicationError):
             raise
-        except Exception as error:  # noqa: BLE001  -- whatever hinders this worker: the next attempt may be elsewhere
+        except Exception as error:  # noqa: BLE001  -- whatever failed on this worker, the next attempt may run elsewhere
             problem = error.problems[0].with_hint if isinstance(error, InstrcError) else f"{type(error).__name__}: {error}"
             raise ApplicationError(redacted(problem)) from None
         finally:
@@ -121,7 +121,7 @@ async def _beat() -> None:
     """Send heartbeats while the effect runs."""
     span = temporal.info().heartbeat_timeout
     while span is not None:
-        await asyncio.sleep(span.total_seconds() / 4)  # most effects are over before the first one, which is a request of its own
+        await asyncio.sleep(span.total_seconds() / 4)  # most effects finish before the first heartbeat, which costs a request
         temporal.heartbeat()
 
 

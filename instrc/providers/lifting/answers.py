@@ -70,7 +70,7 @@ def _json_of(value: object, level: int, known: dict[int, tuple[object, object]])
     if level > PLAIN_LEVELS:
         return value
     if id(value) not in known:
-        known[id(value)] = value, value  # what holds itself is left as it is
+        known[id(value)] = value, value  # cyclic values are left unchanged
         known[id(value)] = value, _unfolded(value, level, known)
     return known[id(value)][1]
 

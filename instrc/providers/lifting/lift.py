@@ -65,7 +65,7 @@ class LiftedCall:
 
     @cached_property
     def _parts(self) -> dict[str, Json]:
-        if any(violation.keyword == "json" for violation in self.violations):  # what is no JSON has no parts
+        if any(violation.keyword == "json" for violation in self.violations):  # a value that is not JSON has no parts
             return {"output": self.value, "thoughts": {}, "metrics": {}}
         from instrc.schema.strip import split
 

@@ -61,7 +61,7 @@ def is_part(item: Json) -> bool:
     inner = item.get("function")
     if isinstance(inner, dict) and "name" in inner and "arguments" in inner:
         return True
-    if {"toolUseId", "name", "input"} <= item.keys():  # what stands below `toolUse` in Bedrock's Converse
+    if {"toolUseId", "name", "input"} <= item.keys():  # the content of `toolUse` in Bedrock's Converse
         return True
     return any(isinstance(held := item.get(key), dict) and held.keys() & {"name", "tool_name"} for key in _HOLDERS)
 
@@ -139,7 +139,7 @@ def content(parts: Json, *, calls: bool = True) -> RawReply:
         return part(parts, calls=calls)
     if not isinstance(parts, list):
         return RawReply()
-    whole: list[JsonObject]  # LangChain lets texts stand bare in a list
+    whole: list[JsonObject]  # LangChain allows bare strings in a list
     whole = [item if isinstance(item, dict) else {"text": item} for item in parts]
     return join_replies(part(item, calls=calls) for item in whole)
 

@@ -205,7 +205,7 @@ REPAIRED_PLACES: Final = 60
 
 def _in_places(schema: Json, state: _State) -> _State:
     """Repair a value place by place: first all certain errors, then one place after another."""
-    for _ in range(SHAPED_LEVELS):  # what a text holds may hold texts
+    for _ in range(SHAPED_LEVELS):  # the contents of a text may contain texts
         certain: dict[Location, Candidate] = {}
         for candidate in repairable_places(state.wrongness):
             if candidate.certain:
@@ -288,7 +288,7 @@ def _shaping(leaf: LeafViolation) -> tuple[frozenset[str], tuple[Shaping, ...]]:
     """Return the types allowed at a place, and the conversions of its value to one of them."""
     types = frozenset(leaf.types) if leaf.keyword == "type" else _LISTED_TYPES if leaf.keyword in _OF_TYPE else frozenset()
     result, steps = _in_shape(leaf.value, types) if types else (None, ())
-    if not leaf.path and "text-read" not in steps[:1]:  # what stands for the whole was looked for already
+    if not leaf.path and "text-read" not in steps[:1]:  # candidates for the whole value were tried before
         return types, ()
     if "unlisted" in steps and isinstance(result, dict):  # an object with unknown keys may be an entry of a map
         keys = {_spelt(key) for key in leaf.keys}
@@ -387,7 +387,7 @@ def error_cost(schema: Json, value: Json) -> Wrongness:
             costs = [_cost(error, leaves, certain=True) for error in errors]
     except RAISED_ON_PURPOSE:
         raise
-    except BaseException:  # noqa: BLE001  -- what cannot be judged cannot be repaired
+    except BaseException:  # noqa: BLE001  -- an answer that cannot be validated cannot be repaired
         return Wrongness(0, 1, ())
     return Wrongness(*_sum(costs), tuple(leaves[:COUNTED_VIOLATIONS]))
 

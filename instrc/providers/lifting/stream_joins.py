@@ -54,7 +54,7 @@ def join_chat(pieces: list[JsonObject]) -> JsonObject:
                 continue
             index = _index(part.get("index", position))
             known = calls.get(index)
-            own = None if part.get("id") == "null" else part.get("id")  # as Mistral's library writes that there is none
+            own = None if part.get("id") == "null" else part.get("id")  # how Mistral's library expresses that there is none
             if known is None or _begins_call(known, part, own):
                 known = calls[index] = {"id": own, "type": "function", "function": {}}
                 joined.append(known)

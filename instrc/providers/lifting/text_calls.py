@@ -333,7 +333,7 @@ def named_call(value: Json) -> RawCall | None:
 
 def value_at(text: str, place: int) -> tuple[Json, int] | None:
     """Return the JSON object or list that begins at a place of a text, and where it ends."""
-    from json import JSONDecoder  # it can say where a value ends
+    from json import JSONDecoder  # it can determine where a value ends
 
     try:
         return JSONDecoder().raw_decode(text, place)

@@ -109,7 +109,7 @@ def read(seen: Survey) -> tuple[Survey, list[Loss]]:
     Raise `CompileError` with `invalid-schema` problems for an unreadable schema.
     """
     schema, losses = (seen.schema, []) if seen.modern else _normalized(seen.schema)
-    if DISCRIMINATOR in seen.words:  # what it says is said by the alternatives, which every model reads
+    if DISCRIMINATOR in seen.words:  # the alternatives, which every model reads, say the same
         definitions = schema.get("$defs") if isinstance(schema, dict) else None
         schema = spelt_out(schema, as_object(definitions) if isinstance(definitions, dict) else {}, {})
     return (seen if schema is seen.schema else survey(schema)), losses

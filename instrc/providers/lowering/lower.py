@@ -354,7 +354,7 @@ def _examples(tool: Tool, record: JsonObject, schema: Json, dialect: Dialect) ->
     if dialect.example is None:
         for example in tool.examples:
             with suppress(Inexpressible):
-                encoded(example.value, record, schema)  # a wrong one is told wherever it goes
+                encoded(example.value, record, schema)  # an invalid one is reported wherever it goes
         return None, [Loss("", "examples", None, "annotation", "have no field in the envelope of the target")]
     result: list[Json] = []
     losses: list[Loss] = []

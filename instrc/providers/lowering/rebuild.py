@@ -205,7 +205,7 @@ def _definition(key: Hashable, ref: str, target: JsonObject, context: RewriteCon
         name = unique_name(legal(word, DEFINITION_NAME, "part"), set(definitions.names.values()), DEFINITION_NAME.most)
         definitions.begin(key, name)
         body, codec = fit(target, replace(context, level=1))
-        if body is None:  # too late to say that there is no such value: the reference may be in use
+        if body is None:  # too late to declare it impossible: the reference may be in use
             variant = json_text.anything_variant(context, target, "cannot be satisfied")
             body, codec = combine(target, [variant], context)
         definitions.define(name, body, codec)

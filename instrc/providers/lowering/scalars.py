@@ -291,7 +291,7 @@ def numbers(node: JsonObject, kind: str, context: RewriteContext) -> Variant | N
             lost.append(keyword)
             continue
         rounded = kind == "integer" and keyword in _ROUNDED and isinstance(number, float)
-        value = _ROUNDED[keyword](number) if rounded else number  # xgrammar takes whole numbers only
+        value = _ROUNDED[keyword](number) if rounded else number  # xgrammar only accepts whole numbers
         if keyword in keywords:
             body[keyword] = value
             least, most = (value if keyword == "minimum" else least), (value if keyword == "maximum" else most)

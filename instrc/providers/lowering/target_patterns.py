@@ -152,7 +152,7 @@ def _letter(escape: re.Match[str]) -> str:
     if (number := escape["two"] or escape["four"]) is None:
         return escape[0]
     sign = chr(int(number, 16))
-    return sign if sign.isalpha() else escape[0]  # a digit or a sign could mean something where it stands
+    return sign if sign.isalpha() else escape[0]  # a digit or a sign could have a meaning there
 
 
 def accepts_pattern(pattern: str, kind: str, most_repeated: int | None = None) -> bool:

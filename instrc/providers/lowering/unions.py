@@ -511,7 +511,7 @@ def _or_null(variant: Variant, dialect: Dialect) -> tuple[JsonObject, Codec]:
     if codec is None:
         return _nullable(variant.body, variant.kind, dialect), None
     if isinstance(codec, RefCodec) or (isinstance(codec, TextCodec) and "null" not in (codec.kinds or ("null",))):
-        codec = replace(codec, null=True)  # it stands beside the text as itself
+        codec = replace(codec, null=True)  # it is a separate alternative next to the text
     return _nullable(variant.body, variant.kind, dialect), codec
 
 

@@ -145,7 +145,7 @@ def _opinion(name: str, engine: Callable[[Json], Matcher], schema: Json, *, bind
         return Opinion(name, binding, None, "is not installed")
     try:
         matcher = engine(schema)
-    except Exception as error:  # noqa: BLE001  -- engines raise what they like
+    except Exception as error:  # noqa: BLE001  -- engines may raise anything
         return Opinion(name, binding, accepted=False, reason=f"{type(error).__name__}: {error}"[:500])
     value = sample(schema)
     if not accepts(schema, value):

@@ -19,7 +19,7 @@ _MODULES = {"1": "instrc.runtime.interpreter.v1.interface"}
 class Interpreter(Protocol):
     """The interface of every version."""
 
-    def begin(self, plan: PinnedPlan, inputs: JsonObject) -> State: ...  # noqa: D102  -- the functions below say what each does
+    def begin(self, plan: PinnedPlan, inputs: JsonObject) -> State: ...  # noqa: D102  -- the functions below document each
     def issue(self, plan: PinnedPlan, state: State) -> list[Command]: ...  # noqa: D102  -- as above
     def pending(self, plan: PinnedPlan, state: State) -> list[Command]: ...  # noqa: D102  -- as above
     def apply(self, plan: PinnedPlan, state: State, command: str, result: Result) -> list[str]: ...  # noqa: D102  -- as above
@@ -41,7 +41,7 @@ def _interpreter_of(plan: PinnedPlan) -> Interpreter:
 
 @cache
 def _load_version(version: str) -> Interpreter:
-    from importlib import import_module  # an old version is loaded only where an old run goes on
+    from importlib import import_module  # an old version is loaded only to continue an old run
 
     return cast("Interpreter", import_module(_MODULES[version]))
 

@@ -59,7 +59,7 @@ class Anthropic(Provider):
             options["thinking"] = {"type": "disabled"}
         elif effort is not None:
             options["output_config"] = {"effort": effort}
-            if thinks_adaptively(asked.model) and asked.form != "forced":  # which is refused while a model thinks
+            if thinks_adaptively(asked.model) and asked.form != "forced":  # rejected while a model reasons
                 options["thinking"] = {"type": "adaptive"}
         if asked.form == "output":
             options["output_config"] = {**as_object(options.get("output_config", {})), "format": asked.payload}
@@ -204,7 +204,7 @@ class GigaChat(Provider):
         urls = {"base_url": base_url_from(self.url), "auth_url": base_url_from("GIGACHAT_AUTH_URL")}
         given = {name: url for name, url in urls.items() if url}
         client = library.GigaChat(credentials=key, max_retries=0, timeout=None, **given)
-        if (web := getattr(client, "_aclient", None)) is not None:  # the library takes no hooks itself
+        if (web := getattr(client, "_aclient", None)) is not None:  # the library has no hooks itself
             web.event_hooks = REPORTED
         return client
 
@@ -215,7 +215,7 @@ class GigaChat(Provider):
             "messages": asked.messages,
             "function_call": {"name": asked.name} if asked.form == "forced" else "auto",
             **{name: value for name, value in asked.options.items() if name not in asked.extra},
-            "additional_fields": {"functions": [asked.payload], **asked.extra},  # else the library drops what it does not know
+            "additional_fields": {"functions": [asked.payload], **asked.extra},  # otherwise the library drops unknown settings
         }
         answer = await client.achat(reported)
         answered: Json = answer.model_dump(mode="json", by_alias=True, exclude_none=True, warnings=False)

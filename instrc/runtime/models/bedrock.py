@@ -41,7 +41,7 @@ class Bedrock(Provider):
         region = os.environ.get("AWS_REGION")  # else boto3 looks for AWS_DEFAULT_REGION, and into its files
         try:
             client = library.client("bedrock-runtime", region, endpoint_url=base_url_from(self.url), config=config)
-        except Exception as error:  # noqa: BLE001  -- what boto3 finds in the environment and in its files
+        except Exception as error:  # noqa: BLE001  -- credentials that boto3 finds in the environment and in its files
             raise SettingsError([UnusableSetting(what="model", word=self.kind, reason=str(error).rstrip("."))]) from None
         client.meta.events.register("before-parse.bedrock-runtime", _keep_report)
         return client

@@ -20,7 +20,7 @@ _MESSAGE: Final = 600
 """Maximum characters kept of a provider's message: some return a whole page."""
 # One table for all providers: words that occur in their errors, whatever the status; the first that occurs counts.
 _WORDS: tuple[tuple[str, str, bool], ...] = (
-    ("insufficient_quota", "quota", False),  # a 429 of OpenAI that no waiting mends
+    ("insufficient_quota", "quota", False),  # a 429 of OpenAI that waiting does not fix
     ("billing_hard_limit_reached", "quota", False),
     ("billing_not_active", "quota", False),
     ("insufficient_credits", "quota", False),
@@ -119,7 +119,7 @@ def require_no_report(body: bytes) -> None:
     try:
         answer = loads(body.decode(errors="replace"))
     except (ValueError, RecursionError):
-        return  # the library says what is wrong with it
+        return  # the library explains what is wrong with it
     reply = reported_error(answer) if isinstance(answer, dict) else None
     if reply is not None and reply.failure is not None:
         raise failure_of(reply.failure, answer)
@@ -182,7 +182,7 @@ def _pause(error: Exception) -> float | None:
     ]
     if resets:
         return max(resets)
-    inside = re.search(r"retryDelay\W{1,8}([\d.]{1,12})s", str(error))  # Gemini says it in the body
+    inside = re.search(r"retryDelay\W{1,8}([\d.]{1,12})s", str(error))  # Gemini states it in the body
     return _number(inside[1]) if inside else None
 
 

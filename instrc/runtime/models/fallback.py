@@ -29,7 +29,7 @@ COOLDOWN: Final = 30.0
 SAME_MODEL: Final = 2
 """Attempts of the first model; if all are rejected or cut off, the next model is asked."""
 LONGEST_REST: Final = 86_400.0
-"""Maximum seconds for which it is skipped, whatever a provider requests."""
+"""Maximum time for which it is skipped, in seconds, whatever a provider requests."""
 _RESTS: Final = "rests (words TEXT PRIMARY KEY, until REAL)"
 
 

@@ -220,7 +220,7 @@ class Provider(ABC):
             result = context_of(error) if self.endless and "max_tokens" not in settings and self._context is None else None
             if result is None or result[0] - result[1] < LEAST_BOUND:
                 raise
-            self._context = result[0]  # our own limit was too high for it: it is asked again with what is left
+            self._context = result[0]  # our own limit was too high for it: ask again with what is left
             return await self._answer(client, request, model, target, form)
         lifted = lift_response(answer, lowering.map)
         if isinstance(answer, dict) and answer.keys().isdisjoint({self.envelope, *_INSTEAD}) and lifted.status != "failed":
@@ -280,7 +280,7 @@ class Provider(ABC):
     ) -> tuple[ProviderRequest, list[str]]:
         """Return the request, and a note on each unsupported setting, without duplicates."""
         given = cast("JsonObject", settings)
-        level = "all" if form == "words" else settings.get("words")  # nothing else says it there
+        level = "all" if form == "words" else settings.get("words")  # nothing else indicates it there
         message = message_with_words(request.message, lowering, request.sentences, level)
         wanted = self.usual | {name: given[name] for name in ("max_tokens", "temperature", "seed", "reasoning") if name in given}
         if wanted.get("reasoning") == "none" and NO_THOUGHTS in refused_forms(

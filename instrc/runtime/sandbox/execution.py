@@ -89,7 +89,7 @@ class Execution:
         try:
             snapshot = proceed()
             while not isinstance(snapshot, MontyComplete):
-                if monotonic() > until:  # what it asks for takes our time, which its own clock does not count
+                if monotonic() > until:  # its requests take our time, which its own clock does not count
                     failed = self._failed("time", self._late())
                     return self._answer or failed
                 if isinstance(snapshot, FunctionSnapshot):
@@ -99,7 +99,7 @@ class Execution:
                         return answer
                     snapshot = answer
                 else:
-                    snapshot = snapshot.resume()  # type: ignore[call-arg]  # a name that nothing is bound to
+                    snapshot = snapshot.resume()  # type: ignore[call-arg]  # an unbound name
             return self._answer or self._completed(snapshot.output)
         except MontyError as error:
             failed = self._fault(error)
@@ -196,7 +196,7 @@ def worker_session(limits: RoundLimits) -> Iterator[MontySession]:
                 "max_recursion_depth": limits.recursion,
                 "max_suspensions": _SUSPENSIONS,
             },
-            os_policy={"random_start": {"seed": 0}, "sleep": "zero"},  # code that is run again does the same again
+            os_policy={"random_start": {"seed": 0}, "sleep": "zero"},  # code that is run again behaves the same
             external_modules=modules,
             assert_message_annotations=False,  # the words of the code, as in Python
         )

@@ -11,7 +11,7 @@ from instrc.text.jsonvalue import Json
 from instrc.text.limits import INTEGER_DIGITS
 
 SANDBOX_VALUES: Final = 200_000
-"""Maximum values in a value that crosses the boundary."""
+"""Maximum number of nested values in a value passed to or from the sandbox."""
 SANDBOX_CHARACTERS: Final = 16 * 1024 * 1024
 """Maximum characters of all its texts."""
 

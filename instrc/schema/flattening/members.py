@@ -30,7 +30,7 @@ def merged_properties(state: MergeState) -> Remainder:
         if "unevaluatedProperties" in state.conjuncts[place].view:
             _read_unevaluated(state, place, said)
     if said.unevaluated:
-        said.open_extra = None  # it would have them see everything
+        said.open_extra = None  # it would make them see everything
     main, apart = _join_groups(said, state.run.options.limit)
     for item in said.lost:
         report_lost(state.run, state.conjuncts, item)
@@ -45,7 +45,7 @@ def merged_properties(state: MergeState) -> Remainder:
         state.out.pop("unevaluatedProperties", None)
     return Remainder(
         said.apart,
-        shares=True,  # one schema for further properties may then stand at many names
+        shares=True,  # one schema for additional properties may then apply to many names
         may_simplify=bool(said.unevaluated),
         may_close=bool(apart) and not main.closed,
     )
@@ -242,7 +242,7 @@ def merged_items(state: MergeState) -> Remainder:
                 kept.append((value, scope))
     prefix_terms, items_terms = join_items(parts)
     if kept:
-        items_terms = [term for term in items_terms if term[0] not in TRIVIAL]  # they would have them see everything
+        items_terms = [term for term in items_terms if term[0] not in TRIVIAL]  # they would make them see everything
     out = state.out
     if prefix_terms or "prefixItems" in state.groups:
         if "prefixItems" not in out:

@@ -149,7 +149,7 @@ def to_open(store: SchemaStore, expansion: Expansion) -> int | None:
     """Return the `id` of a branch with `unevaluated…` that may be merged, or `None` if there is none."""
     views = [conjunct.view for conjunct in expansion.conjuncts]
     for node, scope in expansion.units:
-        scope = store.below(node, scope)  # noqa: PLW2901  -- a schema with a base of its own is read in that
+        scope = store.below(node, scope)  # noqa: PLW2901  -- a schema with its own base URI is resolved against that
         view = store.view(node, scope)
         certain, possible = evaluated(store, node, scope)
         others: list[tuple[JsonObject, DynamicScope, JsonObject | None]] = [
@@ -187,7 +187,7 @@ def _keeps_properties(
 def _idle(view: JsonObject, *keywords: str) -> bool:
     """Return whether keywords about remaining members are trivial, so that they may be dropped."""
     if not BRANCHES.isdisjoint(view):
-        return False  # it may be they that look at all, or at more
+        return False  # they may be the ones that see everything, or more
     return all(view.get(keyword, True) in TRIVIAL for keyword in keywords)
 
 
@@ -315,7 +315,7 @@ class Watched:
                 _mark(store, node, scope, self.properties)
             if items and not certain.covers_items(possible):
                 _mark(store, node, scope, self.items)
-        except CompileError:  # a reference leads nowhere: if it matters, it is told elsewhere
+        except CompileError:  # a dangling reference is reported elsewhere if it matters
             self.everything = True
 
 

@@ -177,7 +177,7 @@ def holds_no_multiple(within: Range, step: Json, *, integers: bool) -> bool:
     if integers:
         divisor = 1  # an integer that is a multiple of 3/2 is one of 3
     elif divisor == 1:
-        return True  # what is no integer is no multiple of one
+        return True  # a non-integer is not a multiple of an integer
     if not -_EXACT <= within.low <= within.high <= _EXACT:
         return False
     (low, below), (high, above) = within.low.as_integer_ratio(), within.high.as_integer_ratio()

@@ -94,7 +94,7 @@ def _sequence(text: str, at: int, depth: int) -> tuple[_Part, int]:
     low, high, first, begins, ends = 0, 0.0, 0, False, False
     while at < len(text) and text[at] not in "|)":
         if text[at] == "^":
-            if high:  # nothing stands before the beginning of a text
+            if high:  # nothing precedes the start of a string
                 raise _HardError
             begins, at = True, at + 1
             continue
@@ -222,7 +222,7 @@ def without_texts(schema: Schema) -> tuple[str, ...] | None:
     """
     if own_kinds(schema) != {"string"}:
         return None
-    if isinstance(own := schema.get("pattern"), str) and own.startswith("/^"):  # nothing stands before the beginning of a text
+    if isinstance(own := schema.get("pattern"), str) and own.startswith("/^"):  # nothing precedes the start of a string
         return ("pattern",)
 
     members = [("", schema), *(("allOf", item) for item in listing(schema.get("allOf")) if isinstance(item, dict))]

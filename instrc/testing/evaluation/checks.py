@@ -185,7 +185,7 @@ def _equal(options: JsonObject, _place: CheckPlace) -> Callable[[CheckedRun, Jso
 def _schema(options: JsonObject, _place: CheckPlace) -> Callable[[CheckedRun, Json, Json], Looked]:
     schema = options.get("schema")
     if not isinstance(schema, dict | bool):
-        raise ValueError("`schema` is a JSON Schema")  # noqa: TRY004  -- told with the name of the check
+        raise ValueError("`schema` is a JSON Schema")  # noqa: TRY004  -- reported with the name of the check
     if wrong := problems_of(schema):
         raise CompileError(wrong)
 
@@ -256,7 +256,7 @@ KINDS: Mapping[str, CheckKind] = {
 def _truth(options: JsonObject, name: str) -> bool:
     value = options.get(name, False)
     if not isinstance(value, bool):
-        raise ValueError(f"`{name}` is true or false")  # noqa: TRY004  -- told with the name of the check
+        raise ValueError(f"`{name}` is true or false")  # noqa: TRY004  -- reported with the name of the check
     return value
 
 
@@ -385,7 +385,7 @@ def _made(name: str, options: Json, kinds: Mapping[str, CheckKind], place: Check
             raise ValueError(f"`{key}` says nothing to `{word}`: {hint}")
     at = options.get("at", name if kind.expects else "")
     if not isinstance(at, str):
-        raise ValueError("`at` is a path, as `label` or `decide.label`")  # noqa: TRY004  -- told with the name of the check
+        raise ValueError("`at` is a path, as `label` or `decide.label`")  # noqa: TRY004  -- reported with the name of the check
     return EvalCheck(name, kind.make(options, place), at, kind.expects)
 
 

@@ -101,7 +101,7 @@ def _made_by(path: str) -> object:
         with guarded():
             result = runpy.run_path(path).get("cases")
             if not callable(result):
-                raise TypeError("it has no function `cases`")  # noqa: TRY301  -- told below like the others
+                raise TypeError("it has no function `cases`")  # noqa: TRY301  -- reported below with the others
             return json_of([*result()])
     except Exception as error:
         at = Source(path, "").whole()

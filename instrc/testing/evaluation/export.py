@@ -54,7 +54,7 @@ def _answers(events: Iterable[Event]) -> JsonObject:
     values: dict[str, Json] = {}
     for event in events:
         if "/" in event["run"] or "id" not in event:
-            continue  # what a process below it did is the result of its activity
+            continue  # the work of a child process is the result of its activity
         command = event["id"].partition("#")[0]
         match event["event"]:
             case "asked" | "question":

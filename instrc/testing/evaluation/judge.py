@@ -59,7 +59,7 @@ JUDGE = CheckKind(_judge_check, ("judge", "model"))
 def _file_of(options: JsonObject, folder: Path) -> Path:
     said = options.get("judge")
     if not isinstance(said, str):
-        raise ValueError("`judge` is the file of a program or a vibe")  # noqa: TRY004  -- told with the name of the check
+        raise ValueError("`judge` is the file of a program or a vibe")  # noqa: TRY004  -- reported with the name of the check
     return folder / said
 
 
@@ -202,7 +202,7 @@ async def preferences(
 
 
 async def _calibrated(file: str, options: EvalOptions) -> tuple[Agreement, str]:
-    from instrc.testing.evaluation.statistics import agreement  # the extra `eval`: who only judges does without it
+    from instrc.testing.evaluation.statistics import agreement  # the extra `eval`, which is not needed for judging alone
 
     stem = Path(file).name.partition(".")[0]
     beside = [path for ending in ENDINGS if (path := Path(file).with_name(stem + ending)).is_file()]

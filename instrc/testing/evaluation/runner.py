@@ -122,7 +122,7 @@ class KeptRuns:
                 entry = as_object(loads(line))
                 self._known[str(entry["key"])] = _as_kept(msgspec.convert(entry["run"], RunFacts))
             except (ValueError, TypeError, KeyError):
-                continue  # a line that was not written whole, or by another release
+                continue  # a partially written line, or one of another release
 
     def _lines(self) -> list[bytes]:
         try:
@@ -513,7 +513,7 @@ def _span(program: str, model: str, case: EvalCase, repeat: int) -> Iterator[Cal
     if not is_on(TELEMETRY):
         yield lambda _result: None
         return
-    from opentelemetry import trace  # the extra is loaded only where it is asked for
+    from opentelemetry import trace  # the extra is loaded only on request
 
     about: dict[str, str | int | list[str]] = {"instrc.program": program, "gen_ai.request.model": model}
     about |= {"instrc.eval.case": case.id, "instrc.eval.repeat": repeat, "instrc.eval.tags": list(case.tags)}

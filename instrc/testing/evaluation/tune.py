@@ -122,7 +122,7 @@ class Subject(Struct):
             try:
                 versions[place] = self.version(form, described(form))
             except InstrcError:
-                continue  # what is left out is read elsewhere
+                continue  # the omitted part is read elsewhere
         cases = structs.replace(self.data, cases=self.data.cases[:count])
         found = dict(zip(versions, await evaluated_versions([*versions.values()], cases, self.options), strict=True))
         for place, result in found.items():
@@ -191,7 +191,7 @@ async def tuned(subject: Subject, start: PromptForm, say: Callable[[str], object
         stopped = str(error)
     comparison = None
     if best != start and held.cases:
-        subject.options.budget.requests = None  # the test was asked for beside the search
+        subject.options.budget.requests = None  # the test was requested in addition to the search
         say(f"test on {len(held.cases)} cases that were held back: {described(best)}")
         versions = [subject.version(start, "as it is"), subject.version(best, described(best))]
         before_, after = await evaluated_versions(versions, held, subject.options)

@@ -256,7 +256,7 @@ def _hand_on(machine: Machine, inner: str, block: Repeat, noted: RepeatState) ->
         return
     keys = block.hands if block.hands is not None else tuple(machine.region(inner).keys)
     shown = {key: resolve(machine, inner, Read((Segment(key, quoted=True),)), shown=True) for key in keys}
-    # a new list: the last one may stand in a command
+    # a new list, because the last one may be part of a command
     noted["shown"] = [*noted["shown"], shown][-block.keep if block.keep else None :]
 
 

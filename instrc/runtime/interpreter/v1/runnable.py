@@ -64,7 +64,7 @@ class PlanUnit(Struct):
     """Steps of a person whose `decision` no condition reads."""
     schema: Json = None
     """Schema of the answer without engine properties, with its definitions."""
-    validator: SchemaValidator = field(default_factory=lambda: SchemaValidator(True))  # noqa: FBT003  -- the schema that takes everything
+    validator: SchemaValidator = field(default_factory=lambda: SchemaValidator(True))  # noqa: FBT003  -- the schema that accepts everything
     """Validator of answers."""
     wrapped: bool = False
     """Whether the value of its single step is the member `output` of the recorded one."""
@@ -240,7 +240,7 @@ class RunnablePlan:
                         region.keys.setdefault(key, []).append(unit.index)
                     if unit.block is not None:
                         waiting += self._inside(unit, unit.block, region)
-            for unit in region.units:  # what reads a repeat with an `else` waits for both
+            for unit in region.units:  # readers of a `repeat` with an `else` wait for both
                 if isinstance(unit.block, flow.Else):
                     repeat = region.units[region.contexts[unit.block.of][0]].block
                     if isinstance(repeat, flow.Repeat) and repeat.key is not None:
