@@ -68,10 +68,7 @@ def add(
     as_json: AsJson = False,
     shape: options.ProblemFormat = Format.TEXT,
 ) -> None:
-    """Run a program on a schedule.
-
-    Its runs use the plan of today, or with --latest the one at their start.
-    """
+    """Run a program on a schedule, with the plan that it has now."""
     from instrc.engines.launch import Launcher
     from instrc.engines.prepare import prepare
     from instrc.engines.schedules import Clock
