@@ -174,7 +174,7 @@ def given_inputs(values: list[str] | None, prepared: Prepared) -> Json:
     names = [match[1] for match in named]
     if len(named) < len(values) or len({*names}) < len(names):
         known = ", ".join(f"`{name}=…`" for name in declared)
-        refuse_use(f"several inputs are given by name, each once: {known or 'this program has none'}", "--input")
+        refuse_use(f"several inputs are given by name, each once; this program has {known or 'none'}", "--input")
     return {match[1]: given_value(match[2], schema=declared[match[1]]) for match in named}
 
 
