@@ -312,7 +312,7 @@ def tuning(tasks: dict[str, Any]) -> Iterator[str]:
         "What `instrc tune` finds (60 cases to search, 100 held back; each task has two other wordings by its author):",
         "",
     ]
-    yield "| task | requests | found | held cases: before | after | difference | p | written |"
+    yield "| task | requests, test included | found | held cases: before | after | difference | p | written |"
     yield "|---" * 8 + "|"
     gains = []
     for task, each in tasks.items():
