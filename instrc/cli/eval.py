@@ -116,7 +116,7 @@ def eval_command(
 ) -> None:
     """Run programs on cases, and measure how many pass.
 
-    The cases of NAME.aug are in NAME.eval.jsonl (or .yaml) beside it, one a line:
+    The cases of NAME.aug are in NAME.eval.jsonl (or .yaml) next to it, one a line:
 
     \b
     {"id": "late", "input": "My parcel is late", "expected": {"label": "delivery"}, "tags": ["short"]}

@@ -47,7 +47,7 @@ def write_files(files: Mapping[Path, str], sources: Collection[str] = ()) -> Non
 
 
 def _stage(place: Path, data: bytes, scratch: ExitStack) -> Path:
-    """Write the new content beside its target, with the permissions of the existing file."""
+    """Write the new content next to its target, with the permissions of the existing file."""
     temporary = place.with_name(f".instrc-{os.urandom(8).hex()}.tmp")  # short, as file names may not exceed 255 bytes
     with open(temporary, "xb") as file:  # noqa: PTH123  -- "x" and bytes in one
         scratch.callback(temporary.unlink, missing_ok=True)

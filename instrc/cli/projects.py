@@ -151,7 +151,7 @@ def new_command(
 
 
 def _found_by_the_same_name(path: Path) -> list[Problem]:
-    """Return a problem for each vibe beside a new one that programs look up by the same name: `Find` beside `find`."""
+    """Return a problem for each vibe next to a new one that programs look up by the same name: `Find` next to `find`."""
     if not path.name.endswith(ENDING) or path.exists():
         return []
     name = comparison_key(path.name.removesuffix(ENDING))

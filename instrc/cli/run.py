@@ -119,7 +119,7 @@ def _check_items(items: str | None, concurrency: int | None, others: dict[str, o
 
 
 def _refuse_beside(option: str, why: str, others: dict[str, object]) -> None:
-    """Refuse options that have no effect beside another one."""
+    """Refuse options that have no effect with another one."""
     for name, value in others.items():
         if value is not None and value is not False:  # 0 is said as well
             options.refuse_use(f"{name} says nothing beside {option}: {why}")
@@ -399,7 +399,7 @@ async def _touched(alive: Path) -> None:
 
 
 async def _swept(carrier: Engine) -> None:
-    """Delete data that this project's settings no longer keep; a service beside Temporal does so itself."""
+    """Delete data that this project's settings no longer keep; a service next to Temporal does so itself."""
     from instrc.vibes.settings import read_settings
 
     service = read_settings(Path()).service

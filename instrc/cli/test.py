@@ -1,4 +1,4 @@
-"""`instrc test`: the cases beside programs."""
+"""`instrc test`: the cases next to programs."""
 
 from __future__ import annotations
 

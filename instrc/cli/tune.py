@@ -167,7 +167,7 @@ def _shown(found: Tuning, held: int) -> list[str]:
 
 
 def _write(subject: Subject, found: Tuning, model: str) -> None:
-    """Write the form beside the program."""
+    """Write the form next to the program."""
     from instrc.compiler.tuned import Tuned, digest_of
     from instrc.vibes.find_files import read_text, tuned_file
 

@@ -1,1 +1,1 @@
-"""The path of a program from text to artefacts: bind, compose, partition, emit; lint beside it."""
+"""The path of a program from text to artefacts: bind, compose, partition, emit; lint alongside."""

@@ -24,7 +24,7 @@ from instrc.vibes.roots import ENDING
 from instrc.vibes.settings import Settings
 
 FOLDER: Final = ".instrc/python"
-"""Folder of the vibes, beside the settings that name the modules."""
+"""Folder of the vibes, next to the settings that name the modules."""
 _STATE: Final = "modules.json"
 IMPORT_SECONDS: Final = 60.0
 """Time limit for importing the modules, in seconds."""

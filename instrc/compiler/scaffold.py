@@ -87,7 +87,7 @@ _FILES: Final = {
     ".pre-commit-config.yaml": "pre-commit-config.yaml",
     ".vscode/settings.json": "vscode-settings.json",
 }
-"""Files of a new project, by path, in the folder `project` beside this module: without the dots that tools look for."""
+"""Files of a new project, by path, in the folder `project` next to this module: without the dots that tools look for."""
 
 
 def project() -> dict[str, str]:

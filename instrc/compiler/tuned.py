@@ -83,7 +83,7 @@ def _toml(value: Json) -> str:
 
 
 def read_tuned(program: str, report: Report) -> Tuned | None:
-    """Return the form beside a program; `None` if it cannot be read, which is reported."""
+    """Return the form next to a program; `None` if it cannot be read, which is reported."""
     file = tuned_file(Path(program))
     try:
         table = cast("JsonObject", read_toml(read_whole(str(file)).decode()))

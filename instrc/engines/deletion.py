@@ -1,4 +1,4 @@
-"""Delete the data that a store keeps beside a run."""
+"""Delete the data that a store keeps alongside a run."""
 
 from __future__ import annotations
 

@@ -162,7 +162,7 @@ class FolderEngine(TracedEngine):
             await asyncio.to_thread(forget_beside, run, self.folder, self.folder)
 
     async def _left(self, run: str) -> None:
-        """Wait until no task here carries a run on, and its file is written: two would do everything twice."""
+        """Wait until no task here continues a run, and its file is written: two tasks would repeat each other's steps."""
         while run in self._live:
             await asyncio.wait({self._live[run][0]})
             await asyncio.sleep(0)

@@ -45,7 +45,7 @@ class MemoryPort:
         """Where results are recorded."""
         self.hold = hold
         self.final: set[str] = set()
-        """Commands that may fail the run: its operator has said so."""
+        """Commands that the operator allows to fail the run."""
         self.busy = 0
         """The number of commands, except timers, that get a result without outside help."""
         self._timing = set(self.due)
@@ -55,7 +55,7 @@ class MemoryPort:
         """Ends when there is something in `_done`."""
         self._fired: set[asyncio.Task[None]] = set()
         self.shown: set[str] = set()
-        """Questions that were asked before this process carries the run: the trace has them."""
+        """Questions asked before this process carried the run, which the trace already contains."""
 
     def start(self, command: documents.Command) -> Cancellable:
         """Start a task for a command."""

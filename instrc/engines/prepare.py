@@ -318,7 +318,7 @@ def rehearsed(plan: PinnedPlan, processes: Mapping[str, Json]) -> Activities:
 
 
 def imported(what: str, words: str, folder: Path) -> Callable[..., object]:
-    """Return the function `package.module:function` from the settings; modules beside the settings are importable."""
+    """Return the function `package.module:function` from the settings; modules next to the settings are importable."""
     module, colon, name = words.partition(":")
     try:
         if not colon or not module or not name:

@@ -1,4 +1,4 @@
-"""Runs started by the clock: schedules on a server that keeps runs, or in a database table beside the runs."""
+"""Runs started by the clock: schedules on a server that keeps runs, or in a database table next to the runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables that a service keeps beside the runs of a store; deleting a run deletes its rows too."""
+"""Tables that a service keeps alongside the runs of a store; deleting a run deletes its rows too."""
 
 from __future__ import annotations
 
@@ -295,7 +295,7 @@ def _create(engine: sa.Engine) -> None:
 
 
 def service_store(place: str | os.PathLike[str]) -> RunStore:
-    """Return the store of the tables: the database of the runs, or else a file beside them."""
+    """Return the store of the tables: the database of the runs, or else a file next to them."""
     return store_of(place) if scheme_of(place) else SqliteStore(os.fspath(place), FILE)
 
 

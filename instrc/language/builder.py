@@ -223,7 +223,7 @@ class Builder(ExpressionBuilder):
         self.version: surface.Literal | None = None
         self.comments: list[Span] = []
         self.hopeless = False
-        """Whether mending has been given up."""
+        """Whether repair has been abandoned."""
 
     def program(self) -> surface.Program:
         """Return the statements built so far."""

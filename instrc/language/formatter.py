@@ -102,7 +102,7 @@ def block_with_head(rule: str, parts: Sequence[Made]) -> Made:
 
 
 def _comments_in_blocks(parts: Sequence[Made]) -> list[Made]:
-    """Move comments beside `else` into the following block, and those beside `until` into the preceding one.
+    """Move comments next to `else` into the following block, and those next to `until` into the preceding one.
 
     So they stay near their subject, however long the blocks are.
     """

@@ -284,7 +284,7 @@ _SIGNS = {
 
 
 def chain(rule: str, parts: Sequence[Made]) -> Made:
-    """Lay out parts with separators; a comment beside a separator belongs to the following part."""
+    """Lay out parts with separators; a comment next to a separator belongs to the following part."""
     sign = _SIGNS[rule]
     items: list[Item] = []
     waiting: tuple[Comment, ...] = ()

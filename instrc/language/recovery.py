@@ -186,7 +186,7 @@ class Consequences:
         self._unbalanced: bool = False
         """Whether a mistake of this statement was about a bracket."""
         self._lines: set[int] = set()
-        """On which mistakes have been repaired."""
+        """Lines on which mistakes have been repaired."""
 
     def begin_statement(self) -> None:
         """Start a statement that no earlier mistake can affect."""
@@ -279,7 +279,7 @@ class RecoveringAutomaton:
         self.put_back: list[Token] = []
         """Tokens to read before it."""
         self.debt: int = 0
-        """Closing brackets that belong to a statement that was given up."""
+        """Closing brackets of an abandoned statement."""
         self.since: int = _CLEAR
         """Tokens of the source read since the last mistake."""
         self.last: type | None = None

@@ -1,6 +1,6 @@
 """The tables of `grammar/aug.lark`, generated once by lark and loaded by every run.
 
-Importing lark and building the tables takes longer than compiling a small program, so they are stored beside the grammar
+Importing lark and building the tables takes longer than compiling a small program, so they are stored next to the grammar
 as plain JSON, together with the grammar text that they were built from.  They are part of the package like the code: nothing
 is written while the compiler runs, nothing is unpickled, and tables of another text, or damaged ones, are rebuilt.
 

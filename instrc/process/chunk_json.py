@@ -14,7 +14,7 @@ from instrc.text.limits import PROCESS_LEVELS, ROUNDS
 Resolve: TypeAlias = Callable[[Json], JsonObject]
 """Function that resolves references at the top of a schema within the document."""
 WORDS = ("activity", "plan", "among", "fail", "after", "within", "delay", "references", "arguments")
-"""Engine properties beside a schema, in the order in which they are written."""
+"""Engine properties next to a schema, in the order in which they are written."""
 _SIGNS = frozenset({"activity", "plan", "among", "references", "arguments"})
 """Keywords that mark a schema inside a step as one with engine properties; the other names are free for authors."""
 
@@ -38,7 +38,7 @@ def read_step(key: str, written: Json, executor: flow.Executor, resolve: Resolve
 
 
 def _engine_in_slot(node: JsonObject) -> flow.EngineProperties:
-    """Return the engine keywords beside a schema inside a step; arguments only if they have the compiler's form."""
+    """Return the engine keywords next to a schema inside a step; arguments only if they have the compiler's form."""
     engine = _engine_of(node)
     arguments = node.get("arguments")
     if arguments is not None and flow.written_value(flow.value_of(arguments)) != arguments:
@@ -47,7 +47,7 @@ def _engine_in_slot(node: JsonObject) -> flow.EngineProperties:
 
 
 def _engine_of(node: JsonObject) -> flow.EngineProperties:
-    """Return the engine keywords beside the schema of a step; other keywords stay in the schema."""
+    """Return the engine keywords next to the schema of a step; other keywords stay in the schema."""
     if all(word not in node for word in WORDS):
         return flow.NO_ENGINE
     among, plan, arguments = node.get("among"), node.get("plan"), node.get("arguments")
@@ -105,7 +105,7 @@ def read_chunk(name: str, executor: flow.Executor, schema: JsonObject, definitio
 
 
 def resolved(schema: Json, document: Json) -> JsonObject:
-    """Resolve references within the document at the top of a schema; keywords beside a reference apply as well.
+    """Resolve references within the document at the top of a schema; keywords next to a reference apply as well.
 
     Raise `ValueError` with the place if the result is not an object.
     """

@@ -182,11 +182,11 @@ def map_reads(value: Value, change: Callable[[Read], Read]) -> Value:
 
 # The steps of a process, and the chunks that contain them.
 #
-# True of this form: what is for the engine stands beside a schema, not in it.
+# True of this form: what is for the engine stands next to a schema, not in it.
 
 
 class EngineProperties(msgspec.Struct, frozen=True, gc=False):
-    """Keywords beside a schema that only the engine reads."""
+    """Keywords next to a schema that only the engine reads."""
 
     references: tuple[Read, ...] = ()
     arguments: Value | None = None

@@ -267,7 +267,7 @@ class Way(NamedTuple):
     """The vertical line from a source on one side of a gutter."""
 
     gutter: int
-    """Index of the gutter: 0 at the far left for blocks, otherwise the one beside the reader's lane."""
+    """Index of the gutter: 0 at the far left for blocks, otherwise the one next to the reader's lane."""
     to_left: bool
     """Whether the readers are to the left of the gutter."""
     source: str

@@ -119,7 +119,7 @@ class Process(Struct, frozen=True):
         """Return any schema as a process, or `None` if it is not one.
 
         Raise `CompileError` as `from_json` does if the names of its contexts show that it is intended as one but is invalid:
-        beside `llmContext1`, a `robotContext1` is a context of an unknown kind.
+        next to `llmContext1`, a `robotContext1` is a context of an unknown kind.
         """
         if not isinstance(schema, dict):
             return None
@@ -335,7 +335,7 @@ class _ProcessReader(Struct):
                 return None
 
     def resolved(self, schema: Json, place: str) -> JsonObject:
-        """Resolve references within the document at the top of a schema; keywords beside one apply as well."""
+        """Resolve references within the document at the top of a schema; keywords next to one apply as well."""
         try:
             return chunk_json.resolved(schema, self.document)
         except ValueError as error:

@@ -22,7 +22,7 @@ class Spelling(Struct, frozen=True, kw_only=True):
     capitals: bool = False
     """Whether type names are upper case."""
     nullable: bool = False
-    """Whether null is only written as `nullable: true` beside another type."""
+    """Whether null is only written as `nullable: true` next to another type."""
     inputs: frozenset[str] = frozenset()
     """Types of inputs, where the root's properties replace the schema: each has a type and a description.
 
@@ -192,7 +192,7 @@ class Dialect(Struct, frozen=True, kw_only=True, dict=True):
     most_min_items: int | None = None
     """Maximum value of `minItems`."""
     counts_optional: bool = True
-    """Whether property counts are allowed beside optional declared properties."""
+    """Whether property counts are allowed next to optional declared properties."""
     described: bool = False
     """Whether each property needs a description."""
     fold: bool = False
@@ -200,13 +200,13 @@ class Dialect(Struct, frozen=True, kw_only=True, dict=True):
     described_inside: bool = True
     """Whether `described` also applies to properties below the root."""
     null_type: bool = True
-    """Whether null may be the only type; a target that marks null beside another type has no such type."""
+    """Whether null may be the only type; a target that marks null next to another type has no such type."""
     null_leaves_out: bool = False
     """Whether null may be answered for an optional property of the root, which is then omitted."""
     false_items: bool = False
     """Whether `items: false` closes a tuple."""
     typed_enums: bool = True
-    """Whether the values of an enum must match the type beside it, null included."""
+    """Whether the values of an enum must match the type next to it, null included."""
     spelling: Spelling = field(default_factory=Spelling)
     """Spelling of the finished schema."""
     engines: tuple[str, ...] = ()

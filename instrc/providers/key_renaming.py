@@ -201,7 +201,7 @@ _SPEAKING_OF_OTHERS = frozenset(
 _ELSEWHERE = frozenset({"anyOf", "oneOf", "$ref"})
 """Keywords whose alternatives define the value."""
 _UNDECIDED = frozenset({"$ref", "allOf", "if", "dependentSchemas", "const", "enum"})
-"""Keywords beside which the type is undecided: the value may be sent as a text, which allows any key."""
+"""Keywords next to which the type is undecided: the value may be sent as a text, which allows any key."""
 
 
 def undeclared_key(value: Json, schema: Json, *, levels: int | None) -> Location | None:

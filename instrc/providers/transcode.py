@@ -120,7 +120,7 @@ class Transcoder:
         self.repeated: dict[str, None] = {}
         """Keys that a list of pairs had twice; the last one counts, as in the text of an object."""
         self._read: dict[tuple[int, int], tuple[Codec, Json, Json]] = {}
-        """Objects and lists that were read as unions, with what they stand for: to try each alternative of unions in unions
+        """Objects and lists that were read as unions, with their meanings: to try each alternative of unions in unions
         would double the work at each level."""
 
         self._written: dict[tuple[int, int], tuple[Codec, Json, list[Json]]] = {}

@@ -1,1 +1,1 @@
-"""Run compiled programs; see `README.md` beside this file."""
+"""Run compiled programs; see `README.md` next to this file."""

@@ -93,7 +93,7 @@ Equip: TypeAlias = "Callable[[str, documents.PinnedPlan, RunConfig, Sink], Effec
 
 
 Keep: TypeAlias = Literal["all", "open"]
-"""Runs to keep: `open` keeps only those of a stream that wait for people, without traces."""
+"""Runs to keep: `open` keeps only streamed runs that wait for people, without traces."""
 
 
 class WorkerInfo(msgspec.Struct, frozen=True, kw_only=True):

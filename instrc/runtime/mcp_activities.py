@@ -186,7 +186,7 @@ class _Tasks(ClientExtension):
     identifier = _TASKS
 
     def claims(self) -> Sequence[ResultClaim[_Task]]:
-        """Return the claims that a call may make, beside its result."""
+        """Return the claims that a call may make, next to its result."""
         return [ResultClaim(result_type="task", model=_Task, resolve=_result_of_task)]
 
 

@@ -105,7 +105,7 @@ def without_keywords(dialect: Draft, words: frozenset[str]) -> Draft:
 _BESIDE_REF = frozenset(
     {"title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "$comment", "definitions", "$schema"}
 )
-"""Keywords kept beside an old `$ref`, which disables its siblings: annotations do not affect validity."""
+"""Keywords kept next to an old `$ref`, which disables its siblings: annotations do not affect validity."""
 _GONE_AFTER = {year: vocabulary.removed_keywords(year) for year in (4, 6, 7, 2019, 2020)}
 
 
@@ -120,7 +120,7 @@ def ignored_words(node: dict[str, Json], dialect: Draft) -> frozenset[str]:
 
 
 def silences_neighbours(node: dict[str, Json], dialect: Draft) -> bool:
-    """Return whether a schema has an old-style `$ref`, beside which no other keyword applies."""
+    """Return whether a schema has an old-style `$ref`, next to which no other keyword applies."""
     return dialect.year < 2019 and node.get("$ref").__class__ is str
 
 
@@ -206,8 +206,8 @@ _LETS_NULL_IN = vocabulary.NO_ASSERTIONS | {"nullable", "type", "enum", "const",
 def _nullable(node: dict[str, Json]) -> dict[str, Json]:
     """Interpret `nullable: true` as this schema or null.
 
-    A `type`, an `enum` and a `const` beside it are extended by null.  Where other keywords may refuse null (`anyOf`, `$ref`) and
-    there is no `type`, the schema becomes an alternative beside `null`, as in OpenAPI 3.0.0; in 3.0.3 it has no effect there.
+    A `type`, an `enum` and a `const` next to it are extended by null.  Where other keywords may refuse null (`anyOf`, `$ref`) and
+    there is no `type`, the schema becomes an alternative next to `null`, as in OpenAPI 3.0.0; in 3.0.3 it has no effect there.
     """
     rest = {key: value for key, value in node.items() if key != "nullable"}
     if node["nullable"] is not True:

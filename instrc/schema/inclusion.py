@@ -124,7 +124,7 @@ class _PartSearch:
         self.definitions = tuple(mapping(root.get("$defs")) for root in self.roots)
         self.same_definitions = equal(*self.definitions)
         self.answering = Answering(None)
-        """It remembers what it was asked of parts when it was asked of what is around them."""
+        """Caches answers about parts obtained while answering about their surroundings."""
         self.seen: dict[tuple[int, int], _Pair] = {}
         """By the `id`s of the schemas, which are kept alive."""
 

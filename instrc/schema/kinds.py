@@ -88,7 +88,7 @@ class EqualityKeys:
         self._known: dict[int, tuple[Json, object]] = {}
         """Keys by the `id` of the value, which is kept alive."""
         self._numbers: dict[object, tuple[str, int]] = {}
-        """What stands for a list or an object, by what it holds."""
+        """Names and numbers of lists and objects, by their contents."""
 
     def __call__(self, value: Json) -> object:
         """Return the key of a value."""

@@ -259,7 +259,7 @@ def fit_listed_values(out: Schema, path: Location) -> tuple[Note, ...]:
 
 
 def _lists_items(values: list[Json], names: tuple[str, ...]) -> bool:
-    """Return whether values beside `array` belong to its items: none of them, except `null`, has an allowed type."""
+    """Return whether values next to `array` belong to its items: none of them, except `null`, has an allowed type."""
     given = [value for value in values if value is not None]
     return bool(given) and (len(given) == len(values) or "null" in names) and not any(has_type(value, names) for value in given)
 

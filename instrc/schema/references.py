@@ -64,7 +64,7 @@ class Index:
         self.needs_flattening: set[int] = set()
         """`id`s of schemas that have something to change at or below them."""
         self.aliased: bool = False
-        """Whether one object stands at several places of the input."""
+        """Whether an object occurs at several places of the input."""
         self.to_fold: bool = False
         """Whether some schema has something to resolve or fold."""
         self.unevaluated: bool = False
@@ -407,7 +407,7 @@ class SchemaStore(Located):
         return result
 
     def _note_alternative(self, view: dict[str, Json]) -> None:
-        """Record the schema that `nullable` moved to an alternative beside null, which is new and not yet indexed."""
+        """Record the schema that `nullable` moved to an alternative next to null, which is new and not yet indexed."""
         branches = view.get("anyOf")
         made = branches[0] if branches.__class__ is list and len(branches) == 2 else None
         if made.__class__ is dict and id(made) not in self.indexed:

@@ -17,7 +17,7 @@ from instrc.text.arguments import excerpt, takes_plain_values, texts
 from instrc.text.jsonvalue import Json, JsonArray, JsonObject, require_tree
 
 ENGINE = ("references", "arguments", "activity", "when", "each")
-"""Keywords beside a schema that only the engine reads, in the order in which they are written."""
+"""Keywords next to a schema that only the engine reads, in the order in which they are written."""
 KINDS = frozenset({"all", "engine", "metrics", "thoughts", *ENGINE})
 """What `strip` can remove: `thoughts` are properties that begin with `_`, `metrics` with `$`.
 

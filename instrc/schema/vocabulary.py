@@ -186,7 +186,7 @@ NO_ASSERTIONS: Final = ANNOTATIONS | IDENTIFIERS
 """Keywords that never make an instance invalid."""
 COUNTS: Final = _names(lambda row: row.shape == "count")
 FOLLOWERS: Final = _names(lambda row: row.leader != "")
-"""Keywords that have a meaning only beside their leader."""
+"""Keywords that have a meaning only next to their leader."""
 SPEAKS_OF: Final[dict[str, frozenset[str]]] = {row.name: row.speaks_of for row in _ROWS if row.speaks_of}
 """Types to which a keyword applies; every instance of another type satisfies it."""
 BY_TYPE: Final[dict[str, frozenset[str]]] = {
@@ -206,7 +206,7 @@ def is_extension(word: str) -> bool:
 APPROVAL = ("x-approvers", "x-needed", "x-veto", "x-not", "x-claim", "x-links")
 """Keywords of a person's step that say who approves; `instrc serve` counts answers by them."""
 WORDINGS = "x-wordings"
-"""Alternative texts beside a description that `instrc tune` may choose; the model does not see them."""
+"""Alternative texts next to a description that `instrc tune` may choose; the model does not see them."""
 TEMPERATURE = "x-temperature"
 """Keyword that sets the sampling temperature of a model's step; the engine reads it, and the model does not see it."""
 

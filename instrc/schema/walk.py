@@ -219,7 +219,7 @@ def all_items(schema: dict[str, Json]) -> list[Json]:
 
 
 def conjuncts(schema: Json, definitions: Mapping[str, Json]) -> Iterator[dict[str, Json]]:
-    """Yield a schema and those that apply beside it: its reference among `definitions`, and its `allOf`; without duplicates."""
+    """Yield a schema and those that apply next to it: its reference among `definitions`, and its `allOf`; without duplicates."""
     return reached([schema], lambda part: [definitions.get(definition_named_by(part)), *reversed(listing(part.get("allOf")))])
 
 

@@ -75,7 +75,7 @@ _STATES: Final[dict[str, pb.TaskState]] = {
 
 
 def parts_of(value: Json, question: str | None = None) -> list[pb.Part]:
-    """Return a value as parts: its exact JSON as text, and data beside it if protobuf can represent that."""
+    """Return a value as parts: its exact JSON as text, and data next to it if protobuf can represent that."""
     metadata = None if question is None else struct_pb2.Struct(fields={"question": struct_pb2.Value(string_value=question)})
     made = [pb.Part(text=dumps(value, indent=False), media_type=EXACT, metadata=metadata)]
     try:
@@ -86,7 +86,7 @@ def parts_of(value: Json, question: str | None = None) -> list[pb.Part]:
 
 
 def given_in(parts: Iterable[pb.Part]) -> tuple[bool, Json, str]:
-    """Return whether parts contain JSON, that JSON, and the plain text beside it; exact JSON takes precedence over data.
+    """Return whether parts contain JSON, that JSON, and the plain text next to it; exact JSON takes precedence over data.
 
     Raise `ContentTypeNotSupportedError` for files, `InvalidParamsError` for a part that is not JSON.
     """

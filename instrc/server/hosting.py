@@ -99,7 +99,7 @@ def launchers_of(programs: Iterable[Prepared], model: str | None, rehearse: Rehe
 
 
 def service_at(launchers: dict[str, Launcher], engine: Engine, place: str | None, hub: Hub) -> RunService:
-    """Return the service of programs, with its records beside the runs."""
+    """Return the service of programs, with its records next to the runs."""
     settings = read_settings(Path()).service
     return RunService(launchers, engine, Records(place), settings=settings, hub=hub, secrets=secrets_given())
 
@@ -173,7 +173,7 @@ def idle_settings(service: RunService) -> list[str]:
 
 
 def exposed(service: RunService, *, known_callers: bool) -> list[str]:
-    """Return a warning for files that other users can read, and for a secret stored beside the data."""
+    """Return a warning for files that other users can read, and for a secret stored next to the data."""
     found, database = [], service.records.engine.url.database
     if service.records.engine.dialect.name == "sqlite" and database is not None:
         file = Path(database)

@@ -1,4 +1,4 @@
-"""Records of a service beside the run table: claims and votes, keys, and an audit log."""
+"""Records of a service next to the run table: claims and votes, keys, and an audit log."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class QuestionPeople(Struct, frozen=True):
 
 
 class Records(RunTable):
-    """The tables of a service, in the database of the runs, or else in a file beside them; `None` until opened."""
+    """The tables of a service, in the database of the runs, or else in a file next to them; `None` until opened."""
 
     def __init__(self, place: str | None) -> None:
         self._folder = mkdtemp(prefix="instrc-") if place is None else None

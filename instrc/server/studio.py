@@ -1,4 +1,4 @@
-"""The studio: a local page with an editor for one project and the output of commands beside it."""
+"""The studio: a local page with an editor for one project and the output of commands next to it."""
 
 from __future__ import annotations
 

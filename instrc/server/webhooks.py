@@ -126,7 +126,7 @@ _AT_ONCE: Final = 4
 _LEASE: Final = 60.0
 """Seconds for which one process owns a message; if that process ends, another one sends it afterwards."""
 PATIENCE: Final = 3 * 86400.0
-"""Seconds after which delivery of a message is given up."""
+"""Seconds after which delivery of a message is abandoned."""
 
 
 class Webhooks:

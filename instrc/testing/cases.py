@@ -1,4 +1,4 @@
-"""Cases beside a program: single answers, and whole runs with scripted answers."""
+"""Cases next to a program: single answers, and whole runs with scripted answers."""
 
 from __future__ import annotations
 

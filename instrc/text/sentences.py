@@ -60,7 +60,7 @@ _PLACEHOLDER = r"\{\w+\}"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sentences:
-    """The sentences that a model reads beside data and schemas; `{…}` in a sentence is a placeholder."""
+    """The sentences that a model reads next to data and schemas; `{…}` in a sentence is a placeholder."""
 
     hint: str = "Use {paths}."
     """Sentence in a step's description that lists what the step reads."""

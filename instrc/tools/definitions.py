@@ -37,7 +37,7 @@ RESULTS: Final = ("outputSchema", "output_schema", "response", "responseJsonSche
 _OF_A_FUNCTION = frozenset({*NAMES, *RESULTS, "title", "description", "strict", "type", "required", "annotations", "_meta"})
 """Members that mark a named object as a function even without parameters."""
 _NOT_BESIDE_A_SCHEMA = JSON_SCHEMA - {"title", "description", "type", "examples", "deprecated"}
-"""Keywords that never occur beside the schema of a tool."""
+"""Keywords that never occur next to the schema of a tool."""
 CARRIED_OUT_BY_THE_CALLER: Final = frozenset({"function", "custom", "object", "json_schema"})
 """Values of a tool's `type` for which the caller, not the provider, carries it out."""
 OBJECTS_BESIDE_THE_SCHEMA: Final = frozenset(

@@ -26,7 +26,7 @@ class ListFormat(Struct, frozen=True, kw_only=True):
     demanded: str | None = None
     """Member that must hold the schema; `None` if a tool without a schema takes no arguments."""
     holders: frozenset[str] = frozenset()
-    """Members allowed beside a list of tools without a note: the rest of a request or of a data set."""
+    """Members allowed next to a list of tools without a note: the rest of a request or of a data set."""
 
 
 def functions(given: Given, kind: ListFormat) -> Iterator[ImportedTool]:

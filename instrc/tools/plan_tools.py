@@ -81,7 +81,7 @@ class PlanTool:
         self._output: Json = given.get("output", {})
         bound = given.get("bound")
         self.bound: frozenset[str] = frozenset(bound) if bound.__class__ is dict else frozenset()
-        """Arguments that the program gives."""
+        """Arguments that the program provides."""
         self._validators: dict[str, ArgumentValidator] = {}
 
     @cached_property

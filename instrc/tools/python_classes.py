@@ -165,7 +165,7 @@ class Parts:
         """Create an empty collection."""
         self.found: dict[str, Json] = {}
         self._shared: dict[str, str] = {}
-        """The classes of definitions, by what they say with all that they refer to."""
+        """Classes of definitions, by their contents including everything they refer to."""
 
     def take(self, name: str, schema: Json, suffix: str = "") -> str:
         """Add a document, its definitions and its steps; return the name of its class."""

@@ -52,7 +52,7 @@ class Given:
     """A value with spans: JSON text, JSON Lines, or a Python value, which has no spans."""
 
     neighbours: Neighbours | None = None
-    """Reader of files beside the source; `None` if there are none."""
+    """Reader of files next to the source; `None` if there are none."""
 
     def __init__(self, value: Json, source: Source | None = None, lines: Sequence[tuple[int, str]] | None = None) -> None:
         self.value = value
@@ -90,7 +90,7 @@ class Given:
 
 
 class Neighbours(Protocol):
-    """The files beside a source."""
+    """The files next to a source."""
 
     def given(self, name: str) -> Given:
         """Return the content of a file; raise `CompileError` if it cannot be read."""

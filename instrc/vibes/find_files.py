@@ -89,7 +89,7 @@ def _reason(error: OSError | ValueError) -> str:
 
 
 def _nearest(path: str, error: OSError | ValueError) -> tuple[str, ...]:
-    """Return similarly named files of the same kind beside a missing one, or none if the folder is very large."""
+    """Return similarly named files of the same kind next to a missing one, or none if the folder is very large."""
     if not isinstance(error, FileNotFoundError):
         return ()
     from instrc.problems.suggest import nearest  # only needed if something is wrong

@@ -65,7 +65,7 @@ class ProjectContext:
                 for folder in missing
             )
         self._settings: dict[str, Settings] = {}
-        """By folder, as all names of files below: a `Path` takes as long to make and to look up as a file to open."""
+        """Settings by folder name, a string because creating and looking up a `Path` is as slow as opening a file."""
         self._near: dict[tuple[str | None, bool], Registry] = {}
         """Registries by what they depend on: the folder of a source, and whether its name may be in a folder of vibes."""
         self._registries: dict[tuple[tuple[Path, ...], tuple[Path, ...], int, Path | None], Registry] = {}
@@ -109,7 +109,7 @@ class ProjectContext:
         return self._registries[key]
 
     def lock_place(self, source: Path | None) -> Path:
-        """Return the path of a source file's lock: beside the settings of its project, or else in the working folder."""
+        """Return the path of a source file's lock: next to the settings of its project, or else in the working folder."""
         from instrc.vibes.lock import NAME  # as below
 
         file = self.settings(source).file

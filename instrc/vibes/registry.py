@@ -93,7 +93,7 @@ class Registry:
         self._by_uri: dict[str, Vibe] = {}
         self._by_file: dict[str, Vibe] = {}
         self._opened: dict[str, Vibe] = {}
-        """Vibes given by path, by the reference they go by: one outside the roots has a place, but is not found."""
+        """Vibes passed by path, by reference: one outside the roots has a place, but is not found by name."""
         self._folders: dict[str, str] = {}
         """Resolved, by folder as written, each up to the names of files in it."""
         self._names: tuple[str, ...] | None = None

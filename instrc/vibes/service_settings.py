@@ -83,7 +83,7 @@ class OidcSettings(Struct, frozen=True):
     issuer: Annotated[str, TEXT]
     audience: Annotated[str, TEXT]
     jwks: Annotated[str, TEXT]
-    """URL of its keys, or a file beside the settings."""
+    """URL of its keys, or a file next to the settings."""
     groups: Annotated[str, TEXT] = "groups"
     """Claim that lists groups."""
     name: Annotated[str, TEXT] = "sub"

@@ -72,7 +72,7 @@ def dissolve(ev: Evaluation, written: Field, number: int, brackets: Brackets, co
 
 
 def slot_of(ev: Evaluation, written: Field, block: ir.StepObject, value: BoundValue | None = None) -> ir.Slot:
-    """Return a slot filled with an object of steps; `value` is that of an object, which may read values beside them."""
+    """Return a slot filled with an object of steps; `value` is that of an object, which may read values next to them."""
     inside = set(step_numbers(block.units))
     beside = [] if value is None else [path for path in paths_read(value) if path.origin not in inside]
     reads = tuple(dict.fromkeys((*beside, *braces.outside_reads(ev.steps, block))))

@@ -194,7 +194,7 @@ def _described(
 
 
 def _arguments(ev: Evaluation, called: ir.Instruction, schema: Json, at: Span, context: EvaluationContext) -> dict[str, Json]:
-    """Return the schema of an activity's arguments: that of its preparation, its own beside `output`, or an open one."""
+    """Return the schema of an activity's arguments: that of its preparation, its own next to `output`, or an open one."""
     if context.scope.program.instructions.named(called.base_name):
         preparation = find_instruction(ev, Name(called.base_name, at), context.scope)
         if isinstance(preparation, ir.Instruction) and preparation.kind == "model":

@@ -112,7 +112,7 @@ class Evaluation:
         self.labels: dict[tuple[int, str], Span] = {}
         """Where the arguments of steps of the server are named."""
         self.passed: list[TypedArgument] = []
-        """What inputs of called programs and tools of plans are given."""
+        """Values passed to inputs of called programs and tools of plans."""
         self.calls: dict[Source, Span] = {}
         """The call that each program was read for."""
         self.read: set[str] = set()
@@ -132,7 +132,7 @@ class Evaluation:
         self._open: list[_Name] = []
         """Locals whose expressions are being read, outermost first."""
         self._piped: BoundValue | None = None
-        """What is piped to where the innermost of them stands."""
+        """Value piped into the innermost of them."""
         self._depends = False
         """Its value depends on that."""
 

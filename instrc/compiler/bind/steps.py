@@ -455,7 +455,7 @@ class BlockPlaces:
         self.moved: dict[int, int] = {}
         """Blocks that equal one further out than they were evaluated, by the label of their place: the label of its region."""
         self.name_anything = False
-        """Whether a block was met that gives names."""
+        """Whether a block that defines names was found."""
         self._regions = regions
         self._identities = identities
         self._foreseen = foreseen

@@ -138,7 +138,7 @@ class _Composer:
 
 
 def bound_loops(schema: Json) -> Json:
-    """Return a schema in which each `_iteration` beside a `_continue` has a `maximum`, or the same object if none lacks one."""
+    """Return a schema in which each `_iteration` next to a `_continue` has a `maximum`, or the same object if none lacks one."""
     if not isinstance(schema, dict):
         return schema
     properties = schema.get("properties")

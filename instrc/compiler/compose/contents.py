@@ -468,7 +468,7 @@ class ContentSchema:
         return schema
 
     def warn_of_idle(self, schema: Json, annotation: Json, at: Span) -> None:
-        """Report keywords for other types beside an object, which have no effect."""
+        """Report keywords for other types next to an object, which have no effect."""
         if not isinstance(schema, dict) or not isinstance(annotation, dict) or schema.get("type") != "object":
             return
         for keyword in annotation:

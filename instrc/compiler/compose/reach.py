@@ -272,9 +272,9 @@ def _reason(value: Json, taken: Json) -> str:
 def check_inputs(flat: ir.FlatGraph, report: Report) -> None:
     """Report calls of activities without a required input, or with an unknown one.
 
-    The inputs of an activity are listed beside its `output`.  A label needs no property, so another name is an error only
+    The inputs of an activity are listed next to its `output`.  A label needs no property, so another name is an error only
     if the schema excludes it, and a warning if it resembles a missing input.  An unnamed argument may
-    provide any input, so none is missing beside it.
+    provide any input, so none is missing next to it.
     """
     for step in flat.graph.awaited():
         if step.executor != "server" or not step.output or not step.arguments:

@@ -245,7 +245,7 @@ class StepSchemas:
         return self.engines.beside(dict(made) if made is schema else made, step, references, item)
 
     def _answer(self, step: ir.Step, item: int | None) -> Json:
-        """Return the schema at the place where the server gives the `output` of a step whose inputs are there already."""
+        """Return the schema for the place where the server writes the `output` of a step whose inputs already exist."""
         key = suffixed(self.plan.keys[step.number], item)
         made = answer_of(self.plan.flat.schemas[step.number])
         own = self._as_local_part(made, key, refers=step.number in self.plan.flat.referring)
@@ -318,7 +318,7 @@ class StepSchemas:
         return made.schema([each for each in block.annotations if closes(each)], block.span)
 
     def _reading(self, schema: Json, reads: tuple[ir.Path, ...], step: int) -> Json:
-        """Return the schema of a slot beside several steps, with the paths it reads."""
+        """Return the schema of a slot next to several steps, with the paths it reads."""
         if not isinstance(schema, dict):
             return schema
         told, room = self.hints.told(reads, step, None), self.hints.room(schema)
@@ -382,7 +382,7 @@ def _rebuilt(above: list[JsonObject], names: tuple[str, ...], made: Json) -> Jso
 
 
 def beside_property(schema: Json, names: tuple[str, ...], said: EngineProperties) -> Json:
-    """Write engine keywords beside the schema of the property at the end of a path of names.
+    """Write engine keywords next to the schema of the property at the end of a path of names.
 
     The property has a schema of its own: it was composed of that of the step and of the content of its slots.
     """
@@ -432,7 +432,7 @@ class EngineWriter:
         self.paths = paths
 
     def beside(self, schema: JsonObject, step: ir.Step, references: list[str], item: int | None) -> JsonObject:
-        """Write the engine keywords beside the schema of a step, and return that; `references` are the paths it reads."""
+        """Write the engine keywords next to the schema of a step, and return that; `references` are the paths it reads."""
         arguments = written_value(self.paths.arguments(step.arguments, item, step.number)) if step.arguments else None
         plan: JsonObject | None = None
         if step.activity == RUN_PLAN and step.executor != "model":
@@ -450,7 +450,7 @@ class EngineWriter:
         return add_words(schema, engine, references, arguments)
 
     def with_choices(self, number: int, schema: JsonObject, item: int | None) -> JsonObject:
-        """Write beside each property that is filled by choice where the choices come from."""
+        """Write the source of the choices next to each property that is filled by choice."""
         for names, engine in choices_of(self.graph.steps[number].content):
             if isinstance(engine, ir.Planned):
                 said = EngineProperties(plan=self._plan(engine.tools, item))
@@ -505,7 +505,7 @@ class Hints:
         return tuple([self._told(path, step, item, labels) for path in self.paths.ordered(reads, item, labels)])
 
     def _labels(self, step: int, item: int | None) -> dict[tuple[str, ...], str]:
-        """Return how a step is given values under other names than their paths end in, by path."""
+        """Return the names under which a step receives values, by path, where they differ from the ends of the paths."""
         found: dict[tuple[str, ...], list[str]] = {}
         for each in self.graph.steps[step].arguments:
             if each.label is not None and isinstance(each.value, ir.Path):

@@ -205,7 +205,7 @@ def _reason(message: str) -> str:
 
 _PROMPT = re.compile(r"prompt(?:_item\d+)?")
 _OPEN = frozenset({"allOf", "anyOf", "oneOf", "$ref", "additionalProperties", "patternProperties", "if", "items", "prefixItems"})
-"""Keywords beside which a value may have members other than its properties."""
+"""Keywords next to which a value may have members other than its properties."""
 
 
 class ProcessFault(NamedTuple):
@@ -249,7 +249,7 @@ class _Scope:
         """Schemas by name, `True` where there is none."""
         self.numbers: dict[str, int] = {name: number for number, name in enumerate(known)}
         self.expected: dict[str, Location] = {}
-        """Where that stands which comes later."""
+        """Place of the later step."""
         self.around = around
         self.known_around = len(around.known) if around is not None else 0
         self.offers: NearestNames = (

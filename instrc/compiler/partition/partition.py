@@ -333,7 +333,7 @@ def report_deadlines(graph: ir.Graph, report: Report) -> None:
 
 
 def report_members(graph: ir.Graph, report: Report) -> None:
-    """Warn of members that an export without an engine is to give: only a process takes them out of an answer."""
+    """Warn of member paths in an export without an engine: only a process extracts members from an answer."""
     places = {reached.path: reached.span for reached in graph.accesses}
     for path in [] if graph.value is None else ir.reading_paths(graph.value):
         if path.tail and isinstance(path.origin, int):

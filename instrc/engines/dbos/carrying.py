@@ -365,7 +365,7 @@ class Claims:
         return begun
 
     async def carried_by(self, run: str, task: asyncio.Task[Outcome | None]) -> Live:
-        """Note the task that carries a run, and end an earlier one: DBOS records the results of the latest alone."""
+        """Record the task that carries a run, and end an earlier one: DBOS records only the results of the latest."""
         live = self.live.get(run)
         if live is None or live.over or (live.task is not None and live.task.done()):
             live = self.live[run] = Live()

@@ -85,7 +85,7 @@ class DurableEngine(TracedEngine):
         self.starts_by_queue: bool = self._fronts or (self.location.is_local and bool(self.worker.slots))
         """Whether `start` returns as soon as a run is in the queue, and does not wait for what it does."""
         self._shares: bool = self._fronts
-        """Whether it works beside other workers of the store."""
+        """Whether it works alongside other workers of the store."""
         self._served: tuple[float, set[str | None]] = (-_LOOK, set())
         """The projects that living workers serve, and when that was asked."""
         self._gate = threading.RLock()
@@ -102,7 +102,7 @@ class DurableEngine(TracedEngine):
         self._table, self._opening = table, opening
 
     def table(self) -> RunTable:
-        """Return the run table: in the database of the runs, or in a file beside them."""
+        """Return the run table: in the database of the runs, or in a file next to them."""
         with self._gate:
             if self._table is None:
                 with store.trouble(self.location):

@@ -1,4 +1,4 @@
-"""Schedules of a store: a table beside the messages. A tick starts a run whose id contains its time, so it starts once."""
+"""Schedules of a store: a table next to the messages. A tick starts a run whose id contains its time, so it starts once."""
 
 from __future__ import annotations
 

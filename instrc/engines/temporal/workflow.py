@@ -91,7 +91,7 @@ class TemporalPort:
         """Journals of failed children, which a retry continues."""
         self._hold = Hold(launch["plan"], self.state) if holds(launch) else None
         self._final: set[str] = set()
-        """Commands that may fail the run: its operator has said so."""
+        """Commands that the operator allows to fail the run."""
         self._waiting: dict[str, _TemporalWork] = {}
         """Commands that hold the run."""
         self.children: dict[str, str] = {}

@@ -255,7 +255,7 @@ def _is_named_call(answer: Json, names: frozenset[str]) -> bool:
 
 
 def _langchain(answer: JsonObject) -> RawReply | None:
-    """Read an `AIMessage` of LangChain, alone or beside its parsed value."""
+    """Read an `AIMessage` of LangChain, alone or next to its parsed value."""
     if answer.keys() == {"raw", "parsed", "parsing_error"} and isinstance(raw := answer["raw"], dict):
         answer = raw  # `with_structured_output(…, include_raw=True)`
     if all(answer.get("type") != kind for kind in ("ai", "AIMessageChunk")) or "content" not in answer:

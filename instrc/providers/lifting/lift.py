@@ -145,7 +145,7 @@ class Lifted:
     truncated: bool = False
     """Whether the answer was cut off by the length limit."""
     text: str | None = None
-    """Text beside the calls."""
+    """Text next to the calls."""
     malformed: str | None = None
     """The provider's reason for a call that it could not parse."""
     failure: str | None = None
@@ -289,7 +289,7 @@ def lift(answer: object, map: object) -> Lifted:  # noqa: A002  -- the word for 
     a null for an optional property, JSON inside a text, a listed word or a key in another case, a value in
     place of a list of one, another spelling of a tool's name, text that is JSON apart from minor errors
     (`instrc.providers.lifting.repair`).
-    The original name of a renamed key is accepted too; beside the sent name it is dropped.
+    The original name of a renamed key is accepted too; next to the sent name it is dropped.
     If an answer could be arguments or an envelope, both readings are tried; if that does not decide, it is `ambiguous`.
     """
     records = records_in(map)

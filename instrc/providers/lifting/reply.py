@@ -68,7 +68,7 @@ class RawReply(Struct, frozen=True):
     result: bool = False
     """Whether it is the result of an MCP tool rather than a call."""
     thoughts: str = ""
-    """Thoughts beside an empty text: some servers put the whole answer there."""
+    """Thoughts next to an empty text: some servers put the whole answer there."""
 
     def __or__(self, other: RawReply) -> RawReply:
         """Return the content of both: calls and texts of this one first, the first value where only one is possible."""

@@ -35,7 +35,7 @@ LossKind = Literal["unenforced", "part", "narrowed", "convention", "annotation",
 """`unenforced`: the target allows what the schema forbids; the description mentions it and `lift` checks it.
 `part`: a constraint inside an unenforced keyword or schema.
 `narrowed`: some allowed values cannot be written.  `convention`: likewise, for values that are not intended:
-undeclared properties that the object does not mention, null beside a default of null.
+undeclared properties that the object does not mention, null next to a default of null.
 `annotation`: a keyword without force moved into the description or omitted, or a name sent in another spelling.
 `repaired`: a mistake read as its most likely meaning, which differs from the written one.
 `order`: the order of answers is not preserved.
@@ -144,7 +144,7 @@ def legal(name: str, rule: NameRule, fallback: str = _FALLBACK) -> str:
 
 
 def _legal_spelling(name: str, rule: NameRule) -> str:
-    """Write a name with the signs that a rule allows behind the first, those of the other case where only they are."""
+    """Write a name with the characters that a rule allows after the first, changing case where only the other is allowed."""
 
     def sign(refused: re.Match[str]) -> str:
         other = refused.group().swapcase()
@@ -284,7 +284,7 @@ def taking_anything(variants: Iterable[Variant]) -> Variant | None:
 
 
 def without_needless(variants: Sequence[Variant]) -> list[Variant]:
-    """Remove integers beside unrestricted numbers, and strings beside unrestricted strings."""
+    """Remove integers next to unrestricted numbers, and strings next to unrestricted strings."""
     result = list(variants)
     bare = {variant.kind for variant in result if variant.bare}
     if "number" in bare:
@@ -688,7 +688,7 @@ class Built(Struct, frozen=True, eq=False, gc=False):
     back: Mapping[str, str] = MappingProxyType({})
     """Original property names by sent name, where they differ."""
     given_up: tuple[Loss, ...] = ()
-    """What is given up to stay within the budgets of the target."""
+    """What is dropped to stay within the budgets of the target."""
     strict: bool = True
     """Whether it uses the strict envelope of the target."""
     problems: tuple[BudgetExceeded, ...] = ()

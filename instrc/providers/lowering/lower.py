@@ -208,7 +208,7 @@ def _options_apart(tool: Tool, dialect: Dialect) -> tuple[Tool, JsonObject]:
 
 
 def _with_options(envelope: Json, payload: Json, options: JsonObject) -> Json:
-    """Return a payload with options beside the tool's name; existing members of the envelope are kept."""
+    """Return a payload with options next to the tool's name; existing members of the envelope are kept."""
     if not isinstance(payload, dict) or not isinstance(envelope, dict):
         return payload
     if "@name" in envelope.values():
@@ -242,7 +242,7 @@ class Written(Struct, frozen=True, eq=False, gc=False):
 
 
 def write(built: Built, flat: Json, tool: Tool, name: str, dialect: Dialect) -> Written:
-    """Put a schema into the envelope, the non-strict one if strictness is given up; `name` is the sent name."""
+    """Put a schema into the envelope, the non-strict one if strictness is dropped; `name` is the sent name."""
     if not built.strict:
         dialect = structs.replace(dialect, envelope=dialect.plain)
     said, schema = _with_description(built, flat, tool, dialect)

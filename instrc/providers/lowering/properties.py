@@ -59,7 +59,7 @@ class Holder(Struct, frozen=True, eq=False, gc=False):
     leaky: bool
     """Whether an answer may hold undeclared properties."""
     optional: _Absence | None
-    """How absence of a property of a plain type is expressed; `None` if null beside its type does not express it."""
+    """How absence of a property of a plain type is expressed; `None` if null next to its type does not express it."""
 
 
 _ALWAYS = _Absence((), asked=True)

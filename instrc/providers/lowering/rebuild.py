@@ -168,7 +168,7 @@ PAYLOAD_DEFINITIONS: Final = 500
 
 
 def references(node: JsonObject, context: RewriteContext) -> list[Variant]:
-    """Return the variants of a reference's target and of the keywords beside it."""
+    """Return the variants of a reference's target and of the keywords next to it."""
     ref = as_text(node["$ref"])
     target = context.target(ref)
     siblings: JsonObject = {

@@ -23,7 +23,7 @@ def split_repetitions(pattern: str, most: int) -> str:
         return pattern
     out: list[str] = []
     groups: list[int] = []
-    """Where the groups that are open begin in what is written."""
+    """Starts of the open groups in the output."""
     atom = place = 0
     while place < len(pattern):
         repeats = REPEATS.match(pattern, place)
@@ -227,7 +227,7 @@ def _anchors_stand_outside(read: Sequence[str]) -> bool:
 def _only_first(read: Sequence[str], anchor: str) -> bool:
     """Return whether an anchor occurs only at the beginning of alternatives, and in no repeated group."""
     groups: list[tuple[bool, bool]] = []
-    """Of each open group: whether it begins with nothing before it, and whether an anchor was met before it."""
+    """For each open group, whether nothing precedes it, and whether an anchor precedes it."""
     first, begins, met = True, True, False
     for piece, after in zip(read, [*read[1:], ""], strict=False):
         if piece == anchor:

@@ -68,7 +68,7 @@ _NOT_BESIDE = frozenset({"anyOf", "not", "if", "then", "else"}) | NO_ASSERTIONS
 
 
 def branches(node: JsonObject, context: RewriteContext) -> list[Variant]:
-    """Return the variants of all branches of `anyOf` or `oneOf`, each with the keywords beside it.
+    """Return the variants of all branches of `anyOf` or `oneOf`, each with the keywords next to it.
 
     Other unions in the sibling `allOf` multiply them: those that would produce too many are recorded as lost.
     """

@@ -52,7 +52,7 @@ def issue(plan: PinnedPlan, state: State) -> list[Command]:
 
 
 def pending(plan: PinnedPlan, state: State) -> list[Command]:
-    """Return the issued, unanswered commands, for an engine that takes a run over."""
+    """Return the issued, unanswered commands, for an engine that takes over a run."""
     return _interpreter_of(plan).pending(plan, state)
 
 

@@ -115,6 +115,6 @@ _STATUS: Final[Mapping[str, int]] = {
 
 
 def _keep_report(response_dict: Mapping[str, Any], **_: object) -> None:  # botocore has no type for it
-    """Raise the error that an answer reports: the library drops what it does not know."""
+    """Raise the error that an answer reports: the library drops unknown members."""
     if response_dict["status_code"] < HTTPStatus.BAD_REQUEST and isinstance(body := response_dict["body"], bytes):  # no stream
         require_no_report(body)

@@ -44,7 +44,7 @@ def cost_of(prices: Prices, model: str | None, usage: Mapping[str, int]) -> floa
 
 
 BYTES: Final = 3
-"""Conservative number of bytes per token of what is sent."""
+"""Conservative number of bytes per token sent."""
 
 
 def estimate_of(prices: Prices, words: str, sent: int, most: int) -> float:
@@ -129,7 +129,7 @@ class MoneyBudget(Struct, frozen=True):
             raise ModelError(message, code="unavailable", retry=True) from error
 
     def settle(self, entry: int, cost: float) -> None:
-        """Replace the estimate of a request by its cost; the estimate stays where that cannot be written."""
+        """Replace the estimate of a request by its cost; the estimate remains if the cost cannot be written."""
         try:
             with transaction(self.file, _SPENT) as database:
                 database.execute("UPDATE spent SET cost = ? WHERE rowid = ?", (cost, entry))

@@ -138,7 +138,7 @@ def _body_of(error: Exception) -> Json:
 
 
 def _reported(answer: Json) -> JsonObject:
-    """Return the error that a response reports beside or inside its choices, or an empty object."""
+    """Return the error that a response reports next to or inside its choices, or an empty object."""
     choice = mapping(next(iter(listing(mapping(answer).get("choices"))), None))
     held = (mapping(holder).get("error") for holder in (answer, choice, mapping(answer).get("response")))
     error = next((error for error in held if error), None)

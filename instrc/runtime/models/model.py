@@ -45,7 +45,7 @@ class Request(Struct, frozen=True):
     settings: RequestSettings = field(default_factory=RequestSettings)
     """Settings of this request, which override those of its model."""
     sentences: Sentences = EN
-    """Texts sent to the model beside the message."""
+    """Texts sent to the model next to the message."""
     cache: AnswerCache | None = None
     """Cache of paid answers."""
     partial: Callable[[Json, Sequence[str]], None] | None = None
@@ -68,7 +68,7 @@ class Reply(Struct, frozen=True):
     complaints: tuple[Complaint, ...] = ()
     """Reasons why an answer without any value cannot be used: the model is asked again."""
     text: str | None = None
-    """Text beside the value or in its place."""
+    """Text next to the value or in its place."""
     sent: str | None = None
     """Message if it differs from the request's: several chunks shared a call, or it includes the schema."""
     invented: bool = False

@@ -18,7 +18,7 @@ from instrc.text.jsonvalue import Json, JsonObject, listing, mapping, text_or_em
 PART_PAUSE: Final = 0.05
 """Seconds between two parts of an answer."""
 PART_SHARE: Final = 0.05
-"""Maximum share of an answer's time spent on its parts: parsing a long text repeatedly takes long."""
+"""Maximum share of an answer's time spent on its parts: repeatedly parsing a long text is slow."""
 
 
 class AnswerPart(Struct, frozen=True):
@@ -86,7 +86,7 @@ def whole_answer(pieces: list[JsonObject], names: tuple[str | None, str, str]) -
     if answer is None or ("error" not in answer and not any(map(is_last, pieces))):
         message = "the stream of the provider ended before the answer did"
         raise ModelError(message, code="unreadable", retry=True)
-    member, *counted = names  # beside the counts that the answer itself has, such as those of Ollama, all are those of tokens
+    member, *counted = names  # next to the counts that the answer itself has, such as those of Ollama, all are those of tokens
     holders = [
         item for piece in pieces for item in (*(mapping(piece.get(key)) for key in ("message", "response", "metadata")), piece)
     ]  # Anthropic counts in two

@@ -137,7 +137,7 @@ class Provider(ABC):
         """The file of the project that remembers the forms which providers have refused."""
         self._given = client
         self._context: int | None = None
-        """Tokens of the model's context, where an error has said it."""
+        """Size of the model's context in tokens, if an error has stated it."""
         self._told: set[str] = set()
         """Settings not supported by the provider that have already been reported."""
 
@@ -477,7 +477,7 @@ _BESIDE_COUNTS: Final = {
     "cache_read_tokens": ("cache_read_input_tokens", "cacheReadInputTokens"),
     "cache_write_tokens": ("cache_creation_input_tokens", "cacheWriteInputTokens"),
 }
-"""Counts of Anthropic and Bedrock beside `input_tokens` (anthropic 2.14.0, `Usage`; Converse, `TokenUsage`; 2026-11)."""
+"""Counts of Anthropic and Bedrock next to `input_tokens` (anthropic 2.14.0, `Usage`; Converse, `TokenUsage`; 2026-11)."""
 _ADDED: Final = {
     "input_tokens": (*_BESIDE_COUNTS["cache_read_tokens"], *_BESIDE_COUNTS["cache_write_tokens"], "toolUsePromptTokenCount"),
     "output_tokens": ("thoughtsTokenCount",),

@@ -61,7 +61,7 @@ def smolagents_tool(schema: Json, handler: Callable[[dict[str, Json]], Json], *,
 
 
 def _input(schema: Json, *, optional: bool) -> dict[str, Json]:
-    """Return an input in the notation of smolagents, which keeps JSON Schema keywords beside its own."""
+    """Return an input in the notation of smolagents, which keeps JSON Schema keywords next to its own."""
     known = dict(schema) if isinstance(schema, dict) else {}
     kind = known.get("type")
     known["type"] = kind if isinstance(kind, str) and kind in _TYPES else "any"

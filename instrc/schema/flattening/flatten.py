@@ -2,7 +2,7 @@
 
 Expanding references can turn kilobytes into megabytes.  A result that would grow so far keeps repeated parts as
 definitions under `$defs`.  It accepts the same instances.  Parts that differ only in annotations are one part:
-the annotations are beside the references.
+the annotations are next to the references.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def share(
 ) -> dict[str, Json]:
     """Return a flat schema whose repeated parts are definitions; `note` is called with a new schema and the replaced one.
 
-    With `described`, parts that differ only in annotations are one, with the annotations beside references to it.
+    With `described`, parts that differ only in annotations are one, with the annotations next to references to it.
     """
     united = _united(schema, note)
     root, annotated = _apart_from_words(united, note) if described else (united, frozenset[int]())
@@ -146,7 +146,7 @@ def _names(tops: dict[str, Json]) -> dict[int, str]:
 def _word(node: dict[str, Json], path: Location) -> str:
     """Return a readable name for a part: its title, or else its key."""
     title = node.get("title")
-    place = path[:-2] if path[-2:] == ("allOf", 0) else path  # where annotations stand beside the part
+    place = path[:-2] if path[-2:] == ("allOf", 0) else path  # where annotations stand next to the part
     for text in (title, place[-1] if place else ""):
         if text.__class__ is str and (word := ascii_name(text)):
             return word
@@ -225,7 +225,7 @@ def _without(node: JsonObject, words: Collection[str]) -> JsonObject:
 
 
 def _beside_reference(node: JsonObject) -> JsonObject:
-    """Return annotations beside a reference to the annotated schema."""
+    """Return annotations next to a reference to the annotated schema."""
     (reference,) = as_array(node["allOf"])
     return {**{keyword: value for keyword, value in node.items() if keyword != "allOf"}, **as_object(reference)}
 

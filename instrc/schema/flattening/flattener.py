@@ -62,7 +62,7 @@ class Flattener(Tracing):
         """Whether a schema may occur several times in the result."""
         self.single: dict[tuple[int, int], Json] = {}
         self.keys: dict[tuple[int, int], tuple[Key, frozenset[object]]] = {}
-        """What a schema that stands alone expands to: very many references to one are not expanded one by one."""
+        """Expansions of schemas used alone, cached because they may be referenced very often."""
         self.orders: dict[frozenset[object], list[Key]] = {}
         """The orders in which the same schemas were done together: mutual recursion brings them together in each."""
         self.definitions: RecursiveDefinitions = RecursiveDefinitions()

@@ -166,7 +166,7 @@ def _required(outer: JsonObject, inner: JsonObject, inside: JsonObject, properti
 DefinitionOf: TypeAlias = Callable[[Json], Json]
 """Function that resolves a reference to a definition; any other schema is returned as is."""
 _BESIDE = frozenset({"title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "$comment", "$ref"})
-"""Keywords allowed beside a mixin in a list; with any other one the schema applies the mixin by itself."""
+"""Keywords allowed next to a mixin in a list; with any other one the schema applies the mixin by itself."""
 
 
 def applies_mixins(node: JsonObject, scope: DynamicScope) -> bool:

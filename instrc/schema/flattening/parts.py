@@ -114,14 +114,14 @@ class _Alternative(NamedTuple):
 
 
 def _beside(node: JsonObject, root: Json, definitions: JsonObject) -> Iterator[Json]:
-    """Yield the schemas that apply beside the keywords of a schema: its reference, and its `allOf`."""
+    """Yield the schemas that apply next to the keywords of a schema: its reference, and its `allOf`."""
     if "$ref" in node:
         yield root if node["$ref"] == "#" else definitions.get(definition_named_by(node), True)
     yield from listing(node.get("allOf"))
 
 
 def _ways(node: JsonObject) -> list[tuple[Json, ...]]:
-    """Return the branches of the first union of a schema, each with the second union beside it, or one if it has none."""
+    """Return the branches of the first union of a schema, each with the second union next to it, or one if it has none."""
     if "anyOf" not in node:
         return [(branch,) for branch in listing(node["oneOf"])] if "oneOf" in node else [()]
     second: tuple[Json, ...] = ({"oneOf": node["oneOf"]},) if "oneOf" in node else ()

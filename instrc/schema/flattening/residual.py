@@ -52,7 +52,7 @@ class ResidualAllOf:
         self.groups = [self.main, *others]
         self.unseen_items = unseen_items
         self.unseen_marks = unseen_properties and unseen_items
-        """Whether no `unevaluated…` depends on what is evaluated here."""
+        """Whether no `unevaluated…` keyword depends on the evaluation here."""
         self.further: list[Json] = []
         """Schemas that have turned out to hold always."""
         self.made: list[KeywordGroup] = []
@@ -277,7 +277,7 @@ def _flat_not(branches: list[Json]) -> Json:
 
 
 def _with_rest(out: JsonObject, rest: list[Json]) -> Json:
-    """Return a schema with further ones applied beside it, or `False` if they are unsatisfiable together."""
+    """Return a schema with further ones applied next to it, or `False` if they are unsatisfiable together."""
     if any(schema is False for schema in rest):
         return False
     if len(rest) > 1:

@@ -1,4 +1,4 @@
-"""Determine which properties and items a schema evaluates, and the meaning of its `unevaluated…` beside others.
+"""Determine which properties and items a schema evaluates, and the meaning of its `unevaluated…` next to others.
 
 Keywords that always apply (`allOf`, `$ref`) count as certain, instance-dependent ones (`anyOf`, `if`, …) as possible.
 If everything possible is certain, "unevaluated" means the same as "additional".  Otherwise the keywords are kept,
@@ -173,7 +173,7 @@ def to_open(store: SchemaStore, expansion: Expansion) -> int | None:
 def _keeps_properties(
     certain: Evaluated, possible: Evaluated, sure: Evaluated, perhaps: Evaluated, beside: JsonObject | None
 ) -> bool:
-    """Return whether a schema beside `unevaluatedProperties` only evaluates properties that it certainly sees or never sees."""
+    """Return whether a schema next to `unevaluatedProperties` only evaluates properties that it certainly sees or never sees."""
     if not certain.covers_properties(perhaps) or not sure.patterns.keys() <= certain.patterns.keys():
         return False
     if sure.all_properties and (beside is None or not _idle(beside, "additionalProperties", PROPERTIES)):
@@ -197,7 +197,7 @@ def _names(view: JsonObject) -> list[str] | None:
 
 
 def _keeps_items(certain: Evaluated, sure: Evaluated, perhaps: Evaluated, beside: JsonObject | None) -> bool:
-    """Return whether a schema beside `unevaluatedItems` only evaluates items that it certainly sees."""
+    """Return whether a schema next to `unevaluatedItems` only evaluates items that it certainly sees."""
     if not certain.covers_items(perhaps) or sure.items > certain.items:
         return False
     return not sure.all_items or (beside is not None and _idle(beside, "items", ITEMS))
@@ -289,7 +289,7 @@ class Watched:
 
     def __init__(self, store: SchemaStore) -> None:
         self.properties: set[int] = set()
-        """`id`s of schemas of which an `unevaluatedProperties` outside sees what they look at."""
+        """`id`s of schemas whose evaluated properties an outer `unevaluatedProperties` sees."""
         self.items: set[int] = set()
         self.everything: bool = len(store.documents) > 1
         """Whether it is not known, so that all schemas are taken for watched."""

@@ -148,7 +148,7 @@ def none_of_several(groups: list[Schema]) -> Schema:
 
 
 def contained_by_length(group: Schema, around: Schema) -> Schema | None:
-    """Return the length of lists that contain so many items of any kind, beside that of `around`, or `None` if it has no law."""
+    """Return the length of lists that contain so many items of any kind, next to that of `around`, or `None` if it has no law."""
     sizes = {"minItems": group.get("minContains", 1)}
     if "maxContains" in group:
         sizes["maxItems"] = group["maxContains"]

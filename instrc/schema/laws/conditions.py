@@ -117,7 +117,7 @@ class ByKey(Struct, frozen=True):
     """Conditions, divided."""
 
     dependents: dict[str, Json]
-    """Schemas required beside each key."""
+    """Schemas required next to each key."""
     condition: IfThenElse
     """Condition that does not depend on a key; empty if there is none."""
 

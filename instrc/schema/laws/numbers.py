@@ -98,7 +98,7 @@ RANGES: Final = (
 )
 """Lower bound, upper bound and the types to which they apply; an empty range leaves no value of these types.
 
-`minContains` over `maxContains` is contradictory only beside `contains`, and never by the type alone.
+`minContains` over `maxContains` is contradictory only next to `contains`, and never by the type alone.
 """
 BOUNDS: Final = frozenset({bound for lower, upper, _ in RANGES for bound in (lower, upper)})
 _BY_LOWER: Final = {

@@ -1,6 +1,6 @@
 """The laws of the keywords about objects: properties by name, required ones, and counts.
 
-`additionalProperties` depends on the names and patterns beside it: these three keywords are one group.
+`additionalProperties` depends on the names and patterns next to it: these three keywords are one group.
 Two groups are merged where that is exact; otherwise (closed groups with different patterns,
 patterns that validators may read differently) the second stays separate.
 """
@@ -277,7 +277,7 @@ def _unite(into: dict[str, Terms], more: dict[str, Terms]) -> None:
 
 
 def _idle(one: PropertyRules, other: PropertyRules) -> set[str]:
-    """Return the patterns that require and exempt nothing, in a group beside one that covers every name."""
+    """Return the patterns that require and exempt nothing, in a group next to one that covers every name."""
     if one.extra is not None or other.extra is None:
         return set()
     return {regex for regex, terms in one.patterns.items() if regex not in other.patterns and all(s in TRIVIAL for s, _ in terms)}

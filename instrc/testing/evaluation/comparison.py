@@ -211,7 +211,7 @@ def _signed(share: float) -> str:
 
 
 def gate_of(found: VersionComparison, drop: float | None) -> Iterator[str]:
-    """Yield whether a gate is met, if there is one."""
+    """Yield whether the gate, if any, is met."""
     if drop is not None and not found.same:
         verdicts = {
             "worse": f"Gate: failed. The whole interval lies below {-100 * drop:g} %.",

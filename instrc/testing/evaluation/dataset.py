@@ -62,7 +62,7 @@ class DataSet(Struct, frozen=True, kw_only=True):
 
 
 ENDINGS: Final = (".eval.jsonl", ".eval.yaml", ".eval.yml")
-"""Extensions of data sets that are discovered beside programs; Python ones run only when named."""
+"""Extensions of data sets that are discovered next to programs; Python ones run only when named."""
 CASES: Final = 100_000
 """Maximum cases of one data set."""
 _OF_CASE: Final = ("id", "input", "expected", "tags", "weight", "answers", "metadata")

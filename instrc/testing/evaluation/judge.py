@@ -232,7 +232,7 @@ async def _calibrated(file: str, options: EvalOptions) -> tuple[Agreement, str]:
 async def calibrations(data: DataSet, options: EvalOptions, model: str) -> list[JudgeReport]:
     """Return the agreement of people with each judge of a data set, for answers of a `model`.
 
-    The labels are the data set of the judge itself, `NAME.eval.jsonl` beside it: `input` is the judge's input, `expected`
+    The labels are the data set of the judge itself, `NAME.eval.jsonl` next to it: `input` is the judge's input, `expected`
     the verdict of people.
     """
     result = []

@@ -37,7 +37,7 @@ GAIN: Final = 2.0
 REQUESTS: Final = 400
 """Default maximum of requests in a search."""
 NAMED: Final = 4
-"""Maximum values of an enum named beside its key."""
+"""Maximum values of an enum named next to its key."""
 WRONG: Final = 6
 """Maximum wrong cases shown to the model that proposes wordings."""
 PLACES: Final = 4
@@ -205,7 +205,7 @@ _VALUES: Final = "order of values"
 _PROPERTIES: Final = "order of properties"
 _PROBED: Final = frozenset({_VALUES, _PROPERTIES})
 _MANY: Final = 0.2
-"""Share of answers that change with the order from which a warning is given."""
+"""Minimum share of answers changing with the order that causes a warning."""
 
 
 def stages_of(subject: Subject, wordings: Mapping[str, Sequence[str]], examples: Sequence[EvalCase]) -> Iterator[Stage]:

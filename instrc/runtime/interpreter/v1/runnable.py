@@ -177,7 +177,7 @@ class RunnablePlan:
         self.whole: bool = plan["kind"] == "tool"
         """The first chunk is a tool, and its properties are no steps."""
         self.open: bool = plan["kind"] != "process"
-        """The first chunk is a tool: what it reads is not said, so it is shown all inputs."""
+        """Whether the first chunk is a tool, which declares no reads and therefore is shown all inputs."""
         self.fires: frozenset[str] = frozenset(self.options.get("fires", ()))
         self.models: dict[str, str] = self.options.get("models") or {}
         self.process: Process = Process.from_json(self.document)
