@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 PROCESS_VERSION: Final = 2
 """Version of the process JSON; written only by processes that use what it introduced."""
 NOTHING: JsonObject = {"type": "object", "properties": {}}
-"""Entry of a process that does not begin with the model."""
+"""Input schema of a process that does not start with the model."""
 _BLOCKS = "|".join(flow.FORMS)
 _WRITTEN = rf"(llm|server|user|{_BLOCKS})Context[0-9]*"
 """Context names as written; a tool may well have a parameter `user_context`."""

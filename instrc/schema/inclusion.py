@@ -29,7 +29,7 @@ INSTANCES_COMPARED: Final = 400
 COMPARED_PARTS: Final = 60
 """Maximum pairs of parts of two vibes, or of their branches, for which instances are generated."""
 INSTANCES_OF_A_PART: Final = 40
-"""Maximum instances generated for one such pair."""
+"""Maximum number of instances generated for one pair of parts."""
 SCHEMAS_ASKED: Final = 20_000
 """Maximum schemas that the instances of one comparison are checked against; with very many branches fewer are tried."""
 UNIONS = ("anyOf", "oneOf")

@@ -111,7 +111,7 @@ class Settings(Struct, frozen=True):
     run: RunSettings = field(default_factory=RunSettings)
     """Defaults for runs."""
     service: ServiceSettings | None = None
-    """Permissions for a service of its programs; `None` if nothing is set."""
+    """Settings of a service that offers the programs; `None` if nothing is set."""
     file: Path | None = None
     """The `pyproject.toml` that the settings were read from."""
 

@@ -216,7 +216,7 @@ def call(
 
 
 def _is_given(called: Signature, given: CallInputs, context: EvaluationContext) -> bool:
-    """Return whether a call of a server or person reads only its arguments; a preparation reads like a model."""
+    """Return whether a call of the server or a person reads only its arguments; one that a model prepares reads more."""
     prepared = called.kind == "server" and context.scope.program.instructions.named(called.base_name) and not context.by_hand
     return called.kind in {"server", "user"} and bool(given.arguments) and not prepared
 

@@ -304,7 +304,7 @@ class _Described(Struct):
 
     names: dict[str, list[Json]] = field(default_factory=dict)
     open: bool = False
-    """Whether further properties may be described, or are invited."""
+    """Whether other schemas may describe further properties, or the schema explicitly allows them."""
 
 
 def _described(schemas: list[Json]) -> _Described:

@@ -131,7 +131,7 @@ class JudgeReport(NamedTuple):
     """Spec of the judging model."""
     agreed: Agreement
     same_model: bool
-    """Whether it is the model whose answers it judges."""
+    """Whether the judging model also wrote the answers."""
 
     @property
     def counts(self) -> bool:
