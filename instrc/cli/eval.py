@@ -334,10 +334,10 @@ def _progress(total: int, budget: Budget, *, quiet: bool) -> Iterator[Callable[[
     began = last = monotonic()
     done = passed = kept = 0
 
-    from instrc.testing.evaluation.report import counted_requests
+    from instrc.text.names import counted
 
     def line() -> str:
-        used = f"{counted_requests(budget.used_requests)}, {budget.used_tokens:,} tokens"
+        used = f"{counted(budget.used_requests, 'request')}, {budget.used_tokens:,} tokens"
         price = f", ${budget.used_cost:,.4f}" if budget.used_cost else ""
         asked = done - kept
         left = (monotonic() - began) / asked * (total - done) if asked else 0.0

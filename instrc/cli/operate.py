@@ -18,6 +18,7 @@ from instrc.cli.run_common import imports_of, store_place
 from instrc.cli.terminal import write, write_error, write_report
 from instrc.problems.errors import InstrcError
 from instrc.text.jsontext import dumps
+from instrc.text.names import counted
 
 if TYPE_CHECKING:
     from instrc.engines.operating import CostGroup, RunAction
@@ -74,7 +75,7 @@ async def act(engines: Sequence[Engine], name: RunActionName, chosen: RunFilter,
     if not yes:
         write_report("".join(f"{run}\n" for run in runs[:_SHOWN]))
         more = f" ({_SHOWN} are shown)" if len(runs) > _SHOWN else ""
-        write_error(f"{len(runs)} runs would be {_DONE[action]}{more}: add `--yes` to do it\n")
+        write_error(f"{counted(len(runs), 'run')} would be {_DONE[action]}{more}: add `--yes` to do it\n")
         return FINE
     with _records(place) as records:
         statuses = Counter[str]()
@@ -83,7 +84,8 @@ async def act(engines: Sequence[Engine], name: RunActionName, chosen: RunFilter,
     ended = ", ".join(f"{number} {status}" for status, number in sorted(statuses.items()))
     for run, reason in reasons.items():
         write_error(f"{run}: {reason}\n")
-    write_error(f"{len(runs) - len(reasons)} of {len(runs)} runs are {_DONE[action]}{ended and ': '}{ended}\n")
+    changed = f"{len(runs) - len(reasons)} of {counted(len(runs), 'run')}"
+    write_error(f"{_DONE[action]} {changed}{ended and ': '}{ended}\n")
     return PROBLEMS if reasons else FINE
 
 
@@ -210,6 +212,6 @@ def costs_command(
             write(f"{dumps(document, indent=False)}\n")
             continue
         key = "  ".join(str(document[group] or "-") for group in groups)
-        write_report(f"{key}  {row.runs} runs  {row.tokens:,} tokens  {row.cost:.4f} USD\n")
+        write_report(f"{key}  {counted(row.runs, 'run')}  {row.tokens:,} tokens  {row.cost:.4f} USD\n")
     if not rows and not as_json:
         write_error("there are no runs here\n")

@@ -22,6 +22,11 @@ def is_plain(name: str) -> bool:
     return (name.isascii() and name.isidentifier()) or re.fullmatch(_PLAIN, name) is not None
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun: `1 run`, `2 runs`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def words(name: str) -> list[str]:
     """Split a name into lower-case words; a name of punctuation only has none."""
     result: list[str] = []

@@ -118,7 +118,7 @@ def test_failed_runs_are_found_by_their_error_and_retried_by_a_filter(
     assert main(["runs", "--error", fault.kind]) == 0
     assert fault.message[:20] in capsys.readouterr().out
     assert main(["runs", "--error", fault.kind, "--do", "retry", "--yes"]) == 0
-    assert capsys.readouterr().err.endswith("2 of 2 runs are retried: 1 done, 1 failed\n")
+    assert capsys.readouterr().err.endswith("retried 2 of 2 runs: 1 done, 1 failed\n")
     assert listed("--status", "done") == ["three", "one"]
     assert listed("--error", fault.kind) == ["two"], "what has gone on has failed no more"
 
@@ -266,7 +266,7 @@ def test_the_command_line_counts_first_and_then_acts(
     assert said.out.split() == ["letter-2", "letter-1"]
     assert said.err == "2 runs would be cancelled: add `--yes` to do it\n"
     assert main([*named, "cancel", "--yes"]) == 0
-    assert capsys.readouterr().err == "2 of 2 runs are cancelled\n"
+    assert capsys.readouterr().err == "cancelled 2 of 2 runs\n"
     assert main([*named, "retry", "--yes"]) == 0
     assert capsys.readouterr().err == "there are no such runs here\n"
     assert main([*named, "erase", "--yes"]) == 0

@@ -14,6 +14,7 @@ from instrc.testing.evaluation.results import CaseResult, EvaluationResult, Step
 from instrc.testing.evaluation.statistics import Rate, rate
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject
+from instrc.text.names import counted
 
 ALL: Final = "pass"
 """Name of all checks together: a case passes if every check does."""
@@ -238,12 +239,7 @@ def totals(found: EvaluationResult) -> str:
     tokens = sum(use.input_tokens + use.output_tokens for use in uses)
     cost = total_cost(uses)
     price = "" if cost is None else f", {money(cost)}"
-    return f"{counted_requests(sum(use.requests for use in uses))}, {tokens:,} tokens{price}, {found.seconds:.1f} s"
-
-
-def counted_requests(number: int) -> str:
-    """Return a number of requests as text."""
-    return "1 request" if number == 1 else f"{number:,} requests"
+    return f"{counted(sum(use.requests for use in uses), 'request')}, {tokens:,} tokens{price}, {found.seconds:.1f} s"
 
 
 def as_markdown(found: EvaluationResult, tables: Iterable[ReportTable]) -> str:
