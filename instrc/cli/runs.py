@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 def runs_command(
     store: Store = None,
     engine_name: EngineName = None,
-    status: Annotated[str | None, typer.Option("--status", metavar="STATUS", help="Only runs with this status: held, …")] = None,
+    status: Annotated[str | None, typer.Option("--status", metavar="STATUS", help="Only runs with this status: held.")] = None,
     program: Annotated[str | None, typer.Option("--program", metavar="NAME", help="Only runs of this program.")] = None,
     since: Since = None,
     before: Before = None,
