@@ -189,9 +189,10 @@ class RunTable:
 
     def run(self, run: str) -> RunRow | None:
         """Return a run."""
+        query = sa.select(RUNS, METADATA.c.key, METADATA.c.value).outerjoin(METADATA, METADATA.c.run == RUNS.c.run)
         with self.engine.connect() as connection:
-            row = connection.execute(sa.select(RUNS).where(RUNS.c.run == run)).first()
-            return None if row is None else _run_row(row, _metadata(connection, [run]).get(run, {}))
+            rows = connection.execute(query.where(RUNS.c.run == run)).all()
+            return _run_row(rows[0], {row.key: row.value for row in rows if row.key is not None}) if rows else None
 
     def runs(self, query: sa.Select[*tuple[object, ...]], limit: int | None = 50) -> list[RunRow]:
         """Return the runs of a `runs_query`."""

@@ -125,8 +125,7 @@ def report_of(client: DBOSClient, row: WorkflowStatus, *, children: list[Workflo
             below = child.workflow_id.removeprefix(f"{row.workflow_id}/")
             if row.status not in BROKEN_OFF and child.status not in ENDED:
                 questions += [asked.below(below) for asked in state_of(client, child)[1]]
-    broken_off = row.status in BROKEN_OFF
-    status: RunStatus = "cancelled" if broken_off else outcome["status"] if outcome is not None else status_of(questions)
+    status: RunStatus = "cancelled" if row.status in BROKEN_OFF else outcome["status"] if outcome else status_of(questions)
     ended = row.completed_at / 1000 if row.completed_at else None
     began = row.created_at / 1000 if row.created_at else None
     config = RunConfig.from_json(launch["how"])
