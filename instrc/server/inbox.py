@@ -135,7 +135,7 @@ class Inbox:
         who = caller.name if isinstance(caller, Caller) and caller.by != "local" else None
         alone = "word" in request.path_params or request.url.path == "/inbox/login"
         common: dict[str, object] = {"who": who, "path": request.url.path, "past": _past, "at": _address, "linked": alone}
-        common |= {"when": self._when, "iso": _iso, "ago": partial(_ago, words=words), "events": None, **facts}
+        common |= {"when": self._when, "iso": _iso, "ago": partial(_ago, words=words), **facts}
         made = render(template, words, tell=partial(spoken, words=words), **common)
         headers = {"Vary": "Accept-Language", "Content-Language": words["language"]}
         return HTMLResponse(made, status, headers | (_LIVE if facts.get("events") else {}))
