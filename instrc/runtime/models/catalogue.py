@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
-from typing import cast
+from typing import Final, cast
 
-from msgspec import convert
+from msgspec import Struct, convert
 
 from instrc import problems
 from instrc.problems.errors import ConflictError, SettingsError
@@ -18,11 +19,13 @@ from instrc.runtime.models.batching import Batching
 from instrc.runtime.models.budget import Prices, require_prices
 from instrc.runtime.models.database import MODELS_FILE
 from instrc.runtime.models.fallback import Fallback, Limited, limited
-from instrc.runtime.models.model import RECORDED, Model, RecordedModel, Recording, Sample, Scripted
+from instrc.runtime.models.model import Model, Reply, Request, Sample, Scripted
 from instrc.runtime.models.provider import Provider
 from instrc.runtime.models.settings import RequestTable, joined
+from instrc.text.callers import warn_caller
 from instrc.text.files import read_whole
-from instrc.text.jsontext import loads
+from instrc.text.jsontext import dumps, loads
+from instrc.text.jsonvalue import Json
 
 ADAPTERS: dict[str, str] = {
     "openai": "instrc.runtime.models.adapters:OpenAI",
@@ -159,3 +162,42 @@ def require_other(run: str, words: str, others: Callable[[str], Model] | None, p
         raise ConflictError([problems.runs.NothingToRetry(run=run, reason=reason, advice=advice)])
     if prices is not None:
         require_prices((one.strip() for one in words.split(",")), prices)
+
+
+class Recording(Struct, frozen=True):
+    """The model, prompts and settings of recorded answers."""
+
+    model: str
+    prompts: list[str]
+    """Digests of messages, schemas and settings."""
+    settings: dict[str, Json] = {}
+    """Settings of the requests."""
+
+
+RECORDED: Final = "$recorded"
+"""Key in a file of answers that holds its `Recording`."""
+
+
+def prompt_digest(message: str, schema: Json, settings: Json) -> str:
+    """Return the digest of everything that determines an answer."""
+    return sha256(dumps([message, schema, settings], indent=False).encode()).hexdigest()[:16]
+
+
+class RecordedModel:
+    """A model with recorded answers; its replies note if a request differs from the recorded ones."""
+
+    def __init__(self, model: Model, recording: Recording, message: Callable[[Request], str]) -> None:
+        """`message` returns what would be sent now to the model of the recording."""
+        self.model, self.recording, self.message = model, recording, message
+        self._warned = False
+
+    async def answer(self, request: Request) -> Reply:
+        """Answer a request, with a note, and a warning the first time, if the answers belong to other prompts."""
+        reply = await self.model.answer(request)
+        if prompt_digest(self.message(request), request.schema, self.recording.settings) in self.recording.prompts:
+            return reply
+        note = f"the answers were recorded with `{self.recording.model}` for another prompt than that of `{request.name}` now"
+        if not self._warned:
+            self._warned = True
+            warn_caller(note)
+        return Reply(reply.answer, model=reply.model, notes=(note,))

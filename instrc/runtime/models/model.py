@@ -1,9 +1,8 @@
-"""The interface of models, and models that answer from a file, recorded or written, or from the schema."""
+"""The interface of models, and models that answer from a file or from the schema."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from hashlib import sha256
 from typing import Final, NoReturn, Protocol, cast
 
 from msgspec import Struct, field
@@ -13,7 +12,6 @@ from instrc.runtime.activities import in_language
 from instrc.runtime.interpreter.documents import Complaint, ModelCommand, bare_name
 from instrc.runtime.models.cache import AnswerCache
 from instrc.text import arguments
-from instrc.text.callers import warn_caller
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject
 from instrc.text.sentences import EN, Sentences, filled, translated
@@ -236,42 +234,3 @@ def _end_loops(value: Json) -> Json:
     if isinstance(value, dict):
         return {key: False if key == "_continue" and item is True else _end_loops(item) for key, item in value.items()}
     return [_end_loops(item) for item in value] if isinstance(value, list) else value
-
-
-class Recording(Struct, frozen=True):
-    """The model, prompts and settings of recorded answers."""
-
-    model: str
-    prompts: list[str]
-    """Digests of messages, schemas and settings."""
-    settings: dict[str, Json] = {}
-    """Settings of the requests."""
-
-
-RECORDED: Final = "$recorded"
-"""Key in a file of answers that holds its `Recording`."""
-
-
-def prompt_digest(message: str, schema: Json, settings: Json) -> str:
-    """Return the digest of everything that determines an answer."""
-    return sha256(dumps([message, schema, settings], indent=False).encode()).hexdigest()[:16]
-
-
-class RecordedModel:
-    """A model with recorded answers; its replies note if a request differs from the recorded ones."""
-
-    def __init__(self, model: Model, recording: Recording, message: Callable[[Request], str]) -> None:
-        """`message` returns what would be sent now to the model of the recording."""
-        self.model, self.recording, self.message = model, recording, message
-        self._warned = False
-
-    async def answer(self, request: Request) -> Reply:
-        """Answer a request, with a note, and a warning the first time, if the answers belong to other prompts."""
-        reply = await self.model.answer(request)
-        if prompt_digest(self.message(request), request.schema, self.recording.settings) in self.recording.prompts:
-            return reply
-        note = f"the answers were recorded with `{self.recording.model}` for another prompt than that of `{request.name}` now"
-        if not self._warned:
-            self._warned = True
-            warn_caller(note)
-        return Reply(reply.answer, model=reply.model, notes=(note,))

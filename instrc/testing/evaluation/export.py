@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from instrc.runtime.interpreter.documents import bare_name
-from instrc.runtime.models.model import RECORDED, prompt_digest
+from instrc.runtime.models.catalogue import RECORDED, prompt_digest
 from instrc.runtime.traces import Event, steps_of
 from instrc.testing.evaluation.dataset import DataSet
 from instrc.testing.evaluation.results import CaseResult, EvaluationResult

@@ -74,7 +74,7 @@ MISTAKES = [
     ("do { const «try» = Draft(p); { a: try } }", "keyword-as-name", "choose another name"),
     ("Write([«each»])", "keyword-as-name", "choose another name"),
     ("each g in «1..3» { Draft(g) }", "bad-number", "each i in 3 { … }"),
-    ('each g in «[»"a", "b"] { Draft(g) }', "bad-condition", "each NAME in found.items { … }"),
+    ('each g in «[»"a", "b"] { Draft(g) }', "bad-condition", "const items = do { […] }; each NAME in items { … }"),
     ("each g in p.guests { Draft(g) } «max» 5", "stray-word", "each NAME in PATH max 5 { … }"),
     ("when p.names is «[»] { Draft(p) }", "bad-condition", "PATH @ { maxItems: 0 }"),
     ('when «contains»(p.names, "x") { Draft(p) }', "bad-condition", "PATH @ { contains: { const: … } }"),
