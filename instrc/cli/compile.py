@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
-from msgspec import Struct, field
+from msgspec import Struct
 
-from instrc.cli import options, run_common, run_display
-from instrc.cli.compile_files import Delivery, Emit, LoweredTool, compile_files, exports, kinds_to_strip, one_by_one
-from instrc.cli.output import FINE, PROBLEMS, Format, show, verdict
+from instrc.cli import options
+from instrc.cli.compile_files import Delivery, Emit, LoweredTool, compile_files, exports, one_by_one
+from instrc.cli.output import FINE, Format, verdict
 from instrc.cli.review_files import review_files
 from instrc.cli.terminal import write, write_report
 from instrc.compiler.workspace import OptionOverrides, Workspace
@@ -31,9 +31,6 @@ if TYPE_CHECKING:
     from instrc.providers.dialect import Dialect, Limits
     from instrc.providers.lowering.context import Recursion as Handling
     from instrc.providers.lowering.verify import Verification
-    from instrc.runtime.effects import Effects
-    from instrc.runtime.interpreter.documents import ModelCommand
-    from instrc.runtime.traces import Event
     from instrc.testing.preview import ModelCall
 
 
@@ -43,14 +40,6 @@ class Recursion(StrEnum):
     KEEP = "keep"
     UNROLL = "unroll"
     REFUSE = "refuse"
-
-
-class Naming(StrEnum):
-    """The naming scheme for the keys of steps."""
-
-    STEP = "step"
-    CAMEL = "camel"
-    PLAIN = "plain"
 
 
 def compile_command(
@@ -72,12 +61,7 @@ def compile_command(
         Recursion | None, typer.Option("--recursion", help="With --target, how to handle recursive schemas.")
     ] = None,
     batch: Annotated[int, typer.Option("--batch", min=1, max=10_000, metavar="N", help="Multiply every step for N items.")] = 1,
-    naming: Annotated[Naming | None, typer.Option("--naming", help="Naming style of step keys.")] = None,
-    no_hints: Annotated[bool, typer.Option("--no-hints", help="Do not mention in descriptions what a step reads.")] = False,
     sketch: options.Sketch = False,
-    strip: Annotated[
-        list[str] | None, typer.Option("--strip", metavar="SET", help="Leave out `thoughts`, `metrics`, `engine` or `all`.")
-    ] = None,
     locked: options.LockedOption = False,
     strict: options.Strict = False,
     root: options.Roots = None,
@@ -87,14 +71,14 @@ def compile_command(
     """Compile programs into tools, processes and direct calls."""
     options.one_stdin(*files)
     _refuse_contradictions(emit, target, way_back, folder)
-    _refuse_idle(files, {"--naming": naming, "--no-hints": no_hints, "--sketch": sketch})
+    if sketch and all(file.endswith(".json") for file in files):
+        options.refuse_use("--sketch is about programs: a vibe stays as it is")
     if recursion is not None and not target:
         options.refuse_use("--recursion belongs to --target")
-    unwanted = None if strip is None else kinds_to_strip(strip)
     handling: dict[Recursion | None, Handling | None] = {None: None}
     handling |= {Recursion.KEEP: "keep", Recursion.UNROLL: "unroll", Recursion.REFUSE: "refuse"}
-    wanted = Delivery(emit, folder, target or (), way_back, handling[recursion], unwanted, strict)
-    overrides = OptionOverrides(naming=None if naming is None else naming.value, hints=not no_hints, batch=batch, sketch=sketch)
+    wanted = Delivery(emit, folder, target or (), way_back, handling[recursion], strict)
+    overrides = OptionOverrides(batch=batch, sketch=sketch)
     raise typer.Exit(compile_files(files, overrides, wanted, options.project_of(root, shared, locked=locked), shape))
 
 
@@ -109,14 +93,6 @@ def _refuse_contradictions(emit: Emit | None, target: list[str] | None, way_back
     else:
         return
     raise typer.BadParameter(wrong)
-
-
-def _refuse_idle(files: list[str], given: dict[str, object]) -> None:
-    """Refuse options about steps and names of programs if only vibes are compiled, which have neither."""
-    if all(file.endswith(".json") for file in files):
-        for name, value in given.items():
-            if value:
-                options.refuse_use(f"{name} is about programs: a vibe stays as it is")
 
 
 def check_command(
@@ -273,7 +249,6 @@ def preview_command(
     target: Annotated[str | None, typer.Option("--target", metavar="NAME", help="Show what this provider receives.")] = None,
     given: Annotated[str, typer.Option("--input", metavar="TEXT", help="The request.")] = REQUEST,
     full: Annotated[bool, typer.Option("--full", help="Show the schema as JSON, as it is sent.")] = False,
-    ask: Annotated[bool, typer.Option("--ask", help="Ask the model too; answers are cached.")] = False,
     model: options.Model = None,
     set_: options.Set = None,
     sketch: options.Sketch = False,
@@ -286,25 +261,17 @@ def preview_command(
 
     Include what only the engine reads.
 
-    The values that a chunk reads are generated from the schemas. Without --ask nothing is sent, and no key is needed.
+    The values that a chunk reads are generated from the schemas. Nothing is sent, and no key is needed.
     """
-    if ask and target is not None:
-        options.refuse_use("--ask says nothing beside --target: a model has its own")
     with options.reported(shape) as report:
         project = options.project_of(root, shared, locked=locked)
         compiled = Workspace(project).compile(file, OptionOverrides(sketch=sketch), report)
         settings = read_settings(Path(file).parent)
         words = model or settings.run.get("model")
-        if ask and words is None and not settings.models:
-            options.refuse_use("no model is chosen: say which by --model, or in `[tool.instrc.run]`", "--ask")
-        view = _View(settings, target, words, options.settings_of(set_), report, full, ask)
+        view = _View(settings, target, words, options.settings_of(set_), report, full)
         text = "\n".join(_artefact(each, given, view) for each in compiled)
-        found = report.once()
-        if verdict(found) == FINE:
+        if verdict(report.once()) == FINE:
             write_report(text)
-        if view.failed:
-            show(found, shape)
-            raise typer.Exit(PROBLEMS)
 
 
 class _View(Struct, frozen=True):
@@ -317,9 +284,6 @@ class _View(Struct, frozen=True):
     given: Mapping[str, Json]
     report: Report
     full: bool
-    ask: bool
-    failed: list[str] = field(default_factory=list)
-    """Calls for which the model gave no usable answer."""
 
 
 def _artefact(artefact: Artefact, given: str, view: _View) -> str:
@@ -349,10 +313,9 @@ def _call(call: ModelCall, artefact: Artefact, view: _View) -> list[str]:
     sent, words, count = call.message, call.model or view.model, estimated_tokens
     beside: list[str] = []
     read, around = True, 0
-    events: list[Event] = []
     effects = None
     if words and call.command:
-        effects = asking(view.settings, words, view.given, artefact.step, events.append, kept=view.ask)
+        effects = asking(view.settings, words, view.given, artefact.step)
     if view.target is not None:
         from instrc.providers.lowering.lower import lower
         from instrc.providers.targets import dialect
@@ -392,21 +355,4 @@ def _call(call: ModelCall, artefact: Artefact, view: _View) -> list[str]:
     lines += ["", *beside, "kept back by the engine:"]
     kept = [f"  {step}: {dumps(facts, indent=False)}" for step, facts in call.kept.items() if facts]
     lines += [*(kept or ["  nothing"]), ""]
-    if view.ask and effects is not None and call.command is not None:
-        lines += _answer(effects, call.command, events, view)
     return lines
-
-
-def _answer(effects: Effects, command: ModelCommand, events: list[Event], view: _View) -> list[str]:
-    """Call the model, and return its answer for display."""
-    run_common.run_to_end(effects.ask(command))
-    told = next((event for event in reversed(events) if event["event"] == "answered"), None)
-    if told is None:
-        view.failed.append(command["id"])
-        return [f"no answer: {next((event['error'] for event in events if event['event'] == 'failed'), '')}", ""]
-    lines = [f"answer, {run_display.came(told)}:", *(f"  {line}" for line in dumps(told["answer"]).split("\n"))]
-    lines += [f"  {each}" for each in (*told["repairs"], *told.get("notes", ()))]
-    lines += [f"  not accepted, at {each['pointer'] or '/'}: {each['message']}" for each in told["complaints"]]
-    if told["complaints"]:
-        view.failed.append(command["id"])
-    return [*lines, ""]

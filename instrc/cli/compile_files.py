@@ -15,7 +15,6 @@ from instrc import problems
 from instrc.cli.output import FINE, PROBLEMS, Format, report_written, show, unwritable, verdict, write_files
 from instrc.cli.terminal import write, write_error
 from instrc.compiler.ir import Artefact, Fusion, Step
-from instrc.compiler.ir import Emit as Kind
 from instrc.compiler.workspace import OptionOverrides, Workspace
 from instrc.problems.errors import InstrcError
 from instrc.problems.problem import Problem
@@ -23,7 +22,7 @@ from instrc.problems.report import Report
 from instrc.problems.suggest import comparison_key
 from instrc.schema.flattening.flatten import flatten
 from instrc.text.jsontext import dumps
-from instrc.text.jsonvalue import Json, JsonObject, as_object, as_text, pointer, tokens
+from instrc.text.jsonvalue import Json, as_text, pointer, tokens
 from instrc.text.names import file_name, free_name
 from instrc.text.source import Source
 from instrc.vibes.find_files import shown_path
@@ -64,36 +63,13 @@ class NamedArtefact(Struct, frozen=True):
         return file_name(self.stem)
 
 
-def kinds_to_strip(said: Iterable[str]) -> frozenset[str]:
-    """Return the sets of `--strip`: words, optionally separated by commas."""
-    from instrc.schema.strip import KINDS
-
-    kinds = frozenset(word for each in said for word in each.replace(",", " ").split())
-    if unknown := sorted(kinds - KINDS):
-        from instrc.cli.options import refuse_use  # already loaded, as there are options
-
-        refuse_use(f"--strip knows no `{unknown[0]}`; it takes {', '.join(sorted(KINDS))}")
-    return kinds
-
-
-def exports(compiled: Iterable[tuple[str, Artefact]], unwanted: frozenset[str] | None = None) -> Iterator[NamedArtefact]:
-    """Yield the wanted artefacts of a run; a duplicate name, ignoring case, gets the suffix `_2`."""
+def exports(compiled: Iterable[tuple[str, Artefact]]) -> Iterator[NamedArtefact]:
+    """Yield the artefacts of a run; a duplicate name, ignoring case, gets the suffix `_2`."""
     taken: set[str] = set()
     for file, artefact in compiled:
         stem = free_name(artefact.name, lambda name: file_name(name).casefold() in taken)
         taken.add(file_name(stem).casefold())
-        yield NamedArtefact(file, stem, artefact if unwanted is None else _strip_all(artefact, unwanted))
-
-
-def _strip_all(artefact: Artefact, unwanted: frozenset[str]) -> Artefact:
-    """Strip each document; in a direct call, only its tool is a schema."""
-    from instrc.schema.strip import strip
-
-    stripped: dict[Kind, JsonObject] = {
-        kind: {**document, "tool": strip(document["tool"], unwanted)} if kind == "call" else as_object(strip(document, unwanted))
-        for kind, document in artefact.documents.items()
-    }
-    return structs.replace(artefact, documents=stripped)
+        yield NamedArtefact(file, stem, artefact)
 
 
 def document_to_print(export: NamedArtefact, emit: Emit | None, report: Report) -> Json:
@@ -223,8 +199,6 @@ class Delivery(Struct, frozen=True):
     way_back: Path | None = None
     """File for the reverse map."""
     recursion: Recursion | None = None
-    unwanted: frozenset[str] | None = None
-    """Kinds of properties to strip."""
     strict: bool = False
 
 
@@ -376,7 +350,7 @@ def compile_files(
             artefacts += [(file, artefact) for artefact in workspace.compile(file, overrides, report)]
     except InstrcError as error:
         report.take(error)
-    compiled = list(exports(artefacts, wanted.unwanted))
+    compiled = list(exports(artefacts))
     for export in compiled:
         if wanted.folder is not None:
             documents = documents_to_write(export, wanted.emit, report)

@@ -256,8 +256,3 @@ def _cost(event: Event) -> str:
     tokens = sum(count for count in event["usage"].values() if isinstance(count, int))
     cost = f", ${event['cost']:.4f}" if event.get("cost") else ""
     return f" in {event['seconds']:.2f} s" + (f", {tokens} tokens" if tokens else "") + cost
-
-
-def came(event: Event) -> str:
-    """Return the duration of an answer, its tokens and its cost."""
-    return f"from the cache{_cost(event)}" if event.get("cached") else _cost(event).strip()

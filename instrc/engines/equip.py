@@ -21,7 +21,7 @@ from instrc.runtime.activities import Activities
 from instrc.runtime.effects import Check, Effects
 from instrc.runtime.interpreter.documents import PinnedPlan, bare_name, spellings
 from instrc.runtime.models.batching import Batching
-from instrc.runtime.models.cache import ANSWERS_FILE, AnswerCache
+from instrc.runtime.models.cache import AnswerCache
 from instrc.runtime.models.catalogue import model_of, require_other
 from instrc.runtime.models.model import Model, Sample
 from instrc.runtime.models.settings import RequestTable
@@ -220,14 +220,9 @@ def require_model(config: RunConfig, run: str, words: str) -> None:
     require_other(run, words, others, None if config.budget is None else settings.prices)
 
 
-def asking(
-    settings: Settings, words: str, given: Mapping[str, object], step: str | None, sink: Sink | None, *, kept: bool
-) -> Effects:
-    """Return effects that send one request of a program to a model, as a run does; with `kept`, answers are cached."""
+def asking(settings: Settings, words: str, given: Mapping[str, object], step: str | None) -> Effects:
+    """Return effects that form one request of a program to a model, as a run does."""
     folder = Path() if settings.file is None else settings.file.parent
     table = request_table(settings, given_settings(given))
-    cache = AnswerCache(folder / settings.run.get("cache", ANSWERS_FILE)) if kept else None
-    if cache is not None:
-        cache.require()
-    asked = Effects("preview", model_of(words, folder, table), Activities(), sink, table=table, words=words, cache=cache)
+    asked = Effects("preview", model_of(words, folder, table), Activities(), table=table, words=words)
     return structs.replace(asked, sentences=settings.sentences, prices=settings.prices, step=step)

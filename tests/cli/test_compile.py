@@ -151,18 +151,12 @@ def test_a_file_that_cannot_be_read_is_a_problem(instrc: Instrc, path: str) -> N
     assert problem["path"] == path
 
 
-def test_names_of_keys_are_an_option_and_a_setting(instrc: Instrc, folder: Path) -> None:
-    keys = ["greet", "answer"]
-    assert list(json.loads(instrc("compile", "two.aug", "--naming", "camel").out)[1]["properties"]) == keys
+def test_names_of_keys_are_a_setting(instrc: Instrc, folder: Path) -> None:
+    assert list(json.loads(instrc("compile", "two.aug").out)[1]["properties"]) == ["step1_greet", "step2_answer"]
     (folder / "pyproject.toml").write_text('[tool.instrc]\nnaming = "camel"\nhint = "Lies {paths}."\n')
     second = json.loads(instrc("compile", "two.aug").out)[1]
-    assert list(second["properties"]) == keys
+    assert list(second["properties"]) == ["greet", "answer"]
     assert second["properties"]["answer"]["description"] == "Lies greet."
-    assert list(json.loads(instrc("compile", "two.aug", "--naming", "step").out)[1]["properties"]) == [
-        "step1_greet",
-        "step2_answer",
-    ]
-    assert "description" not in json.loads(instrc("compile", "two.aug", "--no-hints").out)[1]["properties"]["answer"]
 
 
 def test_a_batch_multiplies_steps(instrc: Instrc) -> None:
@@ -174,15 +168,6 @@ def test_a_sketch_takes_unknown_instructions(instrc: Instrc, folder: Path) -> No
     (folder / "new.aug").write_text('"Say hello" | Dream | Greet\n')
     assert instrc("compile", "new.aug").code == 1
     assert list(json.loads(instrc("compile", "new.aug", "--sketch").out)["properties"]) == ["step1_dream", "step2_greet"]
-
-
-def test_what_to_strip_is_a_set(instrc: Instrc) -> None:
-    kept = instrc("compile", "process.aug", "--emit", "process").out
-    assert '"references"' in kept
-    stripped = instrc("compile", "process.aug", "--emit", "process", "--strip", "all").out
-    assert not {'"references"', '"arguments"', '"activity"'} & set(stripped.split())
-    call = json.loads(instrc("compile", "call.aug", "--strip", "engine,thoughts").out)
-    assert list(call) == ["activity", "arguments", "tool"]
 
 
 def test_roots_are_options(instrc: Instrc, folder: Path) -> None:

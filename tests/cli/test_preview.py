@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 from command_lines import Instrc
-from http_server import Answer, Asked, serving
 
 import instrc as library
 from instrc.testing import rehearsal  # counts its runs
@@ -124,35 +123,6 @@ def test_with_a_model_it_shows_what_that_is_sent_and_what_it_may_cost(instrc: In
     [(total, of_message)] = re.findall(r"about (\d+) tokens \(.*?\nmessage \((\d+) tokens\)", first, re.DOTALL)
     assert int(total) == int(of_message) + TEMPLATE_TOKENS
     assert "settings:" not in instrc("preview", "it.aug", "--target", "openai").out
-
-
-def test_the_model_is_asked_and_no_request_is_paid_for_twice(
-    instrc: Instrc, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pytest.importorskip("openai")
-    asked = []
-
-    def answer(given: Asked) -> Answer:
-        asked.append(json.loads(given.body)["messages"][0]["content"])
-        said = '{"step1_ask": {"question": "Why so?"}}' if len(asked) == 1 else '{"step3_propose": {"at": "soon"}}'
-        choice = {"index": 0, "message": {"role": "assistant", "content": said}, "finish_reason": "stop"}
-        return Answer(
-            json.dumps({"id": "c", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}).encode()
-        )
-
-    with serving(answer) as url:
-        monkeypatch.setenv("LLAMACPP_BASE_URL", f"{url}/v1")
-        done = instrc("preview", "it.aug", "--model", "llamacpp:small", "--ask", "--set", "seed=1")
-        assert done.code == 1, "the second answer is not accepted"
-        assert '"question": "Why so?"' in done.out
-        assert 'not accepted, at /step3_propose/at: "soon" is not one of' in done.out
-        assert all(part in done.out for part in asked[0].rstrip().split("\n\n")[0].split("\n"))
-        again = instrc("preview", "it.aug", "--model", "llamacpp:small", "--ask", "--set", "seed=1")
-        assert "answer, from the cache" in again.out
-    assert len(asked) == 2, "what was not accepted is kept too"
-    assert instrc("preview", "it.aug", "--model", "scripted:none.json", "--ask").code == 1
-    assert instrc("preview", "it.aug", "--ask").code == 2
-    assert instrc("preview", "it.aug", "--ask", "--model", "sample", "--target", "openai").code == 2
 
 
 def test_problems_are_told_instead(instrc: Instrc, folder: Path) -> None:

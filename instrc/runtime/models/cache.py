@@ -16,8 +16,6 @@ from instrc.text.jsonvalue import Json
 
 _FORMAT: Final = 1
 """Version of the entry format, which is part of each key, so that entries of other formats are not read."""
-ANSWERS_FILE: Final = ".instrc/answers.sqlite"
-"""File in a project's folder with the answers that `preview --ask` has paid for."""
 _TABLE: Final = "answers (key TEXT PRIMARY KEY, model TEXT, answer TEXT)"
 
 
