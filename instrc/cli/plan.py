@@ -40,13 +40,6 @@ class PlanShape(StrEnum):
     DAG = "dag"
 
 
-class ScoreFormat(StrEnum):
-    """The output format of scores."""
-
-    TABLE = "table"
-    JSON = "json"
-
-
 @plan_group.command()
 def check(
     plan: Annotated[
@@ -159,7 +152,6 @@ def score(
     gold: Annotated[str, typer.Argument(metavar="GOLD", help="Correct records of TaskBench, as JSON or JSON Lines.")],
     predictions: Annotated[str, typer.Argument(metavar="PREDICTIONS", help="A model's records for the same ids; or -.")],
     tools: BenchFile,
-    view: Annotated[ScoreFormat, typer.Option("--as", help="Output format of the scores.")] = ScoreFormat.TABLE,
     output: OutputFile = None,
     shape: ProblemFormat = Format.TEXT,
 ) -> None:
@@ -173,12 +165,11 @@ def score(
     text = ""
     if right is not None and said is not None and bench is not None:
         from instrc.taskbench.score import score as compare
-        from instrc.taskbench.score import table
 
         found = compare(
             [record for _, record in each_record(right.value)], [record for _, record in each_record(said.value)], bench
         )
-        text = table(found) if view is ScoreFormat.TABLE else f"{dumps(found.to_json())}\n"
+        text = f"{dumps(found.to_json())}\n"
     _deliver(text, output, (gold, predictions, tools), report, shape)
 
 

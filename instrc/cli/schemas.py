@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 from msgspec.structs import replace
@@ -21,13 +21,11 @@ from instrc.problems.report import Report
 from instrc.problems.suggest import comparison_key
 from instrc.text.files import read_regular
 from instrc.text.jsontext import dumps, loads
-from instrc.text.jsonvalue import Json, JsonObject
 from instrc.text.source import Source
 from instrc.tools.importers import KINDS
 from instrc.vibes.find_files import read_text, shown_path
 
 if TYPE_CHECKING:
-    from instrc.schema.flattening.provenance import Flat
     from instrc.tools.importers import Imported
 
 SEEN_BYTES: Final = 1 << 20
@@ -36,7 +34,6 @@ SEEN_BYTES: Final = 1 << 20
 
 def flatten_command(
     file: Annotated[str, typer.Argument(metavar="FILE", help="A JSON Schema, or - for the standard input.")],
-    trace: Annotated[bool, typer.Option("--trace", help="Also print the origin of each part.")] = False,
     strict: options.Strict = False,
     root: options.Roots = None,
     shared: options.Shared = None,
@@ -52,20 +49,9 @@ def flatten_command(
         if given is not None:
             from instrc.schema.flattening.flatten import flatten  # the algebra is not small
 
-            arguments: dict[str, Any]  # keywords of several types
-            arguments = {"base": given.base, "report": report, "locate": given.locate}
-            if trace:
-                flat = _traced(flatten(given.value, registry.documents, trace=True, **arguments))
-            else:
-                flat = flatten(given.value, registry.documents, **arguments)
+            flat = flatten(given.value, registry.documents, base=given.base, report=report, locate=given.locate)
             if verdict(report.problems, strict=strict) == FINE:
                 write(f"{dumps(flat)}\n")
-
-
-def _traced(found: Flat) -> Json:
-    """Return the schema with the origins of its keywords, by JSON Pointer."""
-    origins: JsonObject = {pointer: [str(each) for each in written] for pointer, written in found.origins.items()}
-    return {"schema": found.schema, "origins": origins}
 
 
 def split_command(

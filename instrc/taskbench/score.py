@@ -1,8 +1,8 @@
-"""The scores of TaskBench, as its own evaluator computes them, and as a table."""
+"""The scores of TaskBench, as its own evaluator computes them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
@@ -89,13 +89,6 @@ class Scores(Struct):
             "by_shape": {shape: score.to_json() for shape, score in self.by_shape.items()},
             "by_size": {str(size): score.to_json() for size, score in self.by_size.items()},
         }
-
-    def rows(self) -> Iterator[tuple[str, Score]]:
-        """Yield the groups with their names."""
-        yield "overall", self.overall
-        yield from self.by_shape.items()
-        for size, score in self.by_size.items():
-            yield f"{size} task{'' if size == 1 else 's'}", score
 
 
 def score(gold: Iterable[Json], predictions: Iterable[Json], bench: Bench) -> Scores:
@@ -249,25 +242,6 @@ def _by_links(facts: PlanFacts, links: Json) -> None:
             facts.edges.add((source, target))
             if source in first and target in first:
                 facts.places.add((first[source], first[target]))
-
-
-def table(scores: Scores) -> str:
-    """Return one line per group, in per cent; the second number counts unreadable predictions as empty plans."""
-    head = ["", "requests", "unreadable", *METRICS]
-    lines = [head, *([name, str(score.requests), str(score.unreadable), *_cells(score)] for name, score in scores.rows())]
-    widths = [max(len(line[column]) for line in lines) for column in range(len(head))]
-    rows = (
-        "  ".join([line[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(line[1:], widths[1:], strict=True))])
-        for line in lines
-    )
-    return "".join(f"{row.rstrip()}\n" for row in rows)
-
-
-def _cells(score: Score) -> list[str]:
-    said, all_of_them = score.values(), score.values(with_unreadable=True)
-    return [
-        f"{100 * said[metric]:.2f}" + (f" ({100 * all_of_them[metric]:.2f})" if score.unreadable else "") for metric in METRICS
-    ]
 
 
 @takes_plain_values

@@ -32,12 +32,6 @@ def test_the_standard_input_is_flattened(process: Instrc) -> None:
     assert process("flatten", "-", stdin=b"\xef\xbb\xbf{}").out == "{}\n"
 
 
-def test_a_trace_says_where_each_keyword_is_from(instrc: Instrc) -> None:
-    traced = json.loads(instrc("flatten", "schema.json", "--trace").out)
-    assert traced["schema"] == FLAT
-    assert traced["origins"]["/properties/text/type"] == ["#/$defs/t/type"]
-
-
 def test_vibes_of_both_shapes_are_schemas_with_their_registry(instrc: Instrc, folder: Path) -> None:
     (folder / "schemas" / "polite.vibe.json").write_text('{ "schema": { "$ref": "aug:greet", "title": "Polite" }, "input": 1 }')
     flat = json.loads(instrc("flatten", "schemas/polite.vibe.json").out)
