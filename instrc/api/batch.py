@@ -134,22 +134,28 @@ async def _each(inputs: Iterable[JsonLike] | AsyncIterable[JsonLike]) -> AsyncIt
 
 @contextmanager
 def _shown(progress: Progress | None, total: int | None) -> Iterator[_Listener]:
-    """Yield the listener for results; `True` is a `rich` progress bar, in a terminal or notebook."""
+    """Yield the listener for results; `True` is a progress bar, in a terminal or notebook."""
     if progress is not True:
         yield progress or (lambda _: None)
         return
-    from rich.console import Console
-    from rich.progress import MofNCompleteColumn, TextColumn, TimeElapsedColumn
-    from rich.progress import Progress as Bar
-
     failed = 0
-    columns = (TextColumn("{task.description}"), MofNCompleteColumn(), TimeElapsedColumn())
-    with Bar(*columns, console=Console(stderr=True)) as bar:
-        task = bar.add_task("running", total=total)
+    with progress_bar(total) as advance:
 
         def tell(result: ItemResult) -> None:
             nonlocal failed
             failed += not result.ok
-            bar.update(task, advance=1, description=f"running, {failed} not done" if failed else "running")
+            advance(f"running, {failed} not done" if failed else "running")
 
         yield tell
+
+
+@contextmanager
+def progress_bar(total: int | None) -> Iterator[Callable[[str], object]]:
+    """Yield a function that advances a bar on standard error by one item, with a text."""
+    from rich.console import Console
+    from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True)) as bar:
+        task = bar.add_task("running", total=total)
+        yield lambda text: bar.update(task, advance=1, description=text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -21,7 +21,6 @@ from instrc.problems.errors import SettingsError
 from instrc.problems.report import Report
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import JsonObject
-from instrc.text.visible import visible_lines
 
 if TYPE_CHECKING:
     from instrc.engines.prepare import Prepared
@@ -331,44 +330,27 @@ def _progress(total: int, budget: Budget, *, quiet: bool) -> Iterator[Callable[[
     if quiet:
         yield None
         return
-    began = last = monotonic()
-    done = passed = kept = 0
-
+    from instrc.api.batch import progress_bar
     from instrc.text.names import counted
 
-    def line() -> str:
-        used = f"{counted(budget.used_requests, 'request')}, {budget.used_tokens:,} tokens"
-        price = f", ${budget.used_cost:,.4f}" if budget.used_cost else ""
-        asked = done - kept
-        left = (monotonic() - began) / asked * (total - done) if asked else 0.0
-        return f"{done}/{total} runs, {passed} passed, {used}{price}, about {left:.0f} s left"
+    last = monotonic()
+    done = passed = 0
 
-    with _bar(total) as bar:
+    def write_line(text: str) -> None:
+        nonlocal last
+        if monotonic() - last > _LINE:
+            last = monotonic()
+            write_error(f"{done}/{total} runs, {text}\n")
+
+    with progress_bar(total) if is_terminal(sys.stderr) else nullcontext(write_line) as show_text:
 
         def tell(result: CaseResult) -> None:
-            nonlocal done, passed, kept, last
-            done, passed, kept = done + 1, passed + result.passed, kept + result.kept
-            if bar is not None:
-                bar(done, line())
-            elif monotonic() - last > _LINE:
-                last = monotonic()
-                write_error(f"{line()}\n")
+            nonlocal done, passed
+            done, passed = done + 1, passed + result.passed
+            price = f", ${budget.used_cost:,.4f}" if budget.used_cost else ""
+            show_text(f"{passed} passed, {counted(budget.used_requests, 'request')}, {budget.used_tokens:,} tokens{price}")
 
         yield tell
-
-
-@contextmanager
-def _bar(total: int) -> Iterator[Callable[[int, str], object] | None]:
-    if not is_terminal(sys.stderr):
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn
-
-    columns = BarColumn(bar_width=24), TextColumn("{task.description}")
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("begins", total=total)
-        yield lambda done, said: progress.update(task, completed=done, description=said)
 
 
 async def _evaluate_all(jobs: list[_Job], asked: EvalOptions) -> list[EvaluationResult]:
@@ -381,13 +363,11 @@ async def _evaluate_all(jobs: list[_Job], asked: EvalOptions) -> list[Evaluation
 
 def _record(program: str, found: EvaluationResult, folder: Path) -> None:
     """Write the answers of models as cases that can be replayed without one."""
-    from instrc.runtime.traces import read_trace
     from instrc.testing.cases import RECORDED
     from instrc.testing.evaluation.export import recorded_cases
 
-    traces = {result.trace: read_trace(folder, result.trace) for result in found.results if result.trace}
     file = Path(program).with_name(Path(program).name.partition(".")[0] + RECORDED)
-    if wrong := try_to_write({file: recorded_cases(found, traces)}):
+    if wrong := try_to_write({file: recorded_cases(found, folder)}):
         raise SettingsError(wrong)
     report_written([file], Format.TEXT)
 
@@ -414,30 +394,19 @@ def _rendered(done: list[_Done], shape: EvalFormat, folder: Path) -> str:
             options.refuse_use("a file of pydantic-evals has the cases of one program: name one")
         return pydantic_evals(done[0].job.data, done[0].job.prepared.name)
     if shape is EvalFormat.ANSWERS:
-        from instrc.runtime.traces import read_trace
         from instrc.testing.evaluation.export import recorded_answers
 
         if len(done) > 1:
             options.refuse_use("a file of answers is of one program: name one")
-        traces = {result.trace: read_trace(folder, result.trace) for result in done[0].found.results if result.trace}
-        return recorded_answers(done[0].found, traces, done[0].settings)
+        return recorded_answers(done[0].found, folder, done[0].settings)
     if shape is EvalFormat.JSON:
         return f"{dumps(report.as_json(found, (each.gates for each in done)))}\n"
-    if shape is EvalFormat.JUNIT:
-        return report.as_junit(found)
     judges = [[judges_table(each.judges)] if each.judges else [] for each in done]
-    tables = [[*report.tables_of(each.found, each.gates), *more] for each, more in zip(done, judges, strict=True)]
-    pairs = list(zip(found, tables, strict=True))
-    if shape is EvalFormat.HTML:
-        from instrc.runtime.traces import read_trace
-        from instrc.testing.evaluation.page import TRACES, page_of
-
-        failed = [result.trace for each in found for result in each.results if result.trace and not result.passed][:TRACES]
-        traces = {run: read_trace(folder, run) for run in failed}
-        return page_of("Evaluation", [([each], shown) for each, shown in pairs], traces)
-    if shape is EvalFormat.MARKDOWN:
-        return "\n".join(report.as_markdown(each, shown) for each, shown in pairs)
-    return visible_lines("\n".join(report.as_text(each, shown) for each, shown in pairs))
+    reports = [
+        eval_versions.VersionReport([each.found], [], [*report.tables_of(each.found, each.gates), *more], {})
+        for each, more in zip(done, judges, strict=True)
+    ]
+    return eval_versions.rendered(reports, shape.value, folder)
 
 
 def _refuse_with_versions(record: bool, least: list[str] | None, forms: set[EvalFormat]) -> None:
@@ -463,7 +432,8 @@ def _compare(
 
     progress = partial(_progress, budget=asked.budget, quiet=quiet)
     found = [eval_versions.run_versions(job.program, job.data, changes, asked, project, export, progress) for job in jobs]
-    _deliver(lambda form: eval_versions.rendered(found, form.value), shape, written)
+    folder = asked.folder or Path(FOLDER)
+    _deliver(lambda form: eval_versions.rendered(found, form.value, folder), shape, written)
     if any(each.stopped is not None for report in found for each in report.versions):
         return NOT_RUN
     return int(any(each.worse for each in found))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple, TypeAlias
 
 import typer
@@ -16,7 +17,6 @@ from instrc.problems.errors import InstrcError
 from instrc.process.request_settings import WORDS_LEVELS
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject
-from instrc.text.visible import visible_lines
 
 if TYPE_CHECKING:
     from instrc.testing.evaluation.dataset import DataSet
@@ -218,11 +218,10 @@ def _run(
     return [structs.replace(each, program=program) for each in found]
 
 
-def rendered(found: list[VersionReport], form: str) -> str:
-    """Return the report on several programs in a form of `instrc eval`."""
+def rendered(found: list[VersionReport], form: str, folder: Path) -> str:
+    """Return the report on several programs in a form of `instrc eval`; traces of failed runs are in a folder."""
     from instrc.testing.evaluation import report
 
-    shown = [each.versions[-1] if len(each.versions) == 2 else each.versions[0] for each in found]
     if form == "json":
         comparisons: list[Json] = [
             {**each.figures, "conclusion": [*each.lines], "versions": [version.to_json() for version in each.versions]}
@@ -234,17 +233,7 @@ def rendered(found: list[VersionReport], form: str) -> str:
     if form == "html":
         from instrc.testing.evaluation.page import page_of
 
-        pages = [
-            (each.versions[:2], [report.ReportTable("Conclusion", ("",), [(line,) for line in each.lines]), *each.tables])
-            for each in found
-        ]
-        return page_of("Comparison", pages, {})
-    if form == "markdown":
-        parts = [report.as_markdown(version, each.tables).partition("\n") for version, each in zip(shown, found, strict=True)]
-        heads = [
-            [head, "", *(f"**{line}**\n" for line in each.lines), rest]
-            for (head, _, rest), each in zip(parts, found, strict=True)
-        ]
-        return "\n".join("\n".join(part) for part in heads)
-    texts = [report.as_text(version, each.tables) for version, each in zip(shown, found, strict=True)]
-    return visible_lines("\n".join("\n".join([*each.lines, "", text]) for text, each in zip(texts, found, strict=True)))
+        return page_of([(each.versions[:2], each.lines, each.tables) for each in found], folder)
+    shown = [each.versions[-1] if len(each.versions) == 2 else each.versions[0] for each in found]
+    write = report.as_markdown if form == "markdown" else report.as_text
+    return "\n".join(write(version, each.lines, each.tables) for version, each in zip(shown, found, strict=True))

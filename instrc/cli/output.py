@@ -1,18 +1,18 @@
-"""The output of commands: files, problems, exit codes, progress."""
+"""The output of commands: files, problems, exit codes."""
 
 from __future__ import annotations
 
 import os
 import re
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import ExitStack, suppress
 from enum import StrEnum
 from pathlib import Path, PurePath
 from stat import S_IMODE, S_ISLNK
 from typing import Final
 
-from instrc.cli.terminal import coloured, is_terminal, write, write_error
+from instrc.cli.terminal import coloured, write, write_error
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.text.files import is_inherited_stream, refuse_irregular
@@ -206,18 +206,3 @@ def refuse(path: str, reason: str) -> int:
 
     show([UnwritableOutput(path=path, reason=reason)], Format.TEXT)
     return PROBLEMS
-
-
-@contextmanager
-def item_counter(doing: str, *, quiet: bool = False) -> Iterator[Callable[[], None]]:
-    """Yield a function to call after each item, for an unknown number of items; a terminal shows the count."""
-    if quiet or not is_terminal(sys.stderr):
-        yield lambda: None
-        return
-    from rich.console import Console
-    from rich.progress import MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task(doing, total=None)
-        yield lambda: progress.advance(task)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
@@ -13,9 +14,9 @@ import msgspec
 import typer
 
 from instrc.cli import options, run_common, run_display
-from instrc.cli.output import FINE, PROBLEMS, Format, deliver_text, item_counter, show
+from instrc.cli.output import FINE, PROBLEMS, Format, deliver_text, show
 from instrc.cli.run_common import deliver, engine
-from instrc.cli.terminal import write, write_error
+from instrc.cli.terminal import is_terminal, write, write_error
 from instrc.problems.errors import InstrcError, SettingsError
 from instrc.problems.files import UnwritableOutput
 from instrc.problems.render import render_text
@@ -175,7 +176,7 @@ async def stream(
     quiet: bool = False,
 ) -> int:
     """Run a program for every line of a file or standard input; return the number of failures."""
-    from instrc.api.batch import streamed  # the help does without it
+    from instrc.api.batch import progress_bar, streamed  # the help does without it
 
     async def work(number: int, line: str) -> dict[str, Json]:
         try:
@@ -193,11 +194,12 @@ async def stream(
         return {"item": number, **made}
 
     failed = 0
-    with item_counter("Running", quiet=quiet) as done, _line_writer(output) as say:
+    bar = progress_bar(None) if not quiet and is_terminal(sys.stderr) else nullcontext(lambda _text: None)
+    with bar as advance, _line_writer(output) as say:
         async for result in streamed(_lines(path), work, window=window):
             say(f"{dumps(result, indent=False)}\n")
             failed += result["status"] == "failed"
-            done()
+            advance(f"running, {failed} failed" if failed else "running")
     return failed
 
 

@@ -2,29 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from instrc.runtime.interpreter.documents import bare_name
 from instrc.runtime.models.catalogue import RECORDED, prompt_digest
-from instrc.runtime.traces import Event, steps_of
+from instrc.runtime.traces import Event, read_trace, steps_of
 from instrc.testing.evaluation.dataset import DataSet
 from instrc.testing.evaluation.results import CaseResult, EvaluationResult
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, mapping
 
 
-def recorded_cases(found: EvaluationResult, traces: Mapping[str, Sequence[Event]]) -> str:
+def recorded_cases(found: EvaluationResult, folder: Path) -> str:
     """Return a file of cases with the first run of each case: the accepted answers, and the results.
 
-    `traces` are the events of runs, by id.  Runs without a trace or an answer are left out.
+    Traces of runs are in a folder.  Runs without a trace or an answer are left out.
     """
+    traces = _traces(found, folder)
     first = [results[0] for results in found.by_case().values()]
     parts = [_recorded(item, traces[item.trace]) for item in first if traces.get(item.trace) and not item.unanswered]
     return f"# {found.program}: recorded by `instrc eval --record`, with {found.model}\n\n" + "\n".join(parts)
 
 
-def recorded_answers(found: EvaluationResult, traces: Mapping[str, Sequence[Event]], settings: JsonObject) -> str:
+def _traces(found: EvaluationResult, folder: Path) -> dict[str, list[Event]]:
+    """Return the events of runs, by id."""
+    return {result.trace: read_trace(folder, result.trace) for result in found.results if result.trace}
+
+
+def recorded_answers(found: EvaluationResult, folder: Path, settings: JsonObject) -> str:
     """Return a file of answers by step for `scripted:FILE`, with the digests of the prompts that they were recorded with."""
+    traces = _traces(found, folder)
     answers: dict[str, list[Json]] = {}
     prompts: list[str] = []
     for events in (traces[result.trace] for result in found.results if traces.get(result.trace)):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from html import escape
+from itertools import islice
 from pathlib import Path
 from typing import Final, cast
 
-from instrc.runtime.traces import Event, steps_of
+from instrc.runtime.traces import Event, read_trace, steps_of
 from instrc.testing.evaluation.report import WORST_CASES, ReportTable, heading, remarks, totals, why
 from instrc.testing.evaluation.results import CaseResult, EvaluationResult
 from instrc.text.jsontext import dumps
@@ -23,26 +24,31 @@ _EXCERPT: Final = 160
 """Maximum characters of a value in the table."""
 
 
-def page_of(
-    title: str,
-    found: Sequence[tuple[Sequence[EvaluationResult], Sequence[ReportTable]]],
-    traces: Mapping[str, Sequence[Event]],
-) -> str:
-    """Return the page: for each program its tables, and its cases, with two versions side by side.
+def page_of(found: Sequence[tuple[Sequence[EvaluationResult], Sequence[str], Sequence[ReportTable]]], folder: Path) -> str:
+    """Return the page: for each program its conclusion, its tables, and its cases, with two versions side by side.
 
-    `found` has the versions of each program, earlier one first, and its tables; `traces` the events of runs, by id.
+    `found` has the versions of each program, earlier one first, the lines of its conclusion, and its tables; a folder has the
+    traces of runs.
     """
-    parts = "".join(_program(versions, tables, traces) for versions, tables in found)
+    runs = (result for versions, _, _ in found for each in versions for result in each.results)
+    failed = islice((result.trace for result in runs if result.trace and not result.passed), TRACES)
+    traces = {run: read_trace(folder, run) for run in failed}
+    parts = "".join(_program(versions, lines, tables, traces) for versions, lines, tables in found)
     style, script = page_style(Path(__file__).with_suffix(".css")), Path(__file__).with_suffix(".js").read_text("utf-8")
     return (
-        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{_text(title)}</title>'
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>Evaluation</title>'
         f'<meta name="viewport" content="width=device-width"><style>\n{style}</style></head><body><main>'
-        f"<h1>{_text(title)}</h1>{parts}</main><script>\n{script}</script></body></html>\n"
+        f"<h1>Evaluation</h1>{parts}</main><script>\n{script}</script></body></html>\n"
     )
 
 
-def _program(versions: Sequence[EvaluationResult], tables: Sequence[ReportTable], traces: Mapping[str, Sequence[Event]]) -> str:
-    about = ""
+def _program(
+    versions: Sequence[EvaluationResult],
+    lines: Sequence[str],
+    tables: Sequence[ReportTable],
+    traces: Mapping[str, Sequence[Event]],
+) -> str:
+    about = "".join(f"<p>{_text(line)}</p>" for line in lines)
     for item in versions:
         about += f"<h2>{_text(heading(item))}</h2>"
         about += "".join(f'<p class="sub">{_text(said)}</p>' for said in (*remarks(item), totals(item)))

@@ -15,6 +15,7 @@ from instrc.testing.evaluation.statistics import Rate, rate
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject
 from instrc.text.names import counted
+from instrc.text.visible import visible_lines
 
 ALL: Final = "pass"
 """Name of all checks together: a case passes if every check does."""
@@ -212,12 +213,13 @@ def why(result: CaseResult) -> str:
     return "; ".join(f"{check.name}: {check.reason or 'not passed'}" for check in result.checks if not check.passed)
 
 
-def as_text(found: EvaluationResult, tables: Iterable[ReportTable]) -> str:
-    """Return a report for a terminal."""
-    parts = [heading(found), *(f"  {remark}" for remark in remarks(found)), f"  {totals(found)}"]
+def as_text(found: EvaluationResult, conclusion: Sequence[str], tables: Iterable[ReportTable]) -> str:
+    """Return a report for a terminal, which begins with a conclusion."""
+    parts = [*conclusion, *([""] if conclusion else []), heading(found)]
+    parts += [*(f"  {remark}" for remark in remarks(found)), f"  {totals(found)}"]
     for table in tables:
         parts += ["", *_aligned(table)]
-    return "\n".join(parts) + "\n"
+    return visible_lines("\n".join(parts) + "\n")
 
 
 _CELL: Final = 100
@@ -242,9 +244,10 @@ def totals(found: EvaluationResult) -> str:
     return f"{counted(sum(use.requests for use in uses), 'request')}, {tokens:,} tokens{price}, {found.seconds:.1f} s"
 
 
-def as_markdown(found: EvaluationResult, tables: Iterable[ReportTable]) -> str:
-    """Return a report for a pull request."""
-    parts = [f"### {_plain(heading(found))}", "", *(f"{_plain(remark)}\n" for remark in remarks(found)), totals(found)]
+def as_markdown(found: EvaluationResult, conclusion: Sequence[str], tables: Iterable[ReportTable]) -> str:
+    """Return a report for a pull request, with a conclusion."""
+    said = [*(f"**{line}**" for line in conclusion), *map(_plain, remarks(found))]
+    parts = [f"### {_plain(heading(found))}", "", *(f"{line}\n" for line in said), totals(found)]
     for table in tables:
         folded = table.title in {"Steps", WORST_CASES}
         parts += ["", f"<details><summary>{table.title}</summary>" if folded else f"**{table.title}**", ""]
