@@ -16,8 +16,8 @@ from instrc.compiler.bind.evaluation import Evaluation
 from instrc.compiler.bind.exports import WrittenLines
 from instrc.compiler.bind.given import data_of, is_data
 from instrc.compiler.bind.scopes import LocalName, Scope
-from instrc.compiler.bind.steps import PRIVATE, EvaluationContext, slot_reads
-from instrc.compiler.bind.values import BoundValue, Data, Members, StepResult, paths_read
+from instrc.compiler.bind.steps import PRIVATE, EvaluationContext
+from instrc.compiler.bind.values import BoundValue, Data, Members, StepResult, group_reads, paths_read
 from instrc.language import surface
 from instrc.language.surface import (
     Access,
@@ -46,12 +46,7 @@ def reads_of_block(ev: Evaluation, content: ir.Block, direct: Iterable[ir.Path])
 
 
 def _region_reads(ev: Evaluation, region: ir.Region) -> list[ir.Path]:
-    found: list[ir.Path] = []
-    waiting = [unit for unit in region.units if not isinstance(unit, int)]
-    while waiting:
-        group = waiting.pop()
-        found += slot_reads(group.application.slots)
-        waiting.extend([unit for unit in group.members if not isinstance(unit, int)])
+    found = group_reads(region.units)
     for number in ev.steps.among(region.number):
         step = ev.steps.table[number]
         found += step.reads
@@ -130,19 +125,23 @@ def read_body(
     value, tests = carried.value, carried.tests
     ev.frames[scope.region] = carried.frames
     kept = _names(ev, scope, inside) if keeps else ()
-    if value is not None and depth_of(value) > VALUE_LEVELS:
-        ev.report.add(problems.text.TooDeep(at=written.value.span, limit=VALUE_LEVELS))
-        return ReadBody(scope.region, None, tests, chosen, kept)
-    if value is not None and names_const(value):
-        ev.report.add(problems.names.ReservedName(at=place_of_const(written.value), word="const"))
-        return ReadBody(scope.region, None, tests, chosen, kept)
-    reading = None if value is None else reading_of(value)
-    if value is not None and reading is None:
-        ev.report.add(problems.calls.MisplacedData(at=written.value.span))
-    if reading is None or not carried.complete:
-        return ReadBody(scope.region, None, tests, chosen, kept)
-    region = ir.Region(scope.region, ev.steps.units(region=scope.region), reading, written.span)
+    reading = None if value is None else _reading_of_body(ev, value, written.value)
+    region = None
+    if reading is not None and carried.complete:
+        region = ir.Region(scope.region, ev.steps.units(region=scope.region), reading, written.span)
     return ReadBody(scope.region, region, tests, chosen, kept)
+
+
+def _reading_of_body(ev: Evaluation, value: BoundValue, written: Expression) -> ir.Reading | None:
+    """Return the value of a body for its readers, or `None` after reporting why it cannot be read."""
+    reading = None
+    if depth_of(value) > VALUE_LEVELS:
+        ev.report.add(problems.text.TooDeep(at=written.span, limit=VALUE_LEVELS))
+    elif names_const(value):
+        ev.report.add(problems.names.ReservedName(at=place_of_const(written), word="const"))
+    elif (reading := reading_of(value)) is None:
+        ev.report.add(problems.calls.MisplacedData(at=written.span))
+    return reading
 
 
 def _scope(ev: Evaluation, written: Body, context: EvaluationContext, given: dict[str, ir.BlockName]) -> Scope:
@@ -513,10 +512,7 @@ def _try(ev: Evaluation, written: surface.Try, context: EvaluationContext) -> _M
 
 
 def _race(ev: Evaluation, written: surface.Race, context: EvaluationContext) -> _Made | None:
-    branches: list[ir.Region | None] = []
-    for each in written.branches:
-        said = read_body(ev, each, context, {})
-        branches.append(said.region)
+    branches = [read_body(ev, each, context, {}).region for each in written.branches]
     whole = tuple(body for body in branches if body is not None)
     return None if len(whole) < len(branches) else (ir.Race(whole), tuple(map(ev.steps.identity, whole)), ())
 

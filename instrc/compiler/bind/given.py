@@ -10,8 +10,8 @@ import msgspec
 
 from instrc import problems
 from instrc.compiler.bind.evaluation import Evaluation, property_names
-from instrc.compiler.bind.steps import EvaluationContext, slot_reads
-from instrc.compiler.bind.values import BoundValue, Brackets, Data, Inner, Members, StepResult, paths_read
+from instrc.compiler.bind.steps import EvaluationContext
+from instrc.compiler.bind.values import BoundValue, Brackets, Data, Inner, Members, StepResult, paths_read, slot_reads
 from instrc.compiler.ir import NO_TIMING, Argument, Instruction, Path, Slot
 from instrc.language.surface import Annotated, Array, Call, Expression, Literal, Name, Object, Uri
 from instrc.problems.suggest import nearest
@@ -89,7 +89,7 @@ class CallInputs(msgspec.Struct, gc=False):
         direct = [argument.value for argument in self.arguments if isinstance(argument.value, Path)]
         if not self.chosen and not self.slots:
             return list(dict.fromkeys(direct))
-        return list(dict.fromkeys((*direct, *self.chosen, *slot_reads(tuple(self.slots)))))
+        return list(dict.fromkeys((*direct, *self.chosen, *slot_reads(self.slots))))
 
 
 def _with(table: Mapping[K, V], key: K, value: V) -> Mapping[K, V]:

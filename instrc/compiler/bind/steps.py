@@ -12,7 +12,16 @@ from instrc.compiler import ir
 from instrc.compiler.bind.identities import Identities
 from instrc.compiler.bind.lines import LineLog
 from instrc.compiler.bind.scopes import Scope
-from instrc.compiler.bind.values import BoundValue, BraceNames, Brackets, StepResult, TakenUnit, step_numbers, units_held
+from instrc.compiler.bind.values import (
+    BoundValue,
+    BraceNames,
+    Brackets,
+    StepResult,
+    TakenUnit,
+    slot_reads,
+    step_numbers,
+    units_held,
+)
 from instrc.process.flow import Constant, Executor
 from instrc.text.jsonvalue import Json
 from instrc.text.source import Span
@@ -290,12 +299,12 @@ class Steps:
                 self._groups += 1
                 self.identities.enter(group)
                 self._forget(units)
-                self.groups[_numbers(group)[0]] = group
+                self.groups[group.numbers[0]] = group
                 depth = 1 + max(brackets.inner[n].depth if n in brackets.inner else 0 for n in brackets.written)
                 taken = (TakenUnit(group, depth),)
             self._applied[ident] = taken
         for each in taken:
-            for number in _numbers(each.unit):
+            for number in step_numbers((each.unit,)):
                 brackets.inner[number] = each
                 self.homes.add(number)
                 if isinstance(each.unit, ir.MixinGroup):
@@ -353,16 +362,14 @@ class Steps:
     def take_in(self, units: Iterable[ir.Unit]) -> None:
         """Record that units are now in a slot."""
         units = tuple(units)
-        for unit in units:
-            for number in _numbers(unit):
-                self.homes.add(number)
-                self.inside.add(number)
+        self.homes.update(step_numbers(units))
+        self.inside.update(step_numbers(units))
         self._forget(units)
 
     def _forget(self, units: Iterable[ir.Unit]) -> None:
         for unit in units:
             if isinstance(unit, ir.MixinGroup):
-                self.groups.pop(_numbers(unit)[0], None)
+                self.groups.pop(unit.numbers[0], None)
 
     def units(self, among: Iterable[int] | None = None, region: int = 0) -> tuple[ir.Unit, ...]:
         """Return the independent steps and groups of a region, in evaluation order."""
@@ -376,10 +383,6 @@ class Steps:
             elif number not in self.inside:
                 found.append(number)
         return tuple(found)
-
-
-def _numbers(unit: ir.Unit) -> tuple[int, ...]:
-    return (unit,) if isinstance(unit, int) else unit.numbers
 
 
 PROGRAM = 0
@@ -514,8 +517,3 @@ class BlockPlaces:
             return
         own = {region.number for region in ir.regions_of(step.content)}
         self._names[step.number] = frozenset(each for each in found if each.block not in own) if own else found
-
-
-def slot_reads(slots: tuple[ir.Slot, ...]) -> tuple[ir.Path, ...]:
-    """Return the values read by calls fused into slots."""
-    return tuple(path for slot in slots for path in slot.reads)

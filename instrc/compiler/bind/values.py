@@ -7,7 +7,7 @@ from typing import Protocol, TypeAlias
 
 import msgspec
 
-from instrc.compiler.ir import Content, Context, Fusion, Path, Step, StepObject, Unit, is_lone_instruction
+from instrc.compiler.ir import Content, Context, Fusion, Path, Slot, Step, StepObject, Unit, is_lone_instruction
 from instrc.text.jsonvalue import Json
 
 
@@ -201,6 +201,23 @@ def _needed_first(barriers: set[int], steps: Sequence[Readable], floor: int) -> 
 def step_numbers(units: Sequence[Unit]) -> list[int]:
     """Return the steps of some units, in order."""
     return [number for unit in units for number in ((unit,) if isinstance(unit, int) else unit.numbers)]
+
+
+def slot_reads(slots: Iterable[Slot]) -> tuple[Path, ...]:
+    """Return the values read by calls fused into slots."""
+    return tuple(path for slot in slots for path in slot.reads)
+
+
+def group_reads(units: Iterable[Unit]) -> list[Path]:
+    """Return the values that the slots of mixins around several steps read, among some units and in them."""
+    found: list[Path] = []
+    waiting = list(units)
+    while waiting:
+        unit = waiting.pop()
+        if not isinstance(unit, int):
+            found += slot_reads(unit.application.slots)
+            waiting.extend(unit.members)
+    return found
 
 
 def nested_steps(steps: Mapping[int, Step], units: Sequence[Unit]) -> dict[int, tuple[int, ...]]:

@@ -21,12 +21,9 @@ FOLLOWED_PATHS: Final = 60
 
 def only_decides(schema: Json | None) -> bool:
     """Return whether an answer is only a decision with at most a remark, without the shown values."""
-    properties = schema.get("properties") if isinstance(schema, dict) else None
-    if not isinstance(properties, dict) or not properties:
-        return False
-    decisions = [each for each in properties.values() if isinstance(each, dict) and _decides(each)]
-    others = [each for each in properties.values() if not (isinstance(each, dict) and _decides(each))]
-    return bool(decisions) and all(isinstance(each, dict) and "string" in _types(each) for each in others) and len(others) <= 1
+    properties = [mapping(each) for each in mapping(mapping(schema).get("properties")).values()]
+    others = [each for each in properties if not _decides(each)]
+    return len(others) < len(properties) and len(others) <= 1 and all("string" in _types(each) for each in others)
 
 
 def _decides(schema: dict[str, Json]) -> bool:
@@ -40,9 +37,7 @@ def _types(schema: dict[str, Json]) -> list[str]:
 
 def is_decision(schema: Json | None, name: str) -> bool:
     """Return whether a property of an answer is a decision."""
-    properties = schema.get("properties") if isinstance(schema, dict) else None
-    found = properties.get(name) if isinstance(properties, dict) else None
-    return isinstance(found, dict) and _decides(found)
+    return _decides(mapping(mapping(mapping(schema).get("properties")).get(name)))
 
 
 def unread_results(flat: ir.FlatGraph) -> Iterator[tuple[ir.Step, ir.Step]]:

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, TypeAlias
 
 import msgspec
-from msgspec import Struct
 
 from instrc.compiler import ir
+from instrc.compiler.bind.values import step_numbers
 from instrc.compiler.compose.outcomes import RUN_PLAN, choices_of, plannable_tools
 from instrc.compiler.emit.paths import Paths, suffixed
 from instrc.problems.errors import CompileError
@@ -17,7 +17,7 @@ from instrc.process.flow import NO_ENGINE, Constant, EngineProperties, Listed, N
 from instrc.schema.annotate import closes, nullable, write_beside
 from instrc.schema.document_definitions import DocumentDefinitions
 from instrc.schema.strip import is_meta
-from instrc.text.jsonvalue import Json, JsonObject, as_array, as_object, as_texts
+from instrc.text.jsonvalue import Json, JsonObject, as_array, as_object, as_texts, mapping
 from instrc.text.sentences import Sentences, filled
 from instrc.text.source import Span
 
@@ -48,8 +48,6 @@ class Container(msgspec.Struct):
 
     def free(self, key: str, items: tuple[int | None, ...] = (None,)) -> str:
         """Return a key that is not taken for any of some items."""
-        if items == (None,) and key not in self.properties:
-            return key
         wanted = key
         while not self.properties.keys().isdisjoint([suffixed(key, item) for item in items]):
             self.counts[wanted] = self.counts.get(wanted, 1) + 1
@@ -78,26 +76,6 @@ class Container(msgspec.Struct):
 
 _Field: TypeAlias = tuple[str, Json, bool]
 """A property: its name, its schema, and whether it is required."""
-
-
-class DescribedSchema(Struct, frozen=True):
-    """A schema with room for a sentence at the end of its description."""
-
-    schema: JsonObject
-    before: str
-    """Its existing description."""
-
-    def saying(self, sentence: str) -> JsonObject:
-        """Return the schema with a sentence."""
-        return {**self.schema, "description": self.before + sentence}
-
-
-class Form(Struct, frozen=True):
-    """The schema of some steps, without the paths they read."""
-
-    schema: Json
-    room: DescribedSchema | None
-    """The same schema, prepared for a hint, if it may get one."""
 
 
 _OWN_WORDS = frozenset({"activity", "references", "arguments"})
@@ -140,37 +118,22 @@ class StepSchemas:
         items = self.items if items is None else items
         made = Container({}, [], self.definitions)
         units = tuple(units)
-        self._make_inner(units, items)
+        for number in self._steps_in_slots(units):  # inner ones first, so that nothing waits on the stack
+            for item in items:
+                self._made[number, item] = self.step(number, item)
         self._fill(made, units, items, answers)
         return made
 
-    def _make_inner(self, units: tuple[ir.Unit, ...], items: tuple[int | None, ...]) -> None:
-        """Make the steps that lie in slots, inner ones first, so that nothing waits on the stack."""
-        for number in self._inside(units) if self._inner else ():
-            for item in items:
-                self._made[number, item] = self.step(number, item)
-
-    def _inside(self, units: Iterable[ir.Unit]) -> list[int]:
+    def _steps_in_slots(self, units: tuple[ir.Unit, ...]) -> list[int]:
         """Return the steps that lie in slots of some units, inner ones first."""
-        found: list[int] = []
-        waiting = list(reversed(tuple(units)))
-        while waiting:
-            unit = waiting.pop()
-            if isinstance(unit, int):
-                found.extend(self.graph.inner.get(unit, ()))
-            else:
-                waiting.extend(reversed(unit.members))
-        return found
+        return [inner for number in step_numbers(units) for inner in self.graph.inner.get(number, ())]
 
     def _fill(self, made: Container, units: Iterable[ir.Unit], items: tuple[int | None, ...], answers: frozenset[int]) -> None:
-        if not self.plan.flat.mixins:
-            self._add_steps(made, units, items, answers)  # type: ignore[arg-type]  # without mixins there are no groups
-            return
         waiting: list[ir.Unit | list[_Field]] = list(reversed(list(units)))
         while waiting:
             unit = waiting.pop()
             if isinstance(unit, int):
-                self._add_steps(made, (unit,), items, answers)
+                self._add_step(made, unit, items, answers)
             elif isinstance(unit, ir.MixinGroup):
                 before, after = self._around(made, unit, items)
                 self._add_all(made, before, items)
@@ -179,16 +142,13 @@ class StepSchemas:
             else:
                 self._add_all(made, unit, items)
 
-    def _add_steps(self, made: Container, numbers: Iterable[int], items: tuple[int | None, ...], answers: frozenset[int]) -> None:
-        """Take steps into an object, each once an item."""
-        properties, keys, ready = made.properties, self.plan.keys, self._made
-        for number in numbers:
-            for item in items:
-                key = keys[number] if item is None else suffixed(keys[number], item)
-                schema = ready.get((number, item)) if ready else None
-                if schema is None:
-                    schema = self.step(number, item, answer=number in answers)
-                properties[made.free(key) if key in properties else key] = schema
+    def _add_step(self, made: Container, number: int, items: tuple[int | None, ...], answers: frozenset[int]) -> None:
+        """Take a step into an object, once an item."""
+        for item in items:
+            schema = self._made.get((number, item))
+            if schema is None:
+                schema = self.step(number, item, answer=number in answers)
+            made.add(suffixed(self.plan.keys[number], item), schema)
 
     def _around(self, made: Container, group: ir.MixinGroup, items: tuple[int | None, ...]) -> tuple[list[_Field], list[_Field]]:
         """Return the properties of a mixin before and after its slot, and keep its other keywords."""
@@ -228,21 +188,16 @@ class StepSchemas:
             return self._answer(step, item)
         if step.executor == "block":
             return self._as_local_part(self.plan.flat.schemas[number], self.plan.keys[number], refers=not self.whole)
-        form, reads = self._form(step, item), step.reads
-        schema = form.schema
-        if not isinstance(schema, dict) or isinstance(step.content, Constant):
-            return schema
-        references = self.paths.references(reads, item) if self.in_process else []
-        made = schema
-        if form.room is not None:
-            told = self.hints.told(reads, number, item)
-            if told:
-                made = form.room.saying(self.hints.said(told))
+        made = self._as_written(step, item)
+        if not isinstance(made, dict) or isinstance(step.content, Constant):
+            return made
+        if step.executor == "model" and isinstance(step.content, ir.Fusion):  # steps in an object state themselves what they read
+            made = self.hints.add(made, step.reads, number, item)
         if not self.in_process:
             return made
         if number in self.graph.compound:
             made = self.engines.with_choices(number, made, item)
-        return self.engines.beside(dict(made) if made is schema else made, step, references, item)
+        return self.engines.beside(dict(made), step, self.paths.references(step.reads, item), item)
 
     def _answer(self, step: ir.Step, item: int | None) -> Json:
         """Return the schema for the place where the server writes the `output` of a step whose inputs already exist."""
@@ -264,15 +219,8 @@ class StepSchemas:
         """Return the schema of a chunk of a process."""
         return context(self.graph, chunk, self.container(chunk.units, chunk.answers, items), self.place(chunk.units))
 
-    def _form(self, step: ir.Step, item: int | None) -> Form:
-        """Return the schema of a step without the paths it reads."""
-        schema = self._as_written(step, item)
-        hinted = step.executor == "model" and isinstance(
-            step.content, ir.Fusion
-        )  # steps in an object state themselves what they read
-        return Form(schema, self.hints.room(schema) if hinted and isinstance(schema, dict) else None)
-
     def _as_written(self, step: ir.Step, item: int | None) -> Json:
+        """Return the schema of a step without the paths it reads."""
         number, flat = step.number, self.plan.flat
         placed = flat.placed.get(number, ())
         alone = self.whole and not placed and number not in self._inner
@@ -321,12 +269,11 @@ class StepSchemas:
         """Return the schema of a slot next to several steps, with the paths it reads."""
         if not isinstance(schema, dict):
             return schema
-        told, room = self.hints.told(reads, step, None), self.hints.room(schema)
-        made = room.saying(self.hints.said(told)) if room is not None and told else dict(schema)
+        made = self.hints.add(schema, reads, step, None)
         if not self.in_process:
             return made
         references = self.paths.references(reads, None)
-        return add_words(made, NO_ENGINE, references, references[0] if len(references) == 1 else [*references])
+        return add_words(dict(made), NO_ENGINE, references, references[0] if len(references) == 1 else [*references])
 
 
 def context(graph: ir.Graph, chunk: ir.Chunk, steps: Container, at: Span | None) -> dict[str, Json]:
@@ -495,14 +442,18 @@ class Hints:
         self.written: dict[tuple[ir.HintedPath, ...], None] = {}
         """What is listed in each of the hints."""
 
-    def told(self, reads: Sequence[ir.Path], step: int, item: int | None) -> tuple[ir.HintedPath, ...]:
-        """Return the paths that a step reads and that exist in this document, each with its description."""
+    def add(self, schema: JsonObject, reads: Sequence[ir.Path], step: int, item: int | None) -> JsonObject:
+        """Return a schema with a hint on the paths that a step reads and that exist in this document."""
         if self.sentences is None:
-            return ()
+            return schema
         if self.part in {"flat", "result"}:
             reads = [path for path in reads if not self._is_absent(path, item)]
         labels = self._labels(step, item)
-        return tuple([self._told(path, step, item, labels) for path in self.paths.ordered(reads, item, labels)])
+        told = tuple([self._told(path, step, item, labels) for path in self.paths.ordered(reads, item, labels)])
+        if not told:
+            return schema
+        self.written[told] = None
+        return with_sentence(schema, ir.hint_of(self._around_paths, told)[0])
 
     def _labels(self, step: int, item: int | None) -> dict[tuple[str, ...], str]:
         """Return the names under which a step receives values, by path, where they differ from the ends of the paths."""
@@ -515,15 +466,6 @@ class Hints:
         assert self.sentences is not None
         join, sentence = self.sentences.join, self.sentences.labelled
         return {path: filled(sentence, labels=join.join(labels)) for path, labels in found.items()}
-
-    def room(self, schema: JsonObject) -> DescribedSchema | None:
-        """Return a schema with room for a hint, or `None` if there are no hints."""
-        return None if self.sentences is None else with_room(schema)
-
-    def said(self, told: tuple[ir.HintedPath, ...]) -> str:
-        """Return the hint for some paths."""
-        self.written[told] = None
-        return ir.hint_of(self._around_paths, told)[0]
 
     def _is_absent(self, path: ir.Path, item: int | None) -> bool:
         """Return whether a path leads to a part that the result drops, or that another executor adds to the flat form."""
@@ -543,9 +485,8 @@ class Hints:
         """Return the description of the input at the beginning of a path, or nothing if it is not an input."""
         schema = self._inputs.get(read.first)
         for segment in read.segments[1:]:
-            properties = schema.get("properties") if isinstance(schema, dict) else None
-            schema = properties.get(segment.name) if isinstance(properties, dict) else None
-        said = schema.get("description") if isinstance(schema, dict) else None
+            schema = mapping(mapping(schema).get("properties")).get(segment.name)
+        said = mapping(schema).get("description")
         return " ".join(said.split()).removesuffix(".") if isinstance(said, str) else ""
 
     def of_null(self, schema: Json) -> Json:
@@ -555,15 +496,15 @@ class Hints:
         if has_output(schema):
             properties = as_object(schema["properties"])
             output = properties["output"]
-            said = with_room(output).saying(self.sentences.left_null) if isinstance(output, dict) else output
+            said = with_sentence(output, self.sentences.left_null) if isinstance(output, dict) else output
             return {**schema, "properties": {**properties, "output": said}}
-        return with_room(schema).saying(self.sentences.left_null)
+        return with_sentence(schema, self.sentences.left_null)
 
 
-def with_room(schema: JsonObject) -> DescribedSchema:
-    """Return a schema with room for a sentence; where there is no description it comes first, after a title."""
+def with_sentence(schema: JsonObject, sentence: str) -> JsonObject:
+    """Return a schema with a sentence at the end of its description; a new description comes first, after a title."""
     if "description" in schema:
-        return DescribedSchema(schema, f"{schema['description']}\n")
+        return {**schema, "description": f"{schema['description']}\n{sentence}"}
     if next(iter(schema), None) == "title":
-        return DescribedSchema({"title": schema["title"], "description": "", **schema}, "")
-    return DescribedSchema({"description": "", **schema}, "")
+        return {"title": schema["title"], "description": sentence, **schema}
+    return {"description": sentence, **schema}

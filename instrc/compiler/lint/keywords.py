@@ -9,6 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final, Protocol
 
 from msgspec import Struct
+from msgspec.structs import asdict
 
 from instrc.problems.errors import CompileError
 from instrc.problems.problem import Problem
@@ -137,15 +138,7 @@ def idle_keywords(nodes: Sequence[ReadNode], span_of: SpanOf, allowed: frozenset
                     continue
             from instrc.problems.schemas import IdleKeyword  # only where there is one
 
-            yield IdleKeyword(
-                at=span_of(pointer((*node.path, word)), key=True),
-                word=word,
-                cause=idle.cause,
-                applies_to=idle.applies_to,
-                allowed=idle.allowed,
-                dialect=idle.dialect,
-                instead=idle.instead,
-            )
+            yield IdleKeyword(at=span_of(pointer((*node.path, word)), key=True), word=word, **asdict(idle))
 
 
 def _applies(word: str, kinds: frozenset[str]) -> bool:

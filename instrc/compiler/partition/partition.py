@@ -9,7 +9,7 @@ import msgspec
 
 from instrc import problems
 from instrc.compiler import ir
-from instrc.compiler.bind.values import step_numbers
+from instrc.compiler.bind.values import group_reads, step_numbers
 from instrc.compiler.partition.effects import NONE, EffectOrder, Kind, Waits, kinds_of_steps
 from instrc.compiler.partition.sequence import sequence
 from instrc.problems.problem import Problem
@@ -30,15 +30,11 @@ def partition(flat: ir.FlatGraph, report: Report, *, naming: str = "step") -> ir
     """Return the plan of a graph, or `None` if it was cut by hand against its data flow."""
     graph = flat.graph
     regions = {region.number: region.units for step in graph.blocks() for region in ir.regions_of(step.content)}
-    reasons = _reasons_to_cut(graph)
     kinds = kinds_of_steps(graph)
     after: dict[int, tuple[int, ...]] = {}
     cut: dict[int, tuple[CutChunk, ...]] = {}
     for number, units in (*regions.items(), (ROOT, graph.units)):
         by_hand = number == ROOT and graph.contexts is not None
-        if units and not by_hand and not flat.mixins and reasons.isdisjoint(units):
-            cut[number] = (CutChunk(PLACE["model"], units),)  # in evaluation order: each after its dependencies
-            continue
         region = UnitsOfRegion(graph, units, kinds, graph.lines.get(number, ()))
         found = region.cut(report, by_hand=by_hand)
         if found is None:
@@ -53,12 +49,6 @@ def partition(flat: ir.FlatGraph, report: Report, *, naming: str = "step") -> ir
     bare = shape == "tool" and not graph.keyed and _is_single(graph)
     keys, elements = number_steps(flat, chunks, inside, naming=naming, bare=bare)
     return ir.Plan(flat, shape, chunks, keys, bare, inside, elements, after)
-
-
-def _reasons_to_cut(graph: ir.Graph) -> set[int]:
-    """Return the steps for which a region may need several chunks: all but those that the model writes without blocks inside."""
-    choosing = [step.number for step in graph.compounds() if step.chosen]
-    return {*graph.block_numbers, *graph.awaited_numbers, *graph.inner, *choosing}
 
 
 class CutChunk(msgspec.Struct, frozen=True, gc=False):
@@ -82,7 +72,7 @@ class UnitsOfRegion:
         self.graph = graph
         self.units = units
         self.lines = lines
-        self.steps = [steps_in(graph, unit) for unit in units]
+        self.steps = [[graph.steps[number] for number in _numbers(graph, (unit,))] for unit in units]
         self.home: Home = {step.number: index for index, inside in enumerate(self.steps) for step in inside}
         self.needs = needs_of(units, self.steps, self.home)
         self.kinds: list[Kind] = [max((kinds.get(step.number, NONE) for step in inside), default=NONE) for inside in self.steps]
@@ -189,29 +179,22 @@ def _cut_into_chunks(nodes: list[PartitionNode]) -> tuple[CutChunk, ...]:
     apart = [node.apart for node in nodes]
     if len(set(carried)) == 1 and carried[0] != BLOCK and not any(apart):
         return (chunk_of(carried[0], nodes),)
-    shape = tuple(carried), tuple([node.reads for node in nodes]), tuple(apart)
-    executors, where = _cut(*shape)
+    reads = [node.reads for node in nodes]
+    executors, blocks = sequence(carried, reads, apart)
+    where = _as_late_as_possible(carried, reads, apart, executors, blocks)
     inside: list[list[PartitionNode]] = [[] for _ in executors]
     for node, chunk in zip(nodes, where, strict=True):
         inside[chunk].append(node)
     return tuple(chunk_of(executor, each) for executor, each in zip(executors, inside, strict=True))
 
 
-def _cut(
-    executors: tuple[int, ...], reads: tuple[tuple[int, ...], ...], apart: tuple[tuple[int, ...], ...]
-) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return the executor of each chunk, and the chunk of each node."""
-    found, blocks = sequence(executors, reads, apart)
-    return tuple(found), _as_late_as_possible(executors, reads, apart, found, blocks)
-
-
 def _as_late_as_possible(
-    executors: tuple[int, ...],
-    reads: tuple[tuple[int, ...], ...],
-    apart: tuple[tuple[int, ...], ...],
+    executors: list[int],
+    reads: list[tuple[int, ...]],
+    apart: list[tuple[int, ...]],
     chunks: list[int],
     blocks: dict[int, int],
-) -> tuple[int, ...]:
+) -> list[int]:
     """Return the chunk of each node: the last one of its executor that those who read it allow; blocks have theirs."""
     last_of = [[-1] * (len(chunks) + 1) for _ in ORDER]
     for executor in {*executors} - {BLOCK}:
@@ -225,7 +208,7 @@ def _as_late_as_possible(
         for need in reads[index]:
             same = executors[need] == executor and need not in blocks and need not in apart[index]
             limit[need] = min(limit[need], where[index] + 1 if same else where[index])
-    return tuple(where)
+    return where
 
 
 def _number_chunks(
@@ -386,7 +369,7 @@ def needs_of(units: tuple[ir.Unit, ...], steps: list[list[ir.Step]], home: Home)
     for index, unit in enumerate(units):
         found = {home[path.origin] for step in steps[index] for path in step.reads + step.needs if path.origin in home}
         if not isinstance(unit, int):
-            found.update(home[path.origin] for path in _slot_reads(unit) if path.origin in home)
+            found.update(home[path.origin] for path in group_reads((unit,)) if path.origin in home)
         elif steps[index][-1].fail:
             fails.add(index)
         found.discard(index)
@@ -394,26 +377,6 @@ def needs_of(units: tuple[ir.Unit, ...], steps: list[list[ir.Step]], home: Home)
     for index in fails:  # failing steps come after all others, so that a concurrent undo is completed
         needs[index] = [other for other in range(len(units)) if other not in fails]
     return needs
-
-
-def _slot_reads(group: ir.MixinGroup) -> list[ir.Path]:
-    """Return the values that the slots of a mixin read, and those of the mixins in it."""
-    reads: list[ir.Path] = []
-    waiting: list[ir.Unit] = [group]
-    while waiting:
-        each = waiting.pop()
-        if isinstance(each, ir.MixinGroup):
-            reads.extend(path for slot in each.application.slots for path in slot.reads)
-            waiting.extend(each.members)
-    return reads
-
-
-def steps_in(graph: ir.Graph, unit: ir.Unit) -> list[ir.Step]:
-    """Return every step of a unit, those in its slots included: inner ones first, so in the order in which they are filled."""
-    steps, inner = graph.steps, graph.inner
-    if isinstance(unit, int) and unit not in inner:
-        return [steps[unit]]
-    return [steps[each] for number in step_numbers((unit,)) for each in (*inner.get(number, ()), number)]
 
 
 def topological_order(needs: list[list[int]]) -> list[int] | None:
@@ -501,10 +464,7 @@ def number_steps(
 def _in_order(flat: ir.FlatGraph, chunks: tuple[ir.Chunk, ...], inside: Mapping[int, tuple[ir.Chunk, ...]]) -> list[int]:
     """Return all steps in the order in which they are numbered, with a block after its contents."""
     graph = flat.graph
-    nested = graph.inner or flat.mixins
     order: list[int] = []
-    twice = False
-    """Whether a step may be in two chunks."""
     waiting: list[ir.Chunk | int] = list(reversed(chunks))
     while waiting:
         chunk = waiting.pop()
@@ -513,19 +473,18 @@ def _in_order(flat: ir.FlatGraph, chunks: tuple[ir.Chunk, ...], inside: Mapping[
             continue
         units, block = chunk.units, chunk.block
         if block is None:
-            order.extend(_numbers(graph, units) if nested else units)  # type: ignore[arg-type]  # without mixins there are no groups
-            twice = twice or bool(chunk.answers)
+            order.extend(_numbers(graph, units))
             continue
         content = graph.steps[block].content
         if not (type(content) is ir.Repeat and content.otherwise is not None and chunk.executor != "else"):
             waiting.append(block)  # a `repeat` with an `else` after that
         for region in reversed(ir.regions_in(graph, chunk)):
             waiting.extend(reversed(inside[region.number]))
-    return list(dict.fromkeys(order)) if twice else order
+    return list(dict.fromkeys(order))  # a step may be in two chunks
 
 
 def _numbers(graph: ir.Graph, units: tuple[ir.Unit, ...]) -> list[int]:
-    """Return the steps of some units, preceded by those in their slots."""
+    """Return the steps of some units in the order in which they are filled: those in slots before the steps that hold them."""
     return [each for number in step_numbers(units) for each in (*graph.inner.get(number, ()), number)]
 
 
