@@ -353,8 +353,6 @@ class RegionPart(msgspec.Struct, frozen=True, gc=False):
 def parts_of(content: Content) -> tuple[RegionPart, ...]:
     """Return the parts of a block, in order, or none for anything else: only this function knows them."""
     match content:
-        case Fusion():  # as most are
-            return ()
         case Do(body):
             return (RegionPart(body),)
         case Each(body=body, until=until, selection=selection):
@@ -384,8 +382,6 @@ def gives(block: Block) -> Gives[Region]:
 
 def regions_of(content: Content) -> tuple[Region, ...]:
     """Return the regions of a block, in order, or none for anything else."""
-    if type(content) is Do:  # as most blocks are
-        return (content.body,)
     return tuple([part.region for part in parts_of(content)])
 
 

@@ -32,7 +32,7 @@ IMPORT_SECONDS: Final = 60.0
 
 def python_roots(settings: Settings, *, renew: bool) -> tuple[Path, ...]:
     """Return the folder of vibes from the project's modules; with `renew`, rewrite it if a module has changed."""
-    if not settings.python or settings.file is None:
+    if settings.file is None:
         return ()
     folder = settings.file.parent / FOLDER
     if renew and not _is_current(folder, settings.python):

@@ -18,7 +18,7 @@ from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.problems.suggest import comparison_key, nearest
 from instrc.text.files import is_regular
-from instrc.text.sentences import EN
+from instrc.text.limits import FLAT_SCHEMAS, PROGRAM_BYTES
 from instrc.text.source import Source
 from instrc.vibes.find_files import STDIN, read_bytes, readable, shown_path, tuned_file
 from instrc.vibes.project import DEFAULT_PROJECT, Project, ProjectContext
@@ -82,19 +82,19 @@ class Workspace:
 
     def lock_place(self, path: str) -> Path:
         """Return the path of a program's lock."""
-        return self._project.lock_place(None if path == STDIN else Path(path))
+        return self._project.lock_place(_place(path))
 
     def registry(self, path: str) -> Registry:
         """Return the registry visible to a file or to standard input."""
-        return self._project.registry(None if path == STDIN else Path(path))
+        return self._project.registry(_place(path))
 
     def settings_file(self, path: str) -> Path | None:
         """Return the `pyproject.toml` that applies to a file."""
-        return self._project.settings(None if path == STDIN else Path(path)).file
+        return self._project.settings(_place(path)).file
 
     def files(self, path: str) -> Callable[[], list[Path]]:
         """Return a function that lists the files a program may depend on: itself, its settings, the vibes of its roots."""
-        place = None if path == STDIN else Path(path)
+        place = _place(path)
         settings = self._project.settings(place).file
         folders = [root.path for root in self.registry(path).roots]
         own = [each for each in (place, settings) if each is not None]
@@ -119,12 +119,8 @@ class Workspace:
         """Report the problems of a program or a vibe, or of a text that is a program."""
         if isinstance(path, str):
             self._checked.append(path)
-        if isinstance(path, Source):
-            with _own_report(report, path.name) as found:
-                self._check_source(path.name, path, found)
-            return
-        with _own_report(report, path) as found:
-            if _is_vibe(path):
+        with _own_report(report, path.name if isinstance(path, Source) else path) as found:
+            if isinstance(path, str) and path.endswith(VIBE_ENDING):
                 self._review(path, found)
             else:
                 self._check(path, found)
@@ -146,7 +142,7 @@ class Workspace:
         for path in paths:
             first_of_folder.setdefault(os.path.dirname(path), path)  # noqa: PTH120  -- a string: this runs for each file
         for path in first_of_folder.values():
-            place = None if path == STDIN else Path(path)
+            place = _place(path)
             try:
                 settings = self._project.settings(place)
                 if settings.file is None or settings.file in seen or not (settings.models or settings.checks):
@@ -157,26 +153,21 @@ class Workspace:
             except (InstrcError, OSError):  # reported where the file is checked
                 continue
 
-    def _check(self, path: str, report: Report) -> None:
-        place = None if path in {STDIN, shown_path(STDIN)} else Path(path)
-        source = self._read(path, place, report)
-        if source is not None:
-            self._check_source(path, source, report)
-
-    def _check_source(self, path: str, source: Source, report: Report) -> None:
+    def _check(self, program: str | Source, report: Report) -> None:
         from instrc.compiler import driver  # the whole of it is loaded only here
 
-        place = None if path in {STDIN, shown_path(STDIN)} else Path(path)
-        options = self._options(place, OptionOverrides())
-        driver.check_source(source, self._project.registry(place), options, report, stem=_stem(place))
+        place = _place(program)
+        source = program if isinstance(program, Source) else self._read(program, place, report)
+        if source is not None:
+            options = self._options(place, OptionOverrides())
+            driver.check_source(source, self._project.registry(place), options, report, stem=_stem(place))
 
     def _compile(self, program: str | Source, overrides: OptionOverrides, report: Report) -> tuple[Artefact, ...]:
         from instrc.compiler import driver  # the whole of it is loaded only here
 
-        name = program.name if isinstance(program, Source) else program
-        place = None if name in {STDIN, shown_path(STDIN)} else Path(name)
+        place = _place(program)
         stem = _stem(place)
-        if isinstance(program, str) and _is_vibe(program):
+        if isinstance(program, str) and program.endswith(VIBE_ENDING):
             if not readable(program, report):
                 return ()
             registry = self._project.registry(place)
@@ -224,7 +215,6 @@ class Workspace:
 
     def _read(self, path: str, place: Path | None, report: Report) -> Source | None:
         from instrc.language.lexer import decode_source
-        from instrc.text.limits import PROGRAM_BYTES
 
         limit = self._project.settings(place).limits.get("source", PROGRAM_BYTES)
         text = self._text(path)
@@ -238,19 +228,17 @@ class Workspace:
         from instrc.compiler.ir import CompileOptions
 
         settings = self._project.settings(place)
-        chosen = CompileOptions(
+        return CompileOptions(
+            naming=overrides.naming or settings.naming or "step",
             hints=overrides.hints,
+            sentences=settings.sentences,
             batch=overrides.batch,
             sketch=overrides.sketch,
+            limit=settings.limits.get("schema", FLAT_SCHEMAS),
             keywords=settings.keywords,
             templates=settings.templates,
             change=overrides.change,
         )
-        if limit := settings.limits.get("schema"):
-            chosen = structs.replace(chosen, limit=limit)
-        if naming := overrides.naming or settings.naming:
-            chosen = structs.replace(chosen, naming=naming)
-        return chosen if settings.sentences is EN else structs.replace(chosen, sentences=settings.sentences)
 
 
 @contextmanager
@@ -305,8 +293,10 @@ def _python_roots(settings: Settings, *, renew: bool) -> tuple[Path, ...]:
     return python_roots(settings, renew=renew)
 
 
-def _is_vibe(path: str) -> bool:
-    return path.endswith(VIBE_ENDING)
+def _place(program: str | Source) -> Path | None:
+    """Return the path of a program, given as a path or as a text with a name, or `None` for standard input."""
+    name = program.name if isinstance(program, Source) else program
+    return None if name in {STDIN, shown_path(STDIN)} else Path(name)
 
 
 def _stem(place: Path | None) -> str:

@@ -362,11 +362,7 @@ def _selection(
 
 
 def _selection_signs(ev: Evaluation, selection: ir.Selection) -> tuple[Hashable, ...]:
-    counts = (selection.most, selection.first)
-    return (
-        _tests(ev, selection.tests),
-        *(ev.steps.identities.path(each) if isinstance(each, ir.Path) else each for each in counts),
-    )
+    return _tests(ev, selection.tests), _source(ev, selection.most), _source(ev, selection.first)
 
 
 def _bound_number(ev: Evaluation, written: Literal | None, otherwise: int) -> int | None:
@@ -397,7 +393,7 @@ def _is_over_limit(ev: Evaluation, source: ir.Path | int, most: int, written: su
     return True
 
 
-def _source(ev: Evaluation, source: ir.Path | int) -> Hashable:
+def _source(ev: Evaluation, source: ir.Path | int | None) -> Hashable:
     return ev.steps.identities.path(source) if isinstance(source, ir.Path) else ("number", source)
 
 
@@ -419,21 +415,20 @@ def _repeat(ev: Evaluation, written: surface.Repeat, context: EvaluationContext)
     otherwise = None
     if written.otherwise is not None:
         otherwise = read_body(ev, written.otherwise, context, {"rounds": "rounds"}, after=said.number).region
-    if most is None or keep is None or body is None or given is None or (written.source is not None and source is None):
+    if most is None or keep is None or body is None or given is None or counts is None or said.selected is None:
         return None
-    if counts is None or said.selected is None:
-        return None
-    selection = structs.replace(counts, tests=said.selected)
-    if (written.until is not None and tests is None) or (written.otherwise is not None and otherwise is None):
+    parts = ((written.source, source), (written.until, tests), (written.otherwise, otherwise))
+    if any(made is None and part is not None for part, made in parts):
         return None
     first = None if written.first is None else _placed_values(ev, given, body, kept)
     if written.first is not None and first is None:
         return None
+    selection = structs.replace(counts, tests=said.selected)
     until = tests or ()
     identities = ev.steps.identities
     signs = (
         written.name and written.name.text,
-        None if source is None else _source(ev, source),
+        _source(ev, source),
         _selection_signs(ev, selection),
         most,
         keep,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from msgspec.structs import replace
 
 from instrc import problems
@@ -114,25 +112,16 @@ def _in_braces(
     given: CallInputs,
     context: EvaluationContext,
 ) -> bool:
-    """Evaluate an object as the arguments that it names, and labelled data like a field."""
-    fields: tuple[Field, ...] = (Field(argument.label or "", argument.label_span or argument.value.span, argument.value),)
-    if argument.label is None and isinstance(argument.value, Object):
-        context = replace(context, braces=ev.braces(context, ev.steps.identities.written(written)))
-        fields = argument.value.fields
-    return _braces(ev, instruction, fields, given, context)
-
-
-def _braces(
-    ev: Evaluation, instruction: ir.Instruction, fields: tuple[Field, ...], given: CallInputs, context: EvaluationContext
-) -> bool:
-    """Evaluate the fields of braces, and return whether all of them can be passed.
+    """Evaluate an object as the arguments that it names, and labelled data like a field; return whether all can be passed.
 
     Names of values are read, constants and calls are composed into the slot of their key.
     """
+    if argument.label is None:
+        context = replace(context, braces=ev.braces(context, ev.steps.identities.written(written)))
     keys = BraceNames.within(context.keys)
     inside = replace(context.inside(), keys=keys)
     complete = True
-    for each in fields:
+    for each in fields_of((argument,)):
         if not take_label(ev, given, each.key, each.key_span):
             complete = False
             continue
@@ -330,12 +319,12 @@ def mix(
     brackets = brackets_at(ev, context)
     given = CallInputs()
     within = replace(context.given_to(brackets), own=context.own, placing=True)
-    filling = next((each.value for each in written if _is_filling(each)), None)
+    filling = next((each.value for each in written if is_filling(each)), None)
     for each in written:
-        if filling is not None and _is_filling(each) and each.value is not filling:
+        if filling is not None and is_filling(each) and each.value is not filling:
             ev.report.add(problems.calls.TooManyArguments(at=each.value.span, mixin=mixin.name, first=filling.span))
             return None
-    fields, complete = _fields(written), True
+    fields, complete = fields_of(written), True
     value: BoundValue | None = None
     if filling is not None:
         value = ev.value(filling, replace(within, filling=True))
@@ -370,16 +359,18 @@ def mix(
     schema = ev.flat(mixin, span)
     if schema is None or not complete or not check_slots(ev, mixin, schema, given.slots, ()):
         return None
-    _keep_out(given.slots, schema, brackets)
+    for slot in given.slots:
+        if _stands_before(slot.name, schema):
+            brackets.keep_out(slot.reads)
     return _put_around(ev, ir.Application(mixin, tuple(given.slots), context.annotations, span), brackets, value, context)
 
 
-def _is_filling(each: Written) -> bool:
-    """Return whether an expression is the argument of the mixin: it has no label, and is not an object of slots."""
+def is_filling(each: Written) -> bool:
+    """Return whether an expression is the argument of a mixin: it has no label, and is not an object of slots."""
     return each.label is None and not isinstance(each.value, Object)
 
 
-def _fields(written: tuple[Written, ...]) -> list[Field]:
+def fields_of(written: tuple[Written, ...]) -> list[Field]:
     """Return the written slots, as labels or in braces."""
     fields: list[Field] = []
     for each in written:
@@ -415,13 +406,6 @@ def _filled(
     return slot
 
 
-def _keep_out(slots: Sequence[ir.Slot], schema: Json, brackets: Brackets) -> None:
-    """Move values read by slots, and those needed before the argument of a mixin, out of its brackets."""
-    for slot in slots:
-        if _stands_before(slot.name, schema):
-            brackets.keep_out(slot.reads)
-
-
 def _stands_before(name: str, schema: Json) -> bool:
     """Return whether a property of a mixin comes before its argument."""
     names = list(property_names(schema, ()))
@@ -444,8 +428,6 @@ def _put_around(
         ev.report.add(problems.calls.EmptyMixin(at=span, mixin=name, elsewhere=next(elsewhere, ""), slot=slot, step=step))
         return None
     if whole and not context.filling and context.key not in {None, PRIVATE}:
-        from instrc.compiler.bind import braces  # many programs have none
-
         return braces.under_key(ev, braces.take(ev, taken, brackets, context, span, ()), context, span)
     if context.brackets is not None:
         brackets.hand_to(context.brackets)

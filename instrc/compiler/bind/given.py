@@ -83,12 +83,7 @@ class CallInputs(msgspec.Struct, gc=False):
 
     def reads(self) -> list[Path]:
         """Return all values read, those of fused calls included."""
-        if len(self.arguments) == 1 and not self.chosen and not self.slots:  # as most calls
-            value = self.arguments[0].value
-            return [value] if type(value) is Path else []
         direct = [argument.value for argument in self.arguments if isinstance(argument.value, Path)]
-        if not self.chosen and not self.slots:
-            return list(dict.fromkeys(direct))
         return list(dict.fromkeys((*direct, *self.chosen, *slot_reads(self.slots))))
 
 

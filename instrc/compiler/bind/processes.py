@@ -52,13 +52,9 @@ def _names(expression: surface.Expression) -> Iterator[str]:
 
 
 def _fields(expression: surface.Expression) -> list[surface.Field]:
+    """Return the fields in the braces of a context."""
     arguments = expression.arguments if isinstance(expression, surface.Call) else ()
-    return [
-        field
-        for each in arguments
-        if each.label is None and isinstance(each.value, surface.Object)
-        for field in each.value.fields
-    ]
+    return [field for each in arguments if isinstance(each.value, surface.Object) for field in each.value.fields]
 
 
 def _is_known(ev: Evaluation, value: surface.Expression, known: set[str], context: EvaluationContext) -> bool:
@@ -112,11 +108,8 @@ def _keys_of(ev: Evaluation, written: tuple[Written, ...], scope: Scope) -> dict
     found: dict[str, Span] = {}
     for each in written:
         expression, _ = _open_up(ev, each.value, scope)
-        if isinstance(expression, surface.Call):
-            for argument in expression.arguments:
-                if isinstance(argument.value, surface.Object):
-                    for field in argument.value.fields:
-                        found.setdefault(field.key, field.key_span)
+        for field in _fields(expression):
+            found.setdefault(field.key, field.key_span)
     return found
 
 
@@ -251,9 +244,7 @@ def _unknown(ev: Evaluation, written: Written, keys: BraceNames, scope: Scope) -
 def _awaits(ev: Evaluation, written: Written, chunk: Context, keys: BraceNames, scope: Scope) -> bool:
     """Return whether a server context only names calls whose `output` it provides: `Server_Context({ found })`."""
     expression, _ = _open_up(ev, written.value, scope)
-    if chunk.executor != "server" or not isinstance(expression, surface.Call):
-        return False
-    named = [field for each in expression.arguments if isinstance(each.value, surface.Object) for field in each.value.fields]
+    named = _fields(expression) if chunk.executor == "server" else []
     values = [keys.find(field.key) for field in named if field.value is None or isinstance(field.value, surface.Name)]
     steps = [
         ev.steps.table[each.path.origin] for each in values if isinstance(each, StepResult) and isinstance(each.path.origin, int)
@@ -267,10 +258,12 @@ def start(
     """Create the step that starts a process, with the arguments of its contexts in place."""
     schema = ev.flat(instruction, span)
     slots: list[Slot] = []
-    fields, complete = _launches_fields(ev, instruction, written)
+    unnamed = [each for each in written if calls.is_filling(each)]
+    for each in unnamed:  # it has no slot
+        ev.report.add(problems.calls.TooManyArguments(at=each.value.span, mixin=instruction.name, first=None))
     keys = BraceNames.within(context.keys)
     inside = replace(context.inside(), keys=keys, braces=ev.braces(context, ev.steps.identities.written(written)))
-    for field in fields:
+    for field in calls.fields_of(written):
         expression = field.value or surface.Name(field.key, field.key_span)
         if is_data(expression):
             slots.append(ev.steps.identities.slot(field.key, Constant(data_of(ev, expression)), field.key_span))
@@ -279,24 +272,9 @@ def start(
         if slot is None:
             return None
         slots.append(slot)
-    if schema is None or not complete or not check_slots(ev, instruction, schema, slots, context.annotations):
+    if schema is None or unnamed or not check_slots(ev, instruction, schema, slots, context.annotations):
         return None
     return StepResult(Path(_add(ev, instruction, tuple(slots), context, span)))
-
-
-def _launches_fields(ev: Evaluation, instruction: Instruction, written: tuple[Written, ...]) -> tuple[list[surface.Field], bool]:
-    """Return whether all arguments are named, in braces or brackets: an unnamed argument has no slot."""
-    fields: list[surface.Field] = []
-    complete = True
-    for each in written:
-        if each.label is None and isinstance(each.value, surface.Object):
-            fields += each.value.fields
-        elif each.label is not None:
-            fields.append(surface.Field(each.label, each.label_span or each.value.span, each.value))
-        else:
-            ev.report.add(problems.calls.TooManyArguments(at=each.value.span, mixin=instruction.name, first=None))
-            complete = False
-    return fields, complete
 
 
 def _place_slot(

@@ -229,14 +229,11 @@ class Scope(msgspec.Struct, frozen=True, eq=False):
 
     def look_up(self, name: str) -> LocalName | BoundValue | None:
         """Return the definition of a local name, or the value that a block binds to it, in this or an outer scope."""
-        scope: Scope | None = self
-        while scope is not None:
-            binding = scope.locals.get(name)
-            if binding is not None:
-                return LocalName(binding, scope)
+        for scope in self.outwards():
+            if name in scope.locals:
+                return LocalName(scope.locals[name], scope)
             if name in scope.given:
                 return scope.given[name]
-            scope = scope.outer
         return None
 
     def find(self, name: str) -> LocalName | None:

@@ -161,8 +161,7 @@ class Steps:
         """
         identities, timing = self.identities, context.timing
         given = identities.arguments(arguments)
-        one = len(reads) == len(arguments) == 1 and reads[0] is arguments[0].value
-        read = () if one or reads == [each.value for each in arguments] else tuple(map(identities.path, reads))
+        read = () if reads == [each.value for each in arguments] else tuple(map(identities.path, reads))
         kind = identities.kind(base_name, executor, activity, identities.content(content)) if same is None else same
         ident = identities.of(kind, given)
         if read or needs or timing is not ir.NO_TIMING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Protocol, TypeAlias
 
 import msgspec
@@ -62,14 +62,16 @@ class BraceNames(msgspec.Struct, frozen=True, gc=False):
         """Return keys of new braces inside others."""
         return cls({}, outer, {})
 
+    def outwards(self) -> Iterator[BraceNames]:
+        """Yield these names and those of the enclosing braces, from inside out."""
+        names: BraceNames | None = self
+        while names is not None:
+            yield names
+            names = names.outer
+
     def part(self, name: str) -> BoundValue | None:
         """Return the source of a slot of that name."""
-        keys: BraceNames | None = self
-        while keys is not None:
-            if name in keys.parts:
-                return keys.parts[name]
-            keys = keys.outer
-        return None
+        return next((names.parts[name] for names in self.outwards() if name in names.parts), None)
 
     def path_to_part(self, name: str) -> str | None:
         """Return the path to a slot of that name, as far as keys lead to it, or `None`."""
@@ -77,22 +79,12 @@ class BraceNames(msgspec.Struct, frozen=True, gc=False):
         if not isinstance(part, StepResult):
             return None
         whole = StepResult(Path(part.path.origin))
-        keys: BraceNames | None = self
-        while keys is not None:
-            for key, value in keys.fields.items():
-                if value == whole:
-                    return f"{key}.{name}"
-            keys = keys.outer
-        return name
+        keys = (key for names in self.outwards() for key, value in names.fields.items() if value == whole)
+        return next((f"{key}.{name}" for key in keys), name)
 
     def find(self, name: str) -> BoundValue | None:
         """Return the value bound to a name."""
-        keys: BraceNames | None = self
-        while keys is not None:
-            if name in keys.fields:
-                return keys.fields[name]
-            keys = keys.outer
-        return None
+        return next((names.fields[name] for names in self.outwards() if name in names.fields), None)
 
 
 def paths_read(value: BoundValue) -> list[Path]:

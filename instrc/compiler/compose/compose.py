@@ -17,7 +17,7 @@ from instrc.problems.errors import CompileError
 from instrc.problems.report import Report
 from instrc.schema.annotate import closes
 from instrc.schema.walk import map_schemas, refers
-from instrc.text.jsonvalue import Json, as_object
+from instrc.text.jsonvalue import Json, as_object, mapping
 from instrc.text.limits import ROUNDS
 from instrc.text.source import Span
 
@@ -125,8 +125,7 @@ class _Composer:
         """Report steps with keys written by hand that the property they are put into does not admit."""
         around = schema
         for name in place.slots:
-            properties = schema.get("properties") if isinstance(schema, dict) else None
-            schema = properties.get(name) if isinstance(properties, dict) else None
+            schema = mapping(mapping(schema).get("properties")).get(name)
         if not isinstance(schema, dict) or schema.keys() <= {"type", "title", "description"}:
             return
         steps = (graph.steps[unit] for unit in place.block.units if isinstance(unit, int))
@@ -139,17 +138,12 @@ class _Composer:
 
 def bound_loops(schema: Json) -> Json:
     """Return a schema in which each `_iteration` next to a `_continue` has a `maximum`, or the same object if none lacks one."""
-    if not isinstance(schema, dict):
-        return schema
-    properties = schema.get("properties")
-    if not isinstance(properties, dict):
-        return schema
+    properties = mapping(mapping(schema).get("properties"))
     iteration = properties.get("_iteration")
-    if "_continue" not in properties or not isinstance(iteration, dict):
+    bounds = {"maximum", "exclusiveMaximum", "const", "enum"}
+    if "_continue" not in properties or not isinstance(iteration, dict) or not bounds.isdisjoint(iteration):
         return schema
-    if not {"maximum", "exclusiveMaximum", "const", "enum"}.isdisjoint(iteration):
-        return schema
-    return schema | {"properties": properties | {"_iteration": iteration | {"maximum": ROUNDS}}}
+    return mapping(schema) | {"properties": properties | {"_iteration": iteration | {"maximum": ROUNDS}}}
 
 
 def bound_all_loops(schema: Json) -> Json:

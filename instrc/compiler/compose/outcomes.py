@@ -156,8 +156,6 @@ class Outcomes:
 
     def path(self, path: ir.Path) -> Json:
         """Return the schema at the end of a path, or an open one if it is unresolvable."""
-        if not self.full(path):
-            return self.origin(path)
         schema = self.find(path).schema
         return ANYTHING if schema is None else schema
 
@@ -378,9 +376,9 @@ def excluding(graph: ir.Graph, outcomes: Outcomes) -> Iterator[tuple[ir.Step, st
                 yield step, label, label in required
 
 
-def non_null_paths(graph: ir.Graph) -> dict[int, list[ir.Path]]:
-    """Return the paths that cannot be `null` where a step runs, because of the conditions of an enclosing `when`."""
-    found: dict[int, list[ir.Path]] = {}
+def non_null_paths(graph: ir.Graph) -> dict[int, set[ir.Path]]:
+    """Return the paths that cannot be `null` where a step runs, by the conditions of an enclosing `when`, and those to them."""
+    found: dict[int, set[ir.Path]] = {}
     for block in graph.blocks():
         nulls: list[ir.Path] = []
         """What was `null` in an earlier branch."""
@@ -388,8 +386,9 @@ def non_null_paths(graph: ir.Graph) -> dict[int, list[ir.Path]]:
             cases = ir.alternatives(branch.condition)
             asked = [{test.path for test in case if test.compared or satisfies(None, test.schema) is False} for case in cases]
             sure = [*nulls, *(set.intersection(*asked) if asked else ())]
+            there = {ir.Path(path.origin, path.tail[:size]) for path in sure for size in range(len(path.tail) + 1)}
             for number in _steps_in(graph, branch.body) if sure else ():
-                found.setdefault(number, []).extend(sure)
+                found.setdefault(number, set()).update(there)
             alone = [case[0] for case in cases if len(case) == 1]
             nulls += [test.path for test in alone if satisfies(None, test.schema) is True]
     return found

@@ -418,13 +418,11 @@ def _leads_somewhere(step: ir.Step, outcomes: Outcomes) -> bool:
 
 
 def _check_nulls(flat: ir.FlatGraph, outcomes: Outcomes, report: Report) -> None:
-    asked: dict[int, list[ir.Path]] | None = None
+    asked = non_null_paths(flat.graph)
     for step, label, required in excluding(flat.graph, outcomes):
         if required:
-            asked = non_null_paths(flat.graph) if asked is None else asked
             paths = [each.value for each in step.arguments if each.label == label and isinstance(each.value, ir.Path)]
-            sure = asked.get(step.number, ())
-            there = {ir.Path(path.origin, path.tail[:size]) for path in sure for size in range(len(path.tail) + 1)}
+            there = asked.get(step.number, ())
             if any(path not in there and outcomes.may_be_null(path, there) for path in paths):
                 report.add(problems.blocks.MayBeNull(at=step.span, word=step.activity or step.base_name, argument=label))
 

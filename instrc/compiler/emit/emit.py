@@ -122,14 +122,12 @@ _CHUNKS = {str(each): name for each, name in CHUNK.items()} | {word: word.upper(
 
 def context_name(chunk: ir.Chunk, item: int | None = None) -> str:
     """Return the name of a chunk among the properties of a process."""
-    name = f"{_CONTEXTS[chunk.executor]}{chunk.index}"
-    return name if item is None else suffixed(name, item)
+    return suffixed(f"{_CONTEXTS[chunk.executor]}{chunk.index}", item)
 
 
 def definition_name(chunk: ir.Chunk, item: int | None = None) -> str:
     """Return the name of a chunk among the definitions."""
-    name = f"{_CHUNKS[chunk.executor]}_{chunk.index}"
-    return name if item is None else suffixed(name, item)
+    return suffixed(f"{_CHUNKS[chunk.executor]}_{chunk.index}", item)
 
 
 class Blocks:

@@ -7,10 +7,12 @@ from functools import cached_property
 from typing import cast
 
 from instrc.compiler import ir
+from instrc.compiler.bind.values import step_numbers
 from instrc.compiler.compose.outcomes import Outcomes, non_null_paths
 from instrc.compiler.compose.shown import shown_in_rounds
 from instrc.compiler.rounds import Rounds, bodies_by_number
 from instrc.process.flow import Condition, Constant, Listed, Named, Read, Segment, Value
+from instrc.schema.strip import is_meta
 from instrc.text.names import is_plain
 
 _WORDS = ("item", "round", "previous", "rounds", "error")
@@ -27,7 +29,6 @@ class Paths:
         self.quoted: bool = graph.has_flow
         """Whether a name that is no identifier is written as a JSON string, as in all programs with paths or blocks."""
         self._inputs = {name: place for place, name in enumerate(graph.inputs)}
-        self._texts: dict[tuple[ir.Path, int | None], str] = {}
         self._rounds: dict[int, ir.Repeat] = {
             step.content.body.number: step.content for step in graph.blocks() if type(step.content) is ir.Repeat
         }
@@ -46,15 +47,14 @@ class Paths:
         return Outcomes(graph, self.plan.flat.schemas) if graph.block_numbers or graph.accesses else None
 
     @cached_property
-    def _non_null(self) -> dict[int, list[ir.Path]]:
+    def _non_null(self) -> dict[int, set[ir.Path]]:
         return non_null_paths(self.plan.flat.graph)
 
     def may_be_null(self, path: ir.Path, step: int) -> bool:
         """Return whether a path may be `null` or unresolvable where a step reads it, by the schemas."""
         if self._outcomes is None:
             return False
-        sure = self._non_null.get(step, ())
-        there = {ir.Path(each.origin, each.tail[:size]) for each in sure for size in range(len(each.tail) + 1)}
+        there = self._non_null.get(step, ())
         return path not in there and self._outcomes.may_be_null(path, there)
 
     def read(self, path: ir.Path, item: int | None = None, *, optional: bool = False) -> Read:
@@ -64,10 +64,7 @@ class Paths:
 
     def text(self, path: ir.Path, item: int | None = None) -> str:
         """Return a path as text."""
-        text = self._texts.get((path, item))
-        if text is None:
-            text = self._texts[path, item] = self._read(self.segments(path, item)).text
-        return text
+        return self._read(self.segments(path, item)).text
 
     @cached_property
     def _blocks(self) -> dict[int, str]:
@@ -81,7 +78,7 @@ class Paths:
     def after(self, step: int, item: int | None) -> tuple[str, ...]:
         """Return what must end before a step that does not read it: keys, or contexts of blocks without one."""
         names = [self.plan.keys.get(each) or self._blocks[each] for each in self.plan.after.get(step, ())]
-        return tuple(names) if item is None else tuple([suffixed(name, item) for name in names])
+        return tuple([suffixed(name, item) for name in names])
 
     def _read(self, names: tuple[str, ...]) -> Read:
         if self.quoted or all(map(is_plain, names)):
@@ -93,7 +90,7 @@ class Paths:
         origin = path.origin
         match origin:
             case int():
-                key = self.plan.keys[origin] if item is None else suffixed(self.plan.keys[origin], item)
+                key = suffixed(self.plan.keys[origin], item)
                 if path.tail and (tail := self._tail(path, item)):
                     return (key, *tail)
                 return (key, "output") if self.steps[origin].output else (key,)
@@ -136,8 +133,6 @@ class Paths:
 
     def references(self, reads: Sequence[ir.Path], item: int | None) -> list[str]:
         """Return the paths read as text, without duplicates."""
-        if len(reads) == 1:  # as most are
-            return [self.text(reads[0], item)]
         return [self.text(path, item) for path in self.ordered(reads, item)]
 
     def ordered(self, reads: Sequence[ir.Path], item: int | None, kept: Container[tuple[str, ...]] = ()) -> Sequence[ir.Path]:
@@ -145,8 +140,6 @@ class Paths:
 
         A path below another one is left out, unless it is `kept`, or leads to a thought or metric.
         """
-        if len(reads) == 1:
-            return reads
         ordered = {self.segments(path, item): path for path in sorted(reads, key=self._place)}
         return [path for each, path in ordered.items() if not self.quoted or each in kept or not _is_below(each, ordered)]
 
@@ -223,7 +216,7 @@ class Paths:
     def hands(self, block: ir.Repeat, item: int | None = None) -> tuple[str, ...]:
         """Return the keys that `previous` and `rounds` show: of the steps and blocks that names of the body lead to."""
         found: dict[int, None] = {}
-        inside = self._steps_of_body(block)
+        inside = step_numbers([unit for chunk in self.plan.inside[block.body.number] for unit in chunk.units])
         waiting: list[ir.Reading] = [reading for _, reading in reversed(block.names)]
         while waiting:
             match waiting.pop():
@@ -236,21 +229,10 @@ class Paths:
         ordered = sorted(found, key=lambda each: self._order.get(each, 0))
         return tuple(suffixed(self.plan.keys[number], item) for number in ordered)
 
-    def _steps_of_body(self, block: ir.Repeat) -> set[int]:
-        """Return the steps of a body; no name of the body leads to those in slots."""
-        units = (unit for chunk in self.plan.inside[block.body.number] for unit in chunk.units)
-        return {number for unit in units for number in ((unit,) if isinstance(unit, int) else unit.numbers)}
-
-
-_HIDDEN = ("_", "$")
-"""Prefixes of thoughts and metrics, which are read only by paths that name them."""
-
 
 def _is_below(segments: tuple[str, ...], others: Container[tuple[str, ...]]) -> bool:
-    if len(segments) == 1:
-        return False
     above = next((size for size in range(1, len(segments)) if segments[:size] in others), None)
-    return above is not None and not any(name.startswith(_HIDDEN) for name in segments[above:])
+    return above is not None and not any(map(is_meta, segments[above:]))  # which only paths that name them read
 
 
 def suffixed(name: str, item: int | None) -> str:

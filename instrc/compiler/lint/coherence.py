@@ -73,21 +73,12 @@ def _references(vibe: Vibe, registry: Registry, library: SchemaStore, scope: Dyn
             if written.__class__ is str:
                 try:
                     base = written.partition("#")[0]
-                    if base and join(within.resource.uri, base) not in library.resources and not _is_there(written, registry):
+                    if base and join(within.resource.uri, base) not in library.resources:
                         registry.load(written, vibe.span(pointer((*path, keyword))))  # more informative than a mere lookup
                     library.target(keyword, node, within)
                 except CompileError as error:
                     at = vibe.span(pointer((*path, keyword)))
                     yield from (replace(problem, at=problem.at or at) for problem in error.problems)
-
-
-def _is_there(uri: str, registry: Registry) -> bool:
-    """Return whether a reference leads to a vibe; its place matters only if it does not."""
-    try:
-        registry.load(uri)
-    except CompileError:
-        return False
-    return True
 
 
 def _required(vibe: Vibe, scope: DynamicScope, shapes: Shapes) -> Iterator[Problem]:

@@ -33,15 +33,12 @@ class ScopedSchema(NamedTuple):
     scope: DynamicScope
 
 
-class Shape:
+class Shape(NamedTuple):
     """The schemas that apply to one instance."""
 
-    __slots__ = ("complete", "parts")
-
-    def __init__(self, parts: tuple[ScopedSchema, ...], *, complete: bool) -> None:
-        self.parts: tuple[ScopedSchema, ...] = parts
-        self.complete: bool = complete
-        """Whether all references in it lead somewhere, so that nothing is missing from `parts`."""
+    parts: tuple[ScopedSchema, ...]
+    complete: bool
+    """Whether all references in it lead somewhere, so that nothing is missing from `parts`."""
 
     def objects(self) -> Iterator[tuple[dict[str, Json], DynamicScope]]:
         """Yield the schemas that are objects, not booleans."""
@@ -82,7 +79,7 @@ class Shapes:
             except CompileError:
                 complete = False
             stack.extend(reversed(below))
-        return Shape(tuple(found.values()), complete=complete)
+        return Shape(tuple(found.values()), complete)
 
     def describe(self, shape: Shape, name: str) -> bool:
         """Return whether a pattern of a shape matches a property name; true as well if there are too many patterns to tell."""

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final, Literal, TypeAlias
 
 from instrc.compiler import ir
+from instrc.compiler.bind.values import step_numbers
 
 Kind: TypeAlias = Literal[0, 1, 2]
 NONE: Final[Kind] = 0
@@ -20,14 +21,10 @@ def kinds_of_steps(graph: ir.Graph) -> Mapping[int, Kind]:
     for step in graph.awaited():
         kinds[step.number] = READS if step.number in graph.only_reading else WRITES
     for block in graph.blocks():  # one in another has the smaller number
-        held = [step for region in ir.regions_of(block.content) for unit in region.units for step in _steps_of(unit)]
+        held = [step for region in ir.regions_of(block.content) for step in step_numbers(region.units)]
         if kind := max((kinds.get(step, NONE) for step in held), default=NONE):
             kinds[block.number] = kind
     return {number: kind for number, kind in kinds.items() if not graph.steps[number].fail}
-
-
-def _steps_of(unit: ir.Unit) -> tuple[int, ...]:
-    return (unit,) if isinstance(unit, int) else unit.numbers
 
 
 Waits: TypeAlias = list[set[int]]
