@@ -53,7 +53,6 @@ DataFile: TypeAlias = Annotated[
     str | None, typer.Option("--data", metavar="FILE", help="The data set; in Python (.py), what its function `cases` returns.")
 ]
 Chosen: TypeAlias = Annotated[str, typer.Option("-k", metavar="TEXT", help="Only cases whose id or tags contain this text.")]
-Export: TypeAlias = Annotated[str | None, typer.Option("--export", metavar="NAME", help="Which of several programs in the file.")]
 Functions: TypeAlias = Annotated[
     list[str] | None, typer.Option("--check", metavar="NAME=MODULE:FUNCTION", help="A function that checks each run.")
 ]
@@ -61,10 +60,6 @@ Minimum: TypeAlias = Annotated[
     list[str] | None,
     typer.Option("--min", metavar="[CHECK=]RATE", help="Fail unless so many cases pass, by the interval: 0.85, label=0.9."),
 ]
-Requests: TypeAlias = Annotated[
-    int | None, typer.Option("--requests", min=0, metavar="N", help="Maximum number of requests to models.")
-]
-Tokens: TypeAlias = Annotated[int | None, typer.Option("--tokens", min=0, metavar="N", help="Maximum number of model tokens.")]
 Cost: TypeAlias = Annotated[str | None, typer.Option("--max-cost", metavar="DOLLARS", help="Maximum total cost of models.")]
 Concurrency: TypeAlias = Annotated[int, typer.Option("--concurrency", min=1, metavar="N", help="Number of concurrent runs.")]
 Fresh: TypeAlias = Annotated[bool, typer.Option("--fresh", help="Ask again, even for cached runs.")]
@@ -85,11 +80,11 @@ def eval_command(
     repeat: Repeat = None,
     data: DataFile = None,
     chosen: Chosen = "",
-    export: Export = None,
+    export: options.Export = None,
     check: Functions = None,
     least: Minimum = None,
-    requests: Requests = None,
-    tokens: Tokens = None,
+    requests: options.Requests = None,
+    tokens: options.Tokens = None,
     cost: Cost = None,
     set_: options.Set = None,
     against: eval_versions.Against = None,

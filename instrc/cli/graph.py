@@ -36,7 +36,7 @@ def graph_command(
         typer.Option("--format", help="The format of the picture; by default from the extension of -o, otherwise mermaid."),
     ] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to this file.")] = None,
-    export: Annotated[str | None, typer.Option("--export", metavar="NAME", help="One of several exports.")] = None,
+    export: options.Export = None,
     sketch: options.Sketch = False,
     locked: options.LockedOption = False,
     root: options.Roots = None,

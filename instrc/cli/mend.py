@@ -80,9 +80,7 @@ def fork_command(
         str | None,
         typer.Option("--program", metavar="FILE", help="Another version of the program, if it fits the steps already done."),
     ] = None,
-    export: Annotated[
-        str | None, typer.Option("--export", metavar="NAME", help="Which of several programs in the file of `--program`.")
-    ] = None,
+    export: options.Export = None,
     model: OtherModel = None,
     settings: Annotated[
         list[str] | None,

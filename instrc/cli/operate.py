@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar, cast
 import typer
 from msgspec import structs
 
-from instrc.cli.options import ProblemFormat, Store, exit_on_problems, refuse_use
+from instrc.cli.options import AsJson, ProblemFormat, Program, Store, exit_on_problems, refuse_use
 from instrc.cli.output import FINE, PROBLEMS, Format
 from instrc.cli.run_common import imports_of, store_place
 from instrc.cli.terminal import write, write_error, write_report
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from instrc.server.records import Records
 
 _T = TypeVar("_T")
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON Lines.")]
 Since = Annotated[str | None, typer.Option("--since", metavar="SPAN", help="Only those of this time up to now, as P7D.")]
 Before = Annotated[str | None, typer.Option("--before", metavar="SPAN", help="Only those older than this, for example P30D.")]
 ErrorText = Annotated[
@@ -183,7 +182,7 @@ def costs_command(
     by: Annotated[
         str, typer.Option("--by", metavar="GROUPS", help="What to group by: program, day, person; separated by commas.")
     ] = "program",
-    program: Annotated[str | None, typer.Option("--program", metavar="NAME", help="Only runs of this program.")] = None,
+    program: Program = None,
     since: Since = None,
     before: Before = None,
     store: Store = None,

@@ -90,6 +90,13 @@ Model: TypeAlias = Annotated[
         help="The model that fills in the chunks: PROVIDER:NAME (such as openai:gpt-5), scripted:FILE, or sample.",
     ),
 ]
+Export: TypeAlias = Annotated[str | None, typer.Option("--export", metavar="NAME", help="Which of several programs in the file.")]
+Requests: TypeAlias = Annotated[
+    int | None, typer.Option("--requests", min=0, metavar="N", help="Maximum number of requests to models.")
+]
+Tokens: TypeAlias = Annotated[int | None, typer.Option("--tokens", min=0, metavar="N", help="Maximum number of model tokens.")]
+Program: TypeAlias = Annotated[str | None, typer.Option("--program", metavar="NAME", help="Only runs of this program.")]
+AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON Lines.")]
 Set: TypeAlias = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="NAME=VALUE", help="Request settings of models: temperature=0, max_tokens=500, timeout=60s."),

@@ -294,13 +294,13 @@ def step_asked(question: Question) -> str:
 
 
 @contextmanager
-def imports_of(command: str) -> Iterator[None]:
+def imports_of(command: str, extra: str = "serve") -> Iterator[None]:
     """Report the extra that installs a package that a command imports."""
     try:
         yield
     except ModuleNotFoundError as error:
-        package = (error.name or "starlette").partition(".")[0]
-        extra = "lsp" if package in {"lsprotocol", "pygls", "attrs"} else "serve"
+        package = (error.name or command).partition(".")[0]
+        extra = "lsp" if package in {"lsprotocol", "pygls", "attrs"} else extra
         raise SettingsError(
             [problems.settings.MissingExtra(feature=f"`instrc {command}`", extra=extra, package=package)]
         ) from None

@@ -13,10 +13,12 @@ from msgspec import to_builtins
 
 from instrc.cli.operate import ActionOption, Before, ErrorText, Since, Yes, act
 from instrc.cli.options import (
+    AsJson,
     EngineName,
     Metadata,
     OutputFile,
     ProblemFormat,
+    Program,
     Quiet,
     RunId,
     Store,
@@ -42,7 +44,7 @@ def runs_command(
     store: Store = None,
     engine_name: EngineName = None,
     status: Annotated[str | None, typer.Option("--status", metavar="STATUS", help="Only runs with this status: held.")] = None,
-    program: Annotated[str | None, typer.Option("--program", metavar="NAME", help="Only runs of this program.")] = None,
+    program: Program = None,
     since: Since = None,
     before: Before = None,
     error: ErrorText = None,
@@ -53,7 +55,7 @@ def runs_command(
         str | None,
         typer.Option("--family", metavar="RUN", help="Only this run, its origin, and all forks of these."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON line per run.")] = False,
+    as_json: AsJson = False,
     shape: ProblemFormat = Format.TEXT,
 ) -> None:
     """List the runs in the store, the latest first.
@@ -154,7 +156,7 @@ _SHOWN_MESSAGE = 100
 def workers_command(
     store: Store = None,
     engine_name: EngineName = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON line per worker.")] = False,
+    as_json: AsJson = False,
     shape: ProblemFormat = Format.TEXT,
 ) -> None:
     """List the workers that carry the runs of a database.

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 schedule_group = typer.Typer(help="Run programs on a schedule, on a worker.", no_args_is_help=True, rich_markup_mode=None)
 
 ScheduleName = Annotated[str, typer.Argument(metavar="NAME", help="The name of the schedule.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON line per schedule.")]
 
 
 def _scheduling(store: options.Store, name: str | None) -> Scheduling:
@@ -55,8 +54,8 @@ def add(
     ],
     zone: Annotated[str, typer.Option("--zone", metavar="ZONE", help="Time zone, for example Europe/Berlin.")] = "UTC",
     given: options.Inputs = None,
-    model: Annotated[str | None, typer.Option("--model", metavar="MODEL", help="As in `run`.")] = None,
-    export: Annotated[str | None, typer.Option("--export", metavar="NAME", help="Which of several programs in the file.")] = None,
+    model: options.Model = None,
+    export: options.Export = None,
     overlap: Annotated[
         Literal["skip", "queue", "both"],
         typer.Option("--overlap", help="If the last run is still active: skip a tick, queue one, or run both."),
@@ -65,7 +64,7 @@ def add(
     engine_name: options.EngineName = None,
     root: options.Roots = None,
     shared: options.Shared = None,
-    as_json: AsJson = False,
+    as_json: options.AsJson = False,
     shape: options.ProblemFormat = Format.TEXT,
 ) -> None:
     """Run a program on a schedule, with the plan that it has now."""
@@ -87,7 +86,7 @@ def add(
 def list_(
     store: options.Store = None,
     engine_name: options.EngineName = None,
-    as_json: AsJson = False,
+    as_json: options.AsJson = False,
     shape: options.ProblemFormat = Format.TEXT,
 ) -> None:
     """List the schedules of the store."""

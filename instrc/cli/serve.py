@@ -36,9 +36,7 @@ def serve_command(
     ] = None,
     host: Annotated[str, typer.Option("--host", help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", metavar="PORT", min=0, max=65535, help="The port to listen on.")] = 8000,
-    model: Annotated[
-        str | None, typer.Option("--model", metavar="MODEL", help="The model that fills in the chunks of processes.")
-    ] = None,
+    model: options.Model = None,
     engine_name: options.EngineName = None,
     rehearse: options.Rehearse = False,
     with_activities: options.WithActivities = False,
@@ -156,9 +154,7 @@ def _keep_keys(
 def studio_command(
     folder: Annotated[Path, typer.Argument(metavar="PATH", help="The folder of the project; by default this folder.")] = Path(),
     port: Annotated[int, typer.Option("--port", metavar="PORT", min=1, max=65535, help="The port to listen on.")] = 8100,
-    model: Annotated[
-        str | None, typer.Option("--model", metavar="MODEL", help="The model that fills in the chunks of processes.")
-    ] = None,
+    model: options.Model = None,
     engine_name: options.EngineName = None,
     store: options.Store = None,
     shape: options.ProblemFormat = Format.TEXT,

@@ -7,12 +7,10 @@ from typing import Annotated
 
 import typer
 
-from instrc import problems
 from instrc.cli import options
 from instrc.cli.output import PROBLEMS, Format, show
-from instrc.cli.run_common import engine, run_to_end, show_warnings, store_place, tell_line
+from instrc.cli.run_common import engine, imports_of, run_to_end, show_warnings, store_place, tell_line
 from instrc.cli.terminal import OutputFailedError
-from instrc.problems.errors import SettingsError
 from instrc.vibes.find_files import STDIN, unreadable
 
 
@@ -21,11 +19,8 @@ def lsp_command() -> None:
 
     It reads the standard input and writes the standard output.
     """
-    try:
+    with options.exit_on_problems(Format.TEXT), imports_of("lsp"):
         from instrc.lsp.server import make_server  # an extra
-    except ImportError:
-        show([problems.settings.MissingExtra(feature="the language server", extra="lsp", package="pygls")], Format.TEXT)
-        raise typer.Exit(PROBLEMS) from None
     make_server().serve()
 
 
@@ -35,9 +30,7 @@ def mcp_command(
         int | None, typer.Option("--http", metavar="PORT", min=0, max=65535, help="Serve streamable HTTP on this port instead.")
     ] = None,
     host: Annotated[str, typer.Option("--host", help="With --http, the address to listen on.")] = "127.0.0.1",
-    model: Annotated[
-        str | None, typer.Option("--model", metavar="MODEL", help="The model that fills in the chunks of processes.")
-    ] = None,
+    model: options.Model = None,
     engine_name: options.EngineName = None,
     rehearse: options.Rehearse = False,
     with_activities: options.WithActivities = False,
@@ -59,13 +52,10 @@ def mcp_command(
     if http is None and sys.stdout is None:
         raise OutputFailedError
     with options.exit_on_problems(shape):
-        try:
+        with imports_of("mcp", "mcp"):
             from instrc.server import hosting, mcp_runs
             from instrc.server.mcp import serve_stdio
             from instrc.server.streams import Hub
-        except ModuleNotFoundError as error:
-            package = (error.name or "mcp").partition(".")[0]
-            raise SettingsError([problems.settings.MissingExtra(feature="`instrc mcp`", extra="mcp", package=package)]) from None
         programs = [prepare(file, project=options.project_of(root, shared, locked=locked)) for file in files]
         show_warnings(programs, shape)
         filled, run = mcp_runs.split_programs(programs)
