@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from instrc.tools.tool import Hint, Tool
 
 
-READS_ONLY = flow.READS_ONLY
 BlockName: TypeAlias = Literal["item", "round", "previous", "rounds", "error"]
 
 
@@ -178,6 +177,11 @@ class Fusion(msgspec.Struct, frozen=True, gc=False):
     annotations: tuple[Json, ...]
     mixins: tuple[Application, ...]
     span: Span
+
+    @property
+    def all_slots(self) -> list[Slot]:
+        """The slots of the instruction and of the mixins around it."""
+        return [*self.slots, *(slot for use in self.mixins for slot in use.slots)]
 
 
 def is_lone_instruction(content: object) -> bool:

@@ -15,13 +15,13 @@ from instrc.compiler.bind.scopes import Ends, LocalName, Scope
 from instrc.compiler.bind.steps import NOTHING_FORESEEN, EvaluationContext, Foreseen, Steps
 from instrc.compiler.bind.values import BoundValue, StepResult, paths_read
 from instrc.compiler.instructions import InstructionTable
-from instrc.compiler.ir import NO_TIMING, READS_ONLY, Fusion, Instruction, InstructionKind, Path, Reached, Step, TypedArgument
+from instrc.compiler.ir import NO_TIMING, Fusion, Instruction, InstructionKind, Path, Reached, Step, TypedArgument
 from instrc.compiler.recursion import EVALUATED_LEVELS
 from instrc.compiler.rounds import Bodies, Rounds
 from instrc.language.surface import Annotated, Binding, Call, Expression, Name, Pipe
 from instrc.problems.errors import InstrcError
 from instrc.problems.report import Report
-from instrc.process.flow import Executor
+from instrc.process.flow import READS_ONLY, Executor
 from instrc.text.jsonvalue import Json, mapping
 from instrc.text.source import Source, Span
 

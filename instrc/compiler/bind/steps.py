@@ -351,10 +351,9 @@ class Steps:
         content = self.table[value.path.origin].content
         if not isinstance(content, ir.Fusion):
             return {}
-        slots = [*content.slots, *(slot for application in content.mixins for slot in application.slots)]
         return {
             slot.name: StepResult(ir.Path(value.path.origin, (slot.name,)))
-            for slot in slots
+            for slot in content.all_slots
             if not isinstance(slot.content, Constant)
         }
 

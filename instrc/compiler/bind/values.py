@@ -243,8 +243,7 @@ def _blocks(contents: Iterable[Content]) -> list[StepObject]:
         if isinstance(content, StepObject):
             found.append(content)
         elif isinstance(content, Fusion):
-            waiting.extend(slot.content for slot in content.slots)
-            waiting.extend(slot.content for application in content.mixins for slot in application.slots)
+            waiting.extend(slot.content for slot in content.all_slots)
     return found
 
 

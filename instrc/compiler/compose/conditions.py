@@ -30,7 +30,8 @@ def check_conditions(graph: ir.Graph, outcomes: Outcomes, report: Report) -> Non
             if schema is None or schema in (True, {}) or test.compared:
                 continue
             if disjoint(schema, test.schema):
-                report.add(problems.blocks.NeverTrue(at=test.span, admitted=_listed_values(schema), advice=_advice(schema, test)))
+                admitted = tuple(dumps(value, indent=False) for value in _listed_values(schema))
+                report.add(problems.blocks.NeverTrue(at=test.span, admitted=admitted, advice=_advice(schema, test)))
             elif fault := _missed_format(schema, test):
                 report.add(problems.blocks.NeverTrue(at=test.span, advice=fault))
             elif not found.optional and implies(schema, test.schema):
@@ -193,18 +194,14 @@ def _covers(earlier: ir.Test, case: list[ir.Test]) -> bool:
 
 def _missed_format(schema: Json, test: ir.Test) -> str | None:
     """Return why a value can never equal those in a condition: they lack its format; `None` if it can."""
-    named = test.schema if isinstance(test.schema, dict) else {}
-    values = [named["const"]] if "const" in named else listing(named.get("enum"))
-    faults = [missed_format(value, schema) for value in values]
+    faults = [missed_format(value, schema) for value in _listed_values(test.schema)]
     return f"{faults[0].message}; write a value that is one" if faults and faults[0] is not None and all(faults) else None
 
 
-def _listed_values(schema: Json) -> tuple[str, ...]:
-    """Return the values that a schema lists, as a condition writes them."""
-    if not isinstance(schema, dict):
-        return ()
-    values = [schema["const"]] if "const" in schema else listing(schema.get("enum"))
-    return tuple(dumps(value, indent=False) for value in values)
+def _listed_values(schema: Json) -> list[Json]:
+    """Return the values that a schema lists."""
+    known = mapping(schema)
+    return [known["const"]] if "const" in known else listing(known.get("enum"))
 
 
 _SOMETHING = {"string": "{ minLength: 1 }", "array": "{ minItems: 1 }"}

@@ -264,21 +264,15 @@ PLANNED_PLACES: Final = 10_000
 def choices_of(content: ir.Content) -> list[tuple[tuple[str, ...], ir.Planned | ir.Among]]:
     """Return the choices that fill a step's properties, each with the names that lead to it."""
     found: list[tuple[tuple[str, ...], ir.Planned | ir.Among]] = []
-    if ir.is_lone_instruction(content):
-        return found
     waiting: list[tuple[tuple[str, ...], ir.Content]] = [((), content)]
     while waiting:
         way, each = waiting.pop()
         if isinstance(each, ir.Fusion):
-            for slot in _slots(each):
+            for slot in each.all_slots:
                 if slot.engine is not None:
                     found.append(((*way, slot.name), slot.engine))
                 waiting.append(((*way, slot.name), slot.content))
     return found
-
-
-def _slots(content: ir.Fusion) -> list[ir.Slot]:
-    return [*content.slots, *(slot for use in content.mixins for slot in use.slots)]
 
 
 def files_of_processes(graph: ir.Graph) -> list[tuple[str, str]]:

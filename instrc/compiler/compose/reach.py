@@ -350,15 +350,12 @@ def _check(flat: ir.FlatGraph, report: Report) -> None:
         for _, chosen in choices_of(content):
             if isinstance(chosen, ir.Among):
                 _check_choices(outcomes.find(chosen.choices).schema, chosen.span, report)
-        if step.activity == RUN_PLAN and plannable_tools(graph, step) is None and _leads_somewhere(step, outcomes):
+        resolved = step.activity == RUN_PLAN and all(outcomes.find(path).schema is not None for path in step.reads)
+        if resolved and plannable_tools(graph, step) is None:  # other paths are reported by themselves
             report.add(problems.plans.NotAPlan(at=step.span))
-        if (
-            step.executor == "block"
-            and (type(content) is ir.Each or type(content) is ir.Repeat)
-            and isinstance(content.source, ir.Path)
-        ):
-            _check_list(outcomes.find(content.source).schema, content.at, report)
         if isinstance(content, ir.Each | ir.Repeat):
+            if isinstance(content.source, ir.Path):
+                _check_list(outcomes.find(content.source).schema, content.at, report)
             _check_counts(content.selection, outcomes, report)
     check_conditions(graph, outcomes, report)
     check_first_values(flat, outcomes, report)
@@ -410,11 +407,6 @@ def _check_counts(selection: ir.Selection, outcomes: Outcomes, report: Report) -
         schema = outcomes.find(path).schema if isinstance(path, ir.Path) else None
         if selection.at is not None and schema is not None and disjoint(schema, {"type": "integer", "minimum": 0}):
             report.add(problems.blocks.NotACount(at=selection.at))
-
-
-def _leads_somewhere(step: ir.Step, outcomes: Outcomes) -> bool:
-    """Return whether all paths that a step reads resolve; others are reported elsewhere."""
-    return all(outcomes.find(path).schema is not None for path in step.reads)
 
 
 def _check_nulls(flat: ir.FlatGraph, outcomes: Outcomes, report: Report) -> None:

@@ -13,7 +13,7 @@ from instrc.compiler.compose.outcomes import RUN_PLAN, choices_of, plannable_too
 from instrc.compiler.emit.paths import Paths, suffixed
 from instrc.problems.errors import CompileError
 from instrc.process.chunk_json import add_words, beside
-from instrc.process.flow import NO_ENGINE, Constant, EngineProperties, Listed, Named, Read, written_value
+from instrc.process.flow import NO_ENGINE, READS_ONLY, Constant, EngineProperties, Listed, Named, Read, written_value
 from instrc.schema.annotate import closes, nullable, write_beside
 from instrc.schema.document_definitions import DocumentDefinitions
 from instrc.schema.strip import is_meta
@@ -226,8 +226,8 @@ class StepSchemas:
         alone = self.whole and not placed and number not in self._inner
         refers = number in flat.referring and not alone
         schema = self._as_local_part(flat.schemas[number], self.plan.keys[number], refers=refers)
-        if isinstance(schema, dict) and ir.READS_ONLY in schema:
-            schema = {keyword: value for keyword, value in schema.items() if keyword != ir.READS_ONLY}
+        if isinstance(schema, dict) and READS_ONLY in schema:
+            schema = {keyword: value for keyword, value in schema.items() if keyword != READS_ONLY}
         if placed:
             schema = self._fill_blocks(schema, placed, item)
         if step.output:

@@ -18,7 +18,7 @@ from instrc.schema.annotate import nullable
 from instrc.schema.document_definitions import DocumentDefinitions
 from instrc.schema.strip import strip
 from instrc.text.jsontext import dumps, loads
-from instrc.text.jsonvalue import Json, JsonObject, as_object, as_texts
+from instrc.text.jsonvalue import Json, JsonObject, as_object, as_texts, mapping
 from instrc.text.names import snake
 
 _Follow: TypeAlias = Callable[[flow.Read], flow.Read]
@@ -113,8 +113,7 @@ def _schema(value: flow.Value, steps: Mapping[str, Json]) -> Json:
         case flow.Read(segments):
             schema = steps.get(segments[0].name, {})
             for segment in segments[1:]:
-                properties_of = schema.get("properties") if isinstance(schema, dict) else None
-                schema = properties_of.get(segment.name, {}) if isinstance(properties_of, dict) else {}
+                schema = mapping(mapping(schema).get("properties")).get(segment.name, {})
             return schema
 
 
@@ -196,12 +195,7 @@ def _unchanged(_executor: flow.Executor | None, schema: Json) -> Json:
 
 def _as_planned(executor: flow.Executor | None, schema: Json) -> Json:
     """Return a step as planned by the model: values of other executors are null."""
-    properties = _properties(schema)
+    properties = mapping(mapping(schema).get("properties"))
     if executor is not None and "output" in properties:
         return {**as_object(schema), "properties": {**properties, "output": nullable(properties["output"])}}
     return schema if executor == "model" else nullable(schema)
-
-
-def _properties(schema: Json) -> dict[str, Json]:
-    found = schema.get("properties") if isinstance(schema, dict) else None
-    return found if isinstance(found, dict) else {}

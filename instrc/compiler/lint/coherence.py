@@ -161,10 +161,7 @@ def _compose(vibe: Vibe, registry: Registry, report: Report, *, folds: bool) -> 
         )
     except CompileError as error:
         composing.problems.extend(error.problems)
-    told: dict[tuple[str, Span | None], list[Problem]] = {}
-    for problem in report.problems:
-        told.setdefault((problem.name, problem.at), []).append(problem)
-    report.problems.extend(each for each in composing.problems if each not in told.get((each.name, each.at), ()))
+    report.problems += [each for each in composing.problems if each not in report.problems]
     if vibe.has_solution and not composing.failed:
         report.problems.extend(_solution(vibe, flat))
     return flat

@@ -118,8 +118,8 @@ _LIMITED = {"number": "imum", "integer": "imum", "string": "Length", "array": "I
 
 def idle_keywords(nodes: Sequence[ReadNode], span_of: SpanOf, allowed: frozenset[str]) -> Iterator[Problem]:
     """Yield the keywords of a valid schema that have no effect, in source order; `allowed` are those that a project permits."""
-    is_asked: bool | None = None
-    """Whether it matters what an `if` has evaluated, once one is met."""
+    is_asked = any(not _UNEVALUATED.isdisjoint(node.schema) for node in nodes)
+    """Whether it matters what even a lone `if` has evaluated."""
     for node in nodes:
         old = node.dialect.old and node.dialect is not NULLABLE
         telling = node.schema.keys() if old else node.schema.keys() & _TELLING
@@ -130,12 +130,8 @@ def idle_keywords(nodes: Sequence[ReadNode], span_of: SpanOf, allowed: frozenset
             if word not in telling or word in allowed or (not old and _applies(word, kinds)):
                 continue
             idle = _by_dialect(word, node) or _alone(word, node) or _by_type(word, node, kinds)
-            if idle is None:
+            if idle is None or (word == "if" and is_asked):
                 continue
-            if word == "if":
-                is_asked = _asks_what_was_evaluated(nodes) if is_asked is None else is_asked
-                if is_asked:
-                    continue
             from instrc.problems.schemas import IdleKeyword  # only where there is one
 
             yield IdleKeyword(at=span_of(pointer((*node.path, word)), key=True), word=word, **asdict(idle))
@@ -202,11 +198,6 @@ def _types(kinds: frozenset[str]) -> tuple[str, ...]:
     """Return the names of the types of some kinds, in alphabetical order."""
     whole = {"number" if kind == "fraction" else kind for kind in kinds}
     return tuple(sorted(whole - {"integer"} if "number" in whole else whole))
-
-
-def _asks_what_was_evaluated(nodes: Sequence[ReadNode]) -> bool:
-    """Return whether any schema depends on evaluated properties, which makes even a lone `if` matter."""
-    return any(not _UNEVALUATED.isdisjoint(node.schema) for node in nodes)
 
 
 def impossible(schema: Json, nodes: Sequence[ReadNode], span_of: SpanOf) -> Iterator[Problem]:

@@ -11,7 +11,7 @@ from instrc.process.flow import is_value
 from instrc.schema.vocabulary import is_extension
 from instrc.schema.walk import every_schema, walk
 from instrc.schema.wellformed import problems_of
-from instrc.text.jsonvalue import LATEST_DRAFT, Json, listing, pointer
+from instrc.text.jsonvalue import LATEST_DRAFT, Json, listing, mapping, pointer
 from instrc.tools.foreign_documents import foreign
 from instrc.vibes.registry import Registry
 from instrc.vibes.roots import ENDING
@@ -125,8 +125,8 @@ def _engine_properties(vibe: Vibe) -> Iterator[Problem]:
 
 def _unreadable(vibe: Vibe, registry: Registry) -> Iterator[Problem]:
     """Yield what prevents a process, or its engine keywords, from being read."""
-    properties = vibe.schema.get("properties") if isinstance(vibe.schema, dict) else None
-    if isinstance(properties, dict) and properties and all("Context" in name for name in properties):
+    properties = mapping(mapping(vibe.schema).get("properties"))
+    if properties and all("Context" in name for name in properties):
         from instrc.compiler.lint.process_form import form_problems, reading_problems  # most vibes are no processes
 
         yield from reading_problems(vibe, registry)
@@ -139,8 +139,7 @@ _OF_SLOTS = frozenset({"type", "title", "description", "$comment"})
 
 def _replaced(vibe: Vibe, allowed: frozenset[str]) -> Iterator[Problem]:
     """Yield the keywords in the `default` of a mixin, which are lost: its argument replaces the slot."""
-    properties = vibe.schema.get("properties") if isinstance(vibe.schema, dict) else None
-    slot = properties.get("default") if isinstance(properties, dict) else None
+    slot = mapping(mapping(vibe.schema).get("properties")).get("default")
     if not vibe.segment.partition("@")[0].endswith("_Mixin") or not isinstance(slot, dict):
         return
     for word in slot:

@@ -9,6 +9,7 @@ import msgspec
 
 from instrc import problems
 from instrc.compiler import ir
+from instrc.compiler.bind.scopes import GIVEN
 from instrc.compiler.bind.values import group_reads, step_numbers
 from instrc.compiler.partition.effects import NONE, EffectOrder, Kind, Waits, kinds_of_steps
 from instrc.compiler.partition.sequence import sequence
@@ -417,10 +418,6 @@ def may_cut_wrongly(flat: ir.FlatGraph) -> bool:
     return any(path.tail for path in given) or any(step.timing.words for step in graph.steps.values())
 
 
-_GIVEN = ("round", "previous", "rounds", "error")
-"""Names that blocks define; a key of the same name would hide one."""
-
-
 def number_steps(
     flat: ir.FlatGraph, chunks: tuple[ir.Chunk, ...], inside: Mapping[int, tuple[ir.Chunk, ...]], *, naming: str, bare: bool
 ) -> tuple[dict[int, str], dict[int, str]]:
@@ -437,7 +434,9 @@ def number_steps(
     if graph.contexts is not None:
         unread.difference_update([unit for unit in graph.units if isinstance(unit, int)])
     keys: dict[int, str] = {}
-    used: set[str] = set(graph.inputs) | (set(_GIVEN) if naming == "plain" else set())
+    used: set[str] = set(graph.inputs) | (
+        set(GIVEN) if naming == "plain" else set()
+    )  # a key of such a name would hide what a block defines
     count = 0
     last = order.pop() if bare else None
     for number in order:
