@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 import typer
 from msgspec import Struct
@@ -29,17 +28,8 @@ if TYPE_CHECKING:
     from instrc.compiler.ir import Artefact
     from instrc.process.request_settings import WordsLevel
     from instrc.providers.dialect import Dialect, Limits
-    from instrc.providers.lowering.context import Recursion as Handling
     from instrc.providers.lowering.verify import Verification
     from instrc.testing.preview import ModelCall
-
-
-class Recursion(StrEnum):
-    """How to treat a recursive schema, whatever the target's default."""
-
-    KEEP = "keep"
-    UNROLL = "unroll"
-    REFUSE = "refuse"
 
 
 def compile_command(
@@ -58,7 +48,8 @@ def compile_command(
         Path | None, typer.Option("--map", metavar="FILE", help="With --target, write the reverse map for `instrc lift`.")
     ] = None,
     recursion: Annotated[
-        Recursion | None, typer.Option("--recursion", help="With --target, how to handle recursive schemas.")
+        Literal["keep", "unroll", "refuse"] | None,
+        typer.Option("--recursion", help="With --target, how to handle recursive schemas."),
     ] = None,
     batch: Annotated[int, typer.Option("--batch", min=1, max=10_000, metavar="N", help="Multiply every step for N items.")] = 1,
     sketch: options.Sketch = False,
@@ -75,9 +66,7 @@ def compile_command(
         options.refuse_use("--sketch is about programs: a vibe stays as it is")
     if recursion is not None and not target:
         options.refuse_use("--recursion belongs to --target")
-    handling: dict[Recursion | None, Handling | None] = {None: None}
-    handling |= {Recursion.KEEP: "keep", Recursion.UNROLL: "unroll", Recursion.REFUSE: "refuse"}
-    wanted = Delivery(emit, folder, target or (), way_back, handling[recursion], strict)
+    wanted = Delivery(emit, folder, target or (), way_back, recursion, strict)
     overrides = OptionOverrides(batch=batch, sketch=sketch)
     raise typer.Exit(compile_files(files, overrides, wanted, options.project_of(root, shared, locked=locked), shape))
 
@@ -183,20 +172,13 @@ ORDERS = {
 }
 
 
-class TargetsFormat(StrEnum):
-    """The output format of the list."""
-
-    TEXT = "text"
-    JSON = "json"
-
-
 def targets_command(
-    shape: Annotated[TargetsFormat, typer.Option("--format", help="Output format of the list.")] = TargetsFormat.TEXT,
+    shape: Annotated[Literal["text", "json"], typer.Option("--format", help="Output format of the list.")] = "text",
 ) -> None:
     """List the targets of `instrc compile --target` with their limits."""
     from instrc.providers.targets import targets
 
-    if shape is TargetsFormat.JSON:
+    if shape == "json":
         write(f"{dumps([_facts(dialect) for dialect in targets().values()])}\n")
         return
     width = max(map(len, targets()))

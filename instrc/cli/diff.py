@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 import typer
 
@@ -27,13 +26,6 @@ if TYPE_CHECKING:
     from instrc.schema.differences import Comparison
 
 
-class DiffFormat(StrEnum):
-    """The output format of the differences."""
-
-    TEXT = "text"
-    JSON = "json"
-
-
 _PROGRAM = ".aug"
 
 
@@ -41,7 +33,7 @@ def diff_command(
     old: Annotated[str, typer.Argument(metavar="OLD", help="A vibe, a JSON Schema, a program, or aug:name:1.")],
     new: Annotated[str, typer.Argument(metavar="NEW", help="The newer version, of the same kind.")],
     check: Annotated[bool, typer.Option("--check", help="Exit 1 unless it is certain that nothing breaks.")] = False,
-    shape: Annotated[DiffFormat, typer.Option("--format", help="Output format of the differences.")] = DiffFormat.TEXT,
+    shape: Annotated[Literal["text", "json"], typer.Option("--format", help="Output format of the differences.")] = "text",
     root: Roots = None,
     shared: Shared = None,
     problems: ProblemsOption = Format.TEXT,
@@ -68,7 +60,7 @@ def diff_command(
     told = report.once()
     code = verdict(told)
     if code == FINE:
-        if shape is DiffFormat.TEXT:
+        if shape == "text":
             write_report(differences_text(documents, old, new))
         else:
             write(f"{dumps(documents[0] if len(documents) == 1 else documents)}\n")

@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, TypeVar, cast
+from typing import TYPE_CHECKING, Annotated, Literal, TypeVar, cast
 
 import typer
 from msgspec import structs
@@ -41,27 +40,17 @@ _BATCH = 100
 """Number of runs deleted together."""
 
 
-class RunActionName(StrEnum):
-    """An action on many runs."""
-
-    RETRY = "retry"
-    CANCEL = "cancel"
-    RELEASE = "release"
-    DELETE = "delete"
-    ERASE = "erase"
-
-
 ActionOption = Annotated[
-    RunActionName | None, typer.Option("--do", help="Count the listed runs affected; with --yes, apply it to them.")
+    Literal["retry", "cancel", "release", "delete", "erase"] | None,
+    typer.Option("--do", help="Count the listed runs affected; with --yes, apply it to them."),
 ]
 _DONE = {"retry": "retried", "cancel": "cancelled", "release": "released", "delete": "deleted", "erase": "erased"}
 
 
-async def act(engines: Sequence[Engine], name: RunActionName, chosen: RunFilter, place: str, *, yes: bool) -> int:
+async def act(engines: Sequence[Engine], action: RunAction, chosen: RunFilter, place: str, *, yes: bool) -> int:
     """Count the runs that match a filter and allow an action, or apply it to all of them; return the exit code."""
     from instrc.engines.operating import STATUSES_OF, action_query
 
-    action: RunAction = name.value
     if action == "release":
         with _records(place) as records:
             named = [(engines[0], records.names(action_query(action, chosen)))]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 from msgspec.structs import replace
@@ -30,14 +29,6 @@ ToolsFile = Annotated[
     typer.Option("--tools", metavar="TOOLS", help="The tools by name, as in a process; or a tool file of TaskBench."),
 ]
 BenchFile = Annotated[str, typer.Option("--tools", metavar="TOOLS", help="A tool file of TaskBench.")]
-
-
-class PlanShape(StrEnum):
-    """The shapes of plans."""
-
-    SINGLE = "single"
-    CHAIN = "chain"
-    DAG = "dag"
 
 
 @plan_group.command()
@@ -178,7 +169,7 @@ def sample(
     tools: BenchFile,
     count: Annotated[int, typer.Option("--count", "-n", min=1, max=1_000_000, help="Number of plans.")] = 10,
     seed: Annotated[int, typer.Option("--seed", help="Random seed; the same seed gives the same plans.")] = 0,
-    form: Annotated[PlanShape | None, typer.Option("--shape", help="Plans of one shape only.")] = None,
+    form: Annotated[Literal["single", "chain", "dag"] | None, typer.Option("--shape", help="Plans of one shape only.")] = None,
     largest: Annotated[int, typer.Option("--largest", min=2, max=1000, help="Maximum number of tasks per plan.")] = 8,
     output: OutputFile = None,
     shape: ProblemFormat = Format.TEXT,
@@ -190,7 +181,7 @@ def sample(
     if bench is not None:
         from instrc.taskbench.sample import sample_plans
 
-        made = sample_plans(bench, count, seed=seed, shape=None if form is None else form.value, largest=largest)
+        made = sample_plans(bench, count, seed=seed, shape=form, largest=largest)
         text = "".join(f"{dumps(plan, indent=False)}\n" for plan in made)
     _deliver(text, output, (tools,), report, shape)
 

@@ -10,9 +10,8 @@ import shutil
 import sys
 from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -114,16 +113,10 @@ def _in_shell(folder: Path) -> str:
 _WAY_OUT = "programs would find both by this name: choose another one, or remove the file"
 
 
-class NewKind(StrEnum):
-    """The kinds of new files."""
-
-    INSTRUCTION = "instruction"
-    MIXIN = "mixin"
-    PROCESS = "process"
-
-
 def new_command(
-    kind: Annotated[NewKind, typer.Argument(metavar="KIND", help="instruction, mixin or process.")],
+    kind: Annotated[
+        Literal["instruction", "mixin", "process"], typer.Argument(metavar="KIND", help="instruction, mixin or process.")
+    ],
     name: Annotated[str, typer.Argument(metavar="NAME", help="For example FindSlot, Send_Activity or mail/FindSlot.")],
     root: Annotated[
         Path | None, typer.Option("--root", metavar="DIR", help="The folder of vibes; by default the first of the project.")
@@ -136,7 +129,7 @@ def new_command(
     """
     with exit_on_problems(shape):
         roots = read_settings(Path()).roots if root is None else (root,)
-    files = new(kind.value, name, roots[0].as_posix() if roots else "schemas")
+    files = new(kind, name, roots[0].as_posix() if roots else "schemas")
     if files is None:
         refuse_use(f"{excerpt(name)} cannot be a name: each of its parts needs letters or digits")
     for part in (*name.replace("\\", "/").split("/")[:-1], *(Path(path).name for path in files)):

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 import typer
 from msgspec.structs import replace
@@ -144,14 +143,6 @@ def types_command(
     )
 
 
-class Results(StrEnum):
-    """The handling of the results of tools."""
-
-    LEAVE = "leave"
-    OUTPUT = "output"
-    ACTIVITY = "activity"
-
-
 def import_command(
     kind: Annotated[str, typer.Argument(metavar="KIND", help=f"What the source is: {', '.join(KINDS)}.")],
     source: Annotated[
@@ -166,8 +157,9 @@ def import_command(
         Path | None, typer.Option("--output", "-o", metavar="DIR", help="Write NAME.vibe.json files into a folder of vibes.")
     ] = None,
     results: Annotated[
-        Results, typer.Option("--results", help="Import tool results: not at all, as property `output`, as vibe NAME_Activity.")
-    ] = Results.LEAVE,
+        Literal["leave", "output", "activity"],
+        typer.Option("--results", help="Import tool results: not at all, as property `output`, as vibe NAME_Activity."),
+    ] = "leave",
     force: Annotated[bool, typer.Option("--force", help="Overwrite vibes whose contents differ.")] = False,
     strict: options.Strict = False,
     shape: options.ProblemFormat = Format.TEXT,
@@ -182,7 +174,7 @@ def import_command(
         raise typer.BadParameter(_without_source(kind))
     from instrc.compiler.importing import import_tools  # deferred, because the help of all commands does not need it
 
-    imported = import_tools(kind, source, results=results.value)
+    imported = import_tools(kind, source, results=results)
     problems = list(imported.problems)
     files = (
         {} if folder is None else formatted_files({folder / vibe.path: f"{dumps(vibe.document)}\n" for vibe in imported.vibes})
