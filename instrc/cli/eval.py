@@ -5,11 +5,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from enum import StrEnum
 from functools import partial
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Annotated, Final, NamedTuple, TypeAlias, cast
+from typing import TYPE_CHECKING, Annotated, Final, Literal, NamedTuple, TypeAlias, cast
 
 import typer
 from msgspec import structs
@@ -33,18 +32,7 @@ if TYPE_CHECKING:
     from instrc.vibes.project import Project
 
 
-class EvalFormat(StrEnum):
-    """The output format of a report."""
-
-    TEXT = "text"
-    JSON = "json"
-    JUNIT = "junit"
-    MARKDOWN = "markdown"
-    HTML = "html"
-    PYDANTIC_EVALS = "pydantic-evals"
-    ANSWERS = "answers"
-
-
+EvalFormat: TypeAlias = Literal["text", "json", "junit", "markdown", "html", "pydantic-evals", "answers"]
 Paths: TypeAlias = Annotated[
     list[str] | None, typer.Argument(metavar="PATH", help="Programs, data sets, folders; by default the current folder.")
 ]
@@ -99,7 +87,7 @@ def eval_command(
     concurrency: Concurrency = 4,
     fresh: Fresh = False,
     record: Record = False,
-    shape: Shape = EvalFormat.TEXT,
+    shape: Shape = "text",
     outputs: Reports = None,
     quiet: options.Quiet = False,
     store: options.Store = None,
@@ -186,13 +174,13 @@ def dollars(said: str | None) -> float | None:
     return found
 
 
-_ENDINGS: Final = {
-    ".json": EvalFormat.JSON,
-    ".xml": EvalFormat.JUNIT,
-    ".md": EvalFormat.MARKDOWN,
-    ".html": EvalFormat.HTML,
-    ".txt": EvalFormat.TEXT,
-    ".yaml": EvalFormat.PYDANTIC_EVALS,
+_ENDINGS: Final[dict[str, EvalFormat]] = {
+    ".json": "json",
+    ".xml": "junit",
+    ".md": "markdown",
+    ".html": "html",
+    ".txt": "text",
+    ".yaml": "pydantic-evals",
 }
 _ANSWERS: Final = "answers.json"
 
@@ -203,10 +191,7 @@ def _written(outputs: list[Path] | None) -> dict[Path, EvalFormat]:
         if output.suffix.lower() not in _ENDINGS:
             options.refuse_use(f"`{output}`: a report ends in {', '.join(_ENDINGS)}")
         run_common.refuse_output(output, ())
-    return {
-        output: EvalFormat.ANSWERS if output.name.endswith(_ANSWERS) else _ENDINGS[output.suffix.lower()]
-        for output in outputs or ()
-    }
+    return {output: "answers" if output.name.endswith(_ANSWERS) else _ENDINGS[output.suffix.lower()] for output in outputs or ()}
 
 
 class _Job(NamedTuple):
@@ -382,31 +367,31 @@ def _rendered(done: list[_Done], shape: EvalFormat, folder: Path) -> str:
     from instrc.testing.evaluation.judge import judges_table
 
     found = [each.found for each in done]
-    if shape is EvalFormat.PYDANTIC_EVALS:
+    if shape == "pydantic-evals":
         from instrc.testing.evaluation.export import pydantic_evals
 
         if len(done) > 1:
             options.refuse_use("a file of pydantic-evals has the cases of one program: name one")
         return pydantic_evals(done[0].job.data, done[0].job.prepared.name)
-    if shape is EvalFormat.ANSWERS:
+    if shape == "answers":
         from instrc.testing.evaluation.export import recorded_answers
 
         if len(done) > 1:
             options.refuse_use("a file of answers is of one program: name one")
         return recorded_answers(done[0].found, folder, done[0].settings)
-    if shape is EvalFormat.JSON:
+    if shape == "json":
         return f"{dumps(report.as_json(found, (each.gates for each in done)))}\n"
     judges = [[judges_table(each.judges)] if each.judges else [] for each in done]
     reports = [
         eval_versions.VersionReport([each.found], [], [*report.tables_of(each.found, each.gates), *more], {})
         for each, more in zip(done, judges, strict=True)
     ]
-    return eval_versions.rendered(reports, shape.value, folder)
+    return eval_versions.rendered(reports, shape, folder)
 
 
 def _refuse_with_versions(record: bool, least: list[str] | None, forms: set[EvalFormat]) -> None:
     """End the command if an option does not apply to a comparison."""
-    given = {"--record": record, "--min": least, "a file of pydantic-evals": EvalFormat.PYDANTIC_EVALS in forms}
+    given = {"--record": record, "--min": least, "a file of pydantic-evals": "pydantic-evals" in forms}
     for words in (words for words, value in given.items() if value):
         options.refuse_use(f"{words} belongs to one version: leave it out, or the other version")
 
@@ -428,7 +413,7 @@ def _compare(
     progress = partial(_progress, budget=asked.budget, quiet=quiet)
     found = [eval_versions.run_versions(job.program, job.data, changes, asked, project, export, progress) for job in jobs]
     folder = asked.folder or Path(FOLDER)
-    _deliver(lambda form: eval_versions.rendered(found, form.value, folder), shape, written)
+    _deliver(lambda form: eval_versions.rendered(found, form, folder), shape, written)
     if any(each.stopped is not None for report in found for each in report.versions):
         return NOT_RUN
     return int(any(each.worse for each in found))

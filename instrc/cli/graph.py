@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
 
 import typer
 
@@ -21,12 +20,7 @@ if TYPE_CHECKING:
     from instrc.process.picture import Picture
 
 
-class PictureFormat(StrEnum):
-    """The format of the picture."""
-
-    MERMAID = "mermaid"
-    SVG = "svg"
-    HTML = "html"
+PictureFormat: TypeAlias = Literal["mermaid", "svg", "html"]
 
 
 def graph_command(
@@ -57,27 +51,29 @@ def graph_command(
         compiled = workspace.compile(file, OptionOverrides(sketch=sketch), report)
         if not report.failed:
             text = _render([_picture(artefact) for artefact in _chosen(compiled, export, file, report)], form)
-            if text and form is PictureFormat.MERMAID and output is not None and output.suffix.lower() == ".md":
+            if text and form == "mermaid" and output is not None and output.suffix.lower() == ".md":
                 text = f"```mermaid\n{text}```\n"  # Markdown renderers draw fenced charts
     except InstrcError as error:
         report.take(error)
     options.deliver_and_exit(report, text, output, lambda: [*workspace.files(file)()], shape)
 
 
-_ENDINGS = {
-    "": PictureFormat.MERMAID,
-    ".md": PictureFormat.MERMAID,
-    ".mmd": PictureFormat.MERMAID,
-    ".htm": PictureFormat.HTML,
+_ENDINGS: Final[dict[str, PictureFormat]] = {
+    "": "mermaid",
+    ".md": "mermaid",
+    ".mmd": "mermaid",
+    ".mermaid": "mermaid",
+    ".svg": "svg",
+    ".htm": "html",
+    ".html": "html",
 }
-_ENDINGS |= {f".{kind}": kind for kind in PictureFormat}
 
 
 def _by_ending(output: Path | None) -> PictureFormat:
     ending = "" if output is None else output.suffix.lower()
     if (kind := _ENDINGS.get(ending)) is None:
         options.refuse_use(
-            f"there is no picture of the kind `{ending}`: the formats are {', '.join(PictureFormat)} (or say one with --format)",
+            f"there is no picture of the kind `{ending}`: the formats are mermaid, svg, html (or say one with --format)",
             "--output",
         )
     return kind
@@ -100,11 +96,11 @@ def _picture(artefact: Artefact) -> Picture:
 
 
 def _render(pictures: list[Picture], kind: PictureFormat) -> str:
-    if kind is PictureFormat.HTML:
+    if kind == "html":
         from instrc.process.picture_page import html  # each format by itself: only one is asked for
 
         return html(pictures) if pictures else ""
-    if kind is PictureFormat.SVG:
+    if kind == "svg":
         from instrc.process.svg import svg
 
         if len(pictures) > 1:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias, cast
 
 import typer
 from msgspec import to_builtins
@@ -198,15 +197,8 @@ def show_command(
     write(f"{dumps(report_as_json(report, record=record) | spent)}\n")
 
 
-class TraceFormat(StrEnum):
-    """The output format of a trace."""
-
-    TEXT = "text"
-    HTML = "html"
-    JSON = "json"
-
-
-_ENDINGS = {".html": TraceFormat.HTML, ".htm": TraceFormat.HTML, ".json": TraceFormat.JSON, ".jsonl": TraceFormat.JSON}
+TraceFormat: TypeAlias = Literal["text", "html", "json"]
+_ENDINGS: Final[dict[str, TraceFormat]] = {".html": "html", ".htm": "html", ".json": "json", ".jsonl": "json"}
 
 
 def trace_command(
@@ -232,10 +224,10 @@ def trace_command(
         write_error(f"no trace of `{name}` is here: {where}\n")
         raise typer.Exit(PROBLEMS)
     if shape is None:
-        shape = _ENDINGS.get("" if output is None else output.suffix.lower(), TraceFormat.TEXT)
-    if shape is TraceFormat.JSON:
+        shape = _ENDINGS.get("" if output is None else output.suffix.lower(), "text")
+    if shape == "json":
         text = "".join(f"{dumps(event, indent=False)}\n" for event in events)
-    elif shape is TraceFormat.HTML:
+    elif shape == "html":
         from instrc.runtime.trace_page import page_of
 
         text = page_of(name, f"{status} · {origin}" if origin else status, spans_of(events))
