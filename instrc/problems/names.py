@@ -63,9 +63,14 @@ class RepeatedName(Problem):
 
 class ReservedName(Problem):
     message = "`{word}` has a fixed meaning"
-    hint = "choose another name"
 
     word: str
+
+    @property
+    def hint(self) -> str:
+        if self.word == "prompt":
+            return "every program has it, the request that starts a run: read it without a definition, or choose another name"
+        return "choose another name"
 
 
 _SWITCHES = dict.fromkeys(("yes", "Yes", "YES", "on", "ON"), "true") | dict.fromkeys(("no", "No", "NO", "off", "OFF"), "false")

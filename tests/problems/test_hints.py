@@ -73,6 +73,7 @@ def only_hint(program: str) -> str:
 @every_case(
     ("program", "part"),
     [
+        ("input prompt; Draft(prompt)", "every program has it, the request that starts a run: read it without a definition"),
         ("Draft prompt", "`Draft(prompt)`"),
         ('Draft @ "a" "b"', '`Draft(tone: "warm")`'),
         ("find slot(prompt)", "`find_slot`"),
