@@ -19,7 +19,7 @@ def lsp_command() -> None:
 
     It reads the standard input and writes the standard output.
     """
-    with options.exit_on_problems(Format.TEXT), imports_of("lsp"):
+    with options.exit_on_problems(Format.TEXT), imports_of("lsp", "lsp"):
         from instrc.lsp.server import make_server  # an extra
     make_server().serve()
 

@@ -149,11 +149,11 @@ class _Body:
         seen: set[_Way] = set()
         waiting = [way]
         while waiting and len(seen) < FOLLOWED_VALUES:
-            each = waiting.pop()
-            if each in seen:
-                continue
-            seen.add(each)
-            reading, rest, held = each
+            each = reading, rest, held = waiting.pop()
+            if isinstance(reading, ir.Path):  # only paths lead in circles; the values of constants need no hash
+                if each in seen:
+                    continue
+                seen.add(each)
             if isinstance(reading, ir.Path) and isinstance(reading.origin, ir.Local):
                 waiting += self._behind_name(reading.origin, (*reading.tail, *rest), found, held=held)
             else:

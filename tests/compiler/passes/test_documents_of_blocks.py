@@ -183,6 +183,15 @@ def test_a_list_in_the_value_of_a_block_is_read_beside_rounds() -> None:
     assert compiled(text).documents["process"]["value"] == {"r": "step2_repeat_a", "l": "step3_do.l"}
 
 
+@every_case("value", ["[]", '["a"]', "{ l: [1] }", "{ l: { m: [{ n: [] }] } }"])
+@every_case("block", ["do { VALUE }", 'when prompt is "a" { prompt } else { VALUE }', "try { prompt } else { VALUE }"])
+def test_a_list_in_a_block_of_a_body_is_read_in_the_next_round(block: str, value: str) -> None:
+    body = f"const a = A(prompt, previous.l); const l = {block.replace('VALUE', value)}; {{ a, l }}"
+    process = compiled(f'const r = repeat {{ {body} }} until a.x is "x"; r').documents["process"]
+    [read] = [each for each in process["$defs"]["LLM_1"]["properties"]["step1_a"]["references"] if each != "prompt"]
+    assert read == f"previous.{process['$defs']['REPEAT_1']['repeat']['hands'][1]}"
+
+
 @every_case(
     ("body", "problems"),
     [
