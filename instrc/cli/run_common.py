@@ -108,8 +108,8 @@ async def lasting(kept: Engine, work: Callable[[bool], Awaitable[_T]]) -> _T:
 def shown(watcher: Watcher, run: str, store: Path | None, name: str | None) -> Iterator[Sink]:
     """Show the progress of a run with its partial answers; if it is interrupted, print how to continue it."""
     try:
-        with watcher as sink:
-            yield sink
+        with watcher as sink:  # this process may carry other runs of the store at the same time
+            yield lambda event: sink(event) if event["run"].partition("/")[0] == run.partition("/")[0] else None
     except KeyboardInterrupt:
         if watcher.began is not None:
             tell_line(f"interrupted; {run} is kept, and goes on with: instrc resume {run}{_where(store, name)}")

@@ -269,10 +269,15 @@ MESSAGES = sa.Table(
 
 def create_tables(engine: sa.Engine) -> None:
     """Create missing tables, and add columns and indexes that those of earlier releases lack."""
-    try:
-        _create(engine)
-    except (sa.exc.IntegrityError, sa.exc.ProgrammingError, sa.exc.OperationalError):  # another process has just done so
-        _create(engine)
+    for _ in TABLES.tables:  # of several processes in a new folder, each may be first at some of them
+        try:
+            return _create(engine)
+        except (sa.exc.IntegrityError, sa.exc.ProgrammingError):
+            pass
+        except sa.exc.OperationalError as error:
+            if "already exists" not in str(error) and "duplicate column" not in str(error):
+                raise
+    return _create(engine)
 
 
 def _create(engine: sa.Engine) -> None:

@@ -127,3 +127,13 @@ def test_a_large_run_fits_on_the_screen_and_shows_what_is_open() -> None:
     assert any("step0_slow" in line and "…" in line for line in lines), "what began first and is open is not pushed away"
     assert any("each 399" in line for line in lines)
     assert "more above" in lines[0]
+
+
+def test_a_command_shows_its_own_run_although_its_process_carries_others(capsys: pytest.CaptureFixture[str]) -> None:
+    with run_common.shown(Watcher(), "mine", None, None) as sink:
+        for run in ("another", "mine", "mine/serverContext1", "another/x"):
+            sink({"at": 1.0, "run": run, "event": "called", "id": "serverContext1", "activity": "Send_Activity"})
+    assert [line.split()[1] for line in capsys.readouterr().err.splitlines()] == [
+        "serverContext1",
+        "serverContext1/serverContext1",
+    ]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -18,7 +20,13 @@ from instrc.engines.equip import equip  # what it is made with
 from instrc.engines.launch import Launcher
 from instrc.engines.prepare import Prepared
 from instrc.engines.run_table import JournalMark, RunTable, questions_query, runs_query  # the table, as another process writes it
-from instrc.engines.service_tables import CURSORS, QUESTIONS, RUNS, service_store  # the table, as another process writes it
+from instrc.engines.service_tables import (
+    CURSORS,
+    QUESTIONS,
+    RUNS,
+    create_tables,
+    service_store,
+)  # the table, as another process writes it
 from instrc.problems.errors import NotFoundError
 from instrc.runtime.retry import RetryOptions
 from instrc.runtime.run_config import Launch
@@ -48,6 +56,15 @@ def engine_at(place: str) -> Iterator[DurableEngine]:
         yield engine
     finally:
         engine.close()
+
+
+@contextmanager
+def closed(engine: sa.Engine) -> Iterator[None]:
+    """Close an engine at the end."""
+    try:
+        yield
+    finally:
+        engine.dispose()
 
 
 @contextmanager
@@ -106,6 +123,21 @@ def test_the_table_says_what_the_journals_say_at_once(place: str) -> None:
             assert await engine.counts() == {"pay": 2}
 
     asyncio.run(body())
+
+
+def test_processes_that_begin_at_once_make_the_tables_together(place: str) -> None:
+    barrier = threading.Barrier(8)
+
+    def begin() -> int:
+        engine = service_store(place).open()
+        barrier.wait(60)
+        with closed(engine):
+            create_tables(engine)
+            with engine.connect() as connection:
+                return connection.execute(sa.select(sa.func.count()).select_from(RUNS)).scalar_one()
+
+    with ThreadPoolExecutor(8) as pool:
+        assert [each.result(60) for each in [pool.submit(begin) for _ in range(8)]] == [0] * 8
 
 
 def test_a_row_that_a_kill_has_left_behind_is_written_when_its_run_goes_on(place: str) -> None:
