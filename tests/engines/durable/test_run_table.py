@@ -20,13 +20,7 @@ from instrc.engines.equip import equip  # what it is made with
 from instrc.engines.launch import Launcher
 from instrc.engines.prepare import Prepared
 from instrc.engines.run_table import JournalMark, RunTable, questions_query, runs_query  # the table, as another process writes it
-from instrc.engines.service_tables import (
-    CURSORS,
-    QUESTIONS,
-    RUNS,
-    create_tables,
-    service_store,
-)  # the table, as another process writes it
+from instrc.engines.service_tables import CURSORS, QUESTIONS, RUNS, create_tables, service_store  # as another process writes it
 from instrc.problems.errors import NotFoundError
 from instrc.runtime.retry import RetryOptions
 from instrc.runtime.run_config import Launch
