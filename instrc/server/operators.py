@@ -210,7 +210,11 @@ OPERATOR_ENDPOINTS: Final[tuple[Endpoint, ...]] = (
         "Sum what runs have used, `by=program,day,person` or some of these; days are those of UTC.",
         _costs,
         object_of({"items": {"type": "array", "items": object_of({"runs": {"type": "integer"}, "tokens": {"type": "integer"}})}}),
-        query={"by": {**WORD, "default": "program"}, "program": WORD, **_SPANS},
+        query={
+            "by": {"type": "string", "pattern": "^(program|day|person)(,(program|day|person))*$", "default": "program"},
+            "program": WORD,
+            **_SPANS,
+        },
     ),
 )
 """HTTP operations for operators; `ENDPOINTS` has those for everybody."""
