@@ -112,8 +112,8 @@ _ACTIONS: Final[dict[Action, str]] = {
     "delegate": "delegate",
     "link": "send a link to",
 }
-EXCLUDED: Final = "whoever has had a part in this may not approve it"
-_STANDING_IN: Final = "this is for whoever has claimed it, and for the role `operator`"
+EXCLUDED: Final = "a person who took part in this run may not approve it"
+_STANDING_IN: Final = "only the person who claimed it and the role `operator` may do this"
 
 
 def refusal_of(

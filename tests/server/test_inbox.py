@@ -279,11 +279,11 @@ MET = (
     *(
         serving.NotAllowed(who="eve", action="answer `a` of `b`", reason=each)
         for each in (
-            "whoever has had a part in this may not approve it",
+            "a person who took part in this run may not approve it",
             "the link is for another",
             "this is for `ann`, `bob`",
             "the link is for no candidate, and the question allows no outsiders (`x-links`)",
-            "this is for whoever has claimed it, and for the role `operator`",
+            "only the person who claimed it and the role `operator` may do this",
         )
     ),
     serving.NoSuchProgram(program="p", nearest=("q", "r")),

@@ -368,7 +368,7 @@ def test_a_developer_finds_a_run_and_forks_it_with_another_value(tmp_path: Path)
 
 
 def test_the_inbox_and_the_page_of_a_run_go_on_by_themselves(tmp_path: Path) -> None:
-    """Nothing is replaced while somebody types; every kind of event is listened for."""
+    """Nothing is replaced while a person types; the script listens for every kind of event."""
     made = service(tmp_path / ".instrc", letter=LETTER)
     runs: list[str] = []
 

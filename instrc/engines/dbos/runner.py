@@ -420,7 +420,7 @@ class Rest:
         self._awake.set()
 
     async def watch(self) -> None:
-        """Look for what is to be done, until the loop ends."""
+        """Poll the store for queued runs and messages until the loop ends."""
         watch = self.runner.location.watch(self.runner.engine)
         try:
             while True:

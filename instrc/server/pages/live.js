@@ -1,6 +1,6 @@
 "use strict";
-// Keeps a page up to date: asks for it again when something has happened, and puts the new content in the place of the old one.
-// Nothing is replaced while somebody types or reads with the keyboard inside the content; that waits until they leave it.
+// Keeps a page up to date: on each event it requests the page again and replaces the content.
+// While a control inside the content has the focus, updates wait: a person may be typing there.
 
 const { events, seen } = document.currentScript.dataset;
 const main = document.getElementById("content");
