@@ -7,7 +7,7 @@ import sqlite3
 from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 from socket import gethostname
-from time import time
+from time import sleep, time
 
 import sqlalchemy as sa
 from filelock import BaseFileLock, FileLock, Timeout
@@ -24,6 +24,7 @@ HOLDER_FILE = "runner.txt"
 _LONGEST = 300
 _BUSY = 30_000
 """Milliseconds to wait for another process that writes."""
+_PAUSE = 50
 _WITH_FRACTIONS = (3, 42)
 """SQLite version with `unixepoch('subsec')`, which DBOS tables use from Python 3.12 on, whatever the SQLite version."""
 
@@ -79,7 +80,7 @@ class SqliteStore:
         def prepare(connection: sqlite3.Connection, _record: object) -> None:
             connection.isolation_level = "IMMEDIATE"
             connection.execute(f"PRAGMA busy_timeout={_BUSY}")
-            connection.execute("PRAGMA journal_mode=WAL")
+            _use_wal(connection)
             connection.execute("PRAGMA synchronous=FULL")
             connection.execute("PRAGMA foreign_keys=ON")
             connection.execute("PRAGMA secure_delete=ON")
@@ -110,6 +111,19 @@ class SqliteStore:
     def watch(self, engine: sa.Engine) -> FileWatch:
         """Return an event source based on SQLite's data version counter."""
         return FileWatch(engine)
+
+
+def _use_wal(connection: sqlite3.Connection) -> None:
+    """Switch the file to WAL; if another process does so at the same time, SQLite fails at once instead of waiting."""
+    for pause in [_PAUSE] * (_BUSY // _PAUSE) + [0]:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+        except sqlite3.OperationalError as error:
+            if not pause or "locked" not in str(error):
+                raise
+            sleep(pause / 1000)
+        else:
+            return
 
 
 def _seconds(_how: str) -> float:
