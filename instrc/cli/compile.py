@@ -130,16 +130,13 @@ def verify_command(
     shared: options.Shared = None,
     shape: options.ProblemFormat = Format.TEXT,
 ) -> None:
-    """Check that a target accepts a tool and keeps its order.
-
-    The installed grammar engines and our own rules decide.
-    """
+    """Check a tool against the rules of a target."""
     results: list[Json] = []
     with options.reported(shape, strict=strict) as report:
         compiled = Workspace(options.project_of(root, shared, locked=locked)).compile(file, OptionOverrides(), report)
         wanted = Delivery(Emit.FLAT if flat else Emit.TOOL, targets=target, strict=strict)
         for each in one_by_one(list(exports((file, artefact) for artefact in compiled)), wanted, report):
-            from instrc.providers.lowering.verify import verify  # engines are large
+            from instrc.providers.lowering.verify import verify
 
             found = verify(each.payload, each.target)
             results.append({"name": each.stem, **found.to_json()})
@@ -150,18 +147,10 @@ def verify_command(
 
 def _problems(lowered: LoweredTool, found: Verification, at: Span) -> Iterator[Problem]:
     """Yield the problems of sending a tool."""
-    from instrc.problems.settings import MissingExtra
     from instrc.problems.targets import PayloadRefused
 
     for breach in found.breaches:
-        yield PayloadRefused(at=at, tool=lowered.stem, target=lowered.target, judge="its rules", reason=str(breach))
-    if found.accepted is None:
-        absent = ", ".join(opinion.engine for opinion in found.opinions if opinion.binding)
-        yield MissingExtra(at=at, feature=f"asking what {lowered.target} runs on", extra="verify", package=absent)
-    for opinion in found.opinions:
-        if opinion.binding and opinion.accepted is False:
-            reason = opinion.reason or "it gives no reason"
-            yield PayloadRefused(at=at, tool=lowered.stem, target=lowered.target, judge=opinion.engine, reason=reason)
+        yield PayloadRefused(at=at, tool=lowered.stem, target=lowered.target, reason=str(breach))
 
 
 ORDERS = {

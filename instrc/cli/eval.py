@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from instrc.vibes.project import Project
 
 
-EvalFormat: TypeAlias = Literal["text", "json", "junit", "markdown", "html", "pydantic-evals", "answers"]
+EvalFormat: TypeAlias = Literal["text", "json", "junit", "markdown", "html", "answers"]
 Paths: TypeAlias = Annotated[
     list[str] | None, typer.Argument(metavar="PATH", help="Programs, data sets, folders; by default the current folder.")
 ]
@@ -119,7 +119,7 @@ def eval_command(
         if changes is None:
             code = _measure(jobs, asked, shape, written, record=record, quiet=quiet)
         else:
-            _refuse_with_versions(record, least, {shape, *written.values()})
+            _refuse_with_versions(record, least)
             code = _compare(jobs, changes, asked, project, export, shape, written, quiet=quiet)
     raise typer.Exit(code)
 
@@ -180,7 +180,6 @@ _ENDINGS: Final[dict[str, EvalFormat]] = {
     ".md": "markdown",
     ".html": "html",
     ".txt": "text",
-    ".yaml": "pydantic-evals",
 }
 _ANSWERS: Final = "answers.json"
 
@@ -367,12 +366,6 @@ def _rendered(done: list[_Done], shape: EvalFormat, folder: Path) -> str:
     from instrc.testing.evaluation.judge import judges_table
 
     found = [each.found for each in done]
-    if shape == "pydantic-evals":
-        from instrc.testing.evaluation.export import pydantic_evals
-
-        if len(done) > 1:
-            options.refuse_use("a file of pydantic-evals has the cases of one program: name one")
-        return pydantic_evals(done[0].job.data, done[0].job.prepared.name)
     if shape == "answers":
         from instrc.testing.evaluation.export import recorded_answers
 
@@ -389,9 +382,9 @@ def _rendered(done: list[_Done], shape: EvalFormat, folder: Path) -> str:
     return eval_versions.rendered(reports, shape, folder)
 
 
-def _refuse_with_versions(record: bool, least: list[str] | None, forms: set[EvalFormat]) -> None:
+def _refuse_with_versions(record: bool, least: list[str] | None) -> None:
     """End the command if an option does not apply to a comparison."""
-    given = {"--record": record, "--min": least, "a file of pydantic-evals": "pydantic-evals" in forms}
+    given = {"--record": record, "--min": least}
     for words in (words for words, value in given.items() if value):
         options.refuse_use(f"{words} belongs to one version: leave it out, or the other version")
 

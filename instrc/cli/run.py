@@ -44,7 +44,6 @@ Items = Annotated[
         "--items", metavar="FILE", help="Run once for each line of JSON (- reads standard input), and print a line for each."
     ),
 ]
-Batch = Annotated[int, typer.Option("--batch", min=1, metavar="N", help="Chunks of one kind per call of the model.")]
 Concurrency = Annotated[
     int | None, typer.Option("--concurrency", min=1, metavar="N", help="With --items, concurrent calls; 4 by default.")
 ]
@@ -67,7 +66,6 @@ def run_command(
     cache: options.Cache = None,
     set_: options.Set = None,
     items: Items = None,
-    batch: Batch = 1,
     concurrency: Concurrency = None,
     metadata: options.Metadata = None,
     as_json: options.Events = False,
@@ -91,18 +89,18 @@ def run_command(
         run_common.show_warnings([prepared], shape, quiet=quiet)
         if every_branch:
             idle: dict[str, object] = {"--engine": engine_name, "--items": items, "--id": run_id, "--set": set_ or None}
-            idle |= {"--requests": requests, "--tokens": tokens, "--budget": budget, "--cache": cache, "--batch": batch > 1}
+            idle |= {"--requests": requests, "--tokens": tokens, "--budget": budget, "--cache": cache}
             idle |= {"--rehearse-with-activities": with_activities, "--model": model}
             idle |= {"--concurrency": concurrency, "--store": store}
             raise typer.Exit(rehearse_all(prepared, prompt, idle, as_json=as_json, output=output))
         _check_items(items, concurrency, {"--input": given, "--json": as_json})
-        limits: _RunLimits = {"requests": requests, "tokens": tokens, "budget": budget, "batch": batch}
+        limits: _RunLimits = {"requests": requests, "tokens": tokens, "budget": budget}
         how: _How = {"rehearse": options.rehearse_mode(rehearse, with_activities), "given": options.settings_of(set_)}
         launcher = Launcher(prepared, model=model, cache=None if cache is None else AnswerCache(cache), **how, **limits)
         launcher.config = msgspec.structs.replace(launcher.config, metadata=options.pairs_of(metadata))
         if items is not None:
             open_, of_all = engine(store, engine_name, keep="open"), run_id or new_id(prepared.name)
-            raise typer.Exit(_run_items(items, launcher, of_all, open_, batch * (concurrency or 4), output=output, quiet=quiet))
+            raise typer.Exit(_run_items(items, launcher, of_all, open_, concurrency or 4, output=output, quiet=quiet))
         _tell_no_prompt(prepared, prompt, quiet=quiet or rehearse or with_activities)
         begun, watcher = launcher.launch(prompt, run_id), run_display.Watcher(as_json=as_json, quiet=quiet)
         with run_common.shown(watcher, begun.run, store, engine_name) as sink:
@@ -132,7 +130,6 @@ class _RunLimits(TypedDict):
     requests: int | None
     tokens: int | None
     budget: str | None
-    batch: int
 
 
 class _How(TypedDict):

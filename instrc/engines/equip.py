@@ -20,7 +20,6 @@ from instrc.process.request_settings import RequestSettings, request_settings
 from instrc.runtime.activities import Activities
 from instrc.runtime.effects import Check, Effects
 from instrc.runtime.interpreter.documents import PinnedPlan, bare_name, spellings
-from instrc.runtime.models.batching import Batching
 from instrc.runtime.models.cache import AnswerCache
 from instrc.runtime.models.catalogue import model_of, require_other
 from instrc.runtime.models.model import Model, Sample
@@ -80,7 +79,7 @@ def equip(run: str, plan: PinnedPlan, config: RunConfig, sink: Sink, local: Loca
         activities = activities_of(prepared, given) if given else _registered_in(folder)
     model, words = local.model, config.model or settings.run.get("model")  # earlier releases noted none: it was invented
     if model is None and words:
-        model = _shared_model(words, folder, config.batch, dumps(config.settings, indent=False))
+        model = _shared_model(words, folder, dumps(config.settings, indent=False))
     if model is None:
         require_chosen_model(reach_of(plan, activities, processes), settings)
     return effects_of(prepared, plan, run, model, activities, sink, local.checks, config)
@@ -125,10 +124,9 @@ def _registered_in(folder: Path) -> Activities:
 
 
 @lru_cache(maxsize=16)
-def _shared_model(words: str, folder: Path, batch: int, given: str) -> Model:
-    """Return a model shared by all runs of this process, so that they can share calls."""
-    model = model_of(words, folder, request_table(settings_of(folder), as_object(loads(given))))
-    return Batching(model, batch) if batch > 1 else model
+def _shared_model(words: str, folder: Path, given: str) -> Model:
+    """Return a model shared by all runs of this process."""
+    return model_of(words, folder, request_table(settings_of(folder), as_object(loads(given))))
 
 
 def require_chosen_model(reach: Reach, settings: Settings) -> None:

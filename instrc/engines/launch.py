@@ -56,7 +56,6 @@ class Launcher:
         *,
         model: str | None = None,
         local: LocalObjects | None = None,
-        batch: int = 1,
         requests: int | None = None,
         tokens: int | None = None,
         rehearse: RehearseMode = False,
@@ -64,7 +63,7 @@ class Launcher:
         cache: AnswerCache | Literal[False] | None = None,
         budget: str | None = None,
     ) -> None:
-        """`model` is a spec that overrides the settings; `batch` is how many chunks of one kind share a model call.
+        """`model` is a spec that overrides the settings.
 
         A rehearsal uses only a model passed here.  `given` are request settings of these runs.
         `cache` overrides that of the project; `False` means none.  `budget` limits model costs, such as `2 USD`.
@@ -96,11 +95,11 @@ class Launcher:
         wrong = [] if makes_results else list(unregistered(self.plan, self.activities))
         if wrong:
             raise SettingsError(wrong)
-        self.config: RunConfig = self._config(model, batch, rehearse, self._cache_config(cache))
+        self.config: RunConfig = self._config(model, rehearse, self._cache_config(cache))
         if rehearse is not True or self.config.model != "sample":
             self.config = msgspec.structs.replace(self.config, budget=self._budget(budget))
 
-    def _config(self, model: str | None, batch: int, rehearse: RehearseMode, cache: CacheConfig | None) -> RunConfig:
+    def _config(self, model: str | None, rehearse: RehearseMode, cache: CacheConfig | None) -> RunConfig:
         """Return the configuration of the runs.
 
         A missing or unknown model is an error now: a run started with it could never continue.
@@ -123,7 +122,6 @@ class Launcher:
             project=project_name(prepared.folder),
             model=words,
             rehearse=bool(rehearse),
-            batch=batch,
             processes=prepared.processes,
             takes=prepared.takes,
             invented=invented if invented or rehearse else None,
@@ -235,7 +233,6 @@ def version_of(before: Launch, prepared: Prepared, local: LocalObjects | None = 
         prepared,
         model=words_from(config.model, folder_of(config)) if config.model else None,
         local=local,
-        batch=config.batch,
         requests=options.get("requests"),
         tokens=options.get("tokens"),
         rehearse="with-activities" if calls else config.rehearse,

@@ -189,11 +189,10 @@ class AmbiguousAnswer(Problem):
 
 
 class PayloadRefused(Problem):
-    message = "`{target}` would refuse `{tool}` ({judge}): {reason}"
+    message = "`{target}` would refuse `{tool}`: {reason}"
 
     tool: str
     target: str
-    judge: str
     reason: str
 
 

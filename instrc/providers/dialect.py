@@ -209,8 +209,6 @@ class Dialect(Struct, frozen=True, kw_only=True, dict=True):
     """Whether the values of an enum must match the type next to it, null included."""
     spelling: Spelling = field(default_factory=Spelling)
     """Spelling of the finished schema."""
-    engines: tuple[str, ...] = ()
-    """Modules of the grammar engines that the target is known to use, for `instrc verify`."""
     extracts_calls: bool = False
     """Whether the provider itself extracts calls from the model's text."""
     enforced: bool = True

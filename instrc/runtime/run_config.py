@@ -43,8 +43,6 @@ class RunConfig(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     model: str | None = None
     """Spec of the run's model; `None` for the one in the settings."""
     rehearse: bool = False
-    batch: int = 1
-    """Number of chunks of one kind that share a model call."""
     processes: dict[str, Json] = {}
     """Processes that plans name, by address."""
     takes: dict[str, Json] = {}
@@ -80,7 +78,7 @@ class RunConfig(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
             ) from None
 
     def to_json(self) -> JsonObject:
-        """Return the stored document; members with their default value are left out, except the first five."""
+        """Return the stored document; members with their default value are left out, except the first four."""
         first: JsonObject = {name: getattr(self, name) for name in _ALWAYS_STORED}
         return first | cast("JsonObject", msgspec.to_builtins(self))
 
@@ -102,7 +100,7 @@ class RunConfig(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
         return kind in (self.invented or ())
 
 
-_ALWAYS_STORED: Final[Sequence[str]] = ("folder", "model", "rehearse", "batch", "processes")
+_ALWAYS_STORED: Final[Sequence[str]] = ("folder", "model", "rehearse", "processes")
 
 
 class Launch(Struct, frozen=True):

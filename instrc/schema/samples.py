@@ -18,8 +18,10 @@ from instrc.schema.validation import DefinitionsValidator
 from instrc.schema.vocabulary import IN_PLACE
 from instrc.schema.walk import local_target, nodes, required_names, subschemas
 from instrc.text.jsonvalue import Json, JsonArray, JsonObject, freeze, listing, mapping
-from instrc.text.limits import BRANCHES_OF_A_PLACE, SAMPLE_LEVELS
+from instrc.text.limits import BRANCHES_OF_A_PLACE
 
+SAMPLE_LEVELS: Final = 120
+"""Maximum nesting of a sample value."""
 SAMPLE_OPTIONAL_LEVELS: Final = 4
 """Maximum levels of a sample with optional properties and items; deeper ones have only what is required."""
 SAMPLE_VALUES: Final = 5000

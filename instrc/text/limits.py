@@ -16,8 +16,6 @@ UNROLL: Final = 3
 """Default number of times a recursive reference is unrolled for a target without references."""
 UNION_VARIANTS: Final = 300
 """Maximum alternatives to which a union is expanded."""
-SAMPLE_LEVELS: Final = 120
-"""Maximum nesting of a sample value."""
 LISTED_VALUES: Final = 8
 """Maximum values listed in a hint."""
 COMPARED_NAMES: Final = 1_000_000

@@ -88,7 +88,6 @@ def test_parts_are_left_out_in_turn(instrc: Instrc) -> None:
         ("--vibe Classify=Other --record", "--record belongs to one version"),
         ("--ablate --min 0.5", "--min belongs to one version"),
         ("--against-set words", "--set takes NAME=VALUE"),
-        ("--ablate -o a.yaml", "a file of pydantic-evals belongs to one version"),
     ],
 )
 def test_wrong_use_is_told_before_anything_is_asked(instrc: Instrc, words: str, said: str) -> None:

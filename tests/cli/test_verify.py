@@ -1,4 +1,4 @@
-"""`instrc verify` asks the engines and the rules."""
+"""`instrc verify` checks tools against the rules of a target."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ def test_several_targets_are_an_array(instrc: Instrc) -> None:
 
 def test_what_is_refused_is_a_problem(instrc: Instrc, monkeypatch: pytest.MonkeyPatch) -> None:
     from instrc.providers.lowering import verify  # counted or replaced here
-    from instrc.providers.lowering.verify import Opinion, Verification  # engines that are not installed are played here
+    from instrc.providers.lowering.verify import Breach, Verification
 
-    refusal = Verification("vllm", (), (Opinion("xgrammar", binding=True, accepted=False, reason="too clever"),))
+    refusal = Verification("vllm", (Breach("pattern", "", "too clever"),))
     monkeypatch.setattr(verify, "verify", lambda *_: refusal)
     done = instrc("verify", "a.aug", "--target", "vllm", "--format", "json")
     assert done.code == 1
     (problem,) = json.loads(done.err)
     assert problem["name"] == "payload-refused"
-    assert problem["message"].endswith("(xgrammar): too clever")
+    assert problem["message"].endswith("/: too clever [pattern]")
 
 
 def test_a_program_with_mistakes_is_not_verified(instrc: Instrc, folder: Path) -> None:
@@ -45,15 +45,6 @@ def test_a_program_with_mistakes_is_not_verified(instrc: Instrc, folder: Path) -
     done = instrc("verify", "bad.aug", "--target", "openai")
     assert (done.code, done.out) == (1, "")
     assert "[unknown-name]" in done.err
-
-
-def test_where_no_engine_of_a_target_is_installed_that_is_said(instrc: Instrc, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("instrc.providers.lowering.verify.find_spec", lambda _name: None)
-    done = instrc("verify", "a.aug", "--target", "vllm")
-    assert json.loads(done.out)["accepted"] is None
-    assert done.code == 1
-    assert "missing-extra" in done.err
-    assert "the packages `llguidance` and `xgrammar`, which are not installed" in done.err
 
 
 def test_an_imported_tool_is_called_as_its_server_calls_it(instrc: Instrc, folder: Path) -> None:

@@ -82,6 +82,6 @@ def peak(folder: Path, count: int) -> int:
     """Return the most memory that a stream of so many items has held, in kilobytes."""
     with (folder / "items.jsonl").open("w") as file:
         file.writelines(f'"item {number}"\n' for number in range(count))
-    words = ["run", "sum.aug", "--items", "items.jsonl", "--model", "sample", "--batch", "10", "--concurrency", "8", "-q"]
+    words = ["run", "sum.aug", "--items", "items.jsonl", "--model", "sample", "--concurrency", "8", "-q"]
     command = [sys.executable, "-c", MEASURE, sys.executable, "-m", "instrc", *words, "-o", "out.jsonl"]
     return int(subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True).stdout)

@@ -11,7 +11,7 @@ from instrc.runtime.models.budget import MoneyBudget
 from instrc.runtime.run_config import CacheConfig, RunConfig
 from instrc.text.jsontext import dumps, loads
 
-FIRST = {"folder": "/p", "model": "openai:gpt-5", "rehearse": False, "batch": 1, "processes": {}}
+FIRST = {"folder": "/p", "model": "openai:gpt-5", "rehearse": False, "processes": {}}
 WHOLE: dict[str, Any] = {
     **FIRST,
     "processes": {"aug:p": {"a": 1 << 80}},

@@ -16,7 +16,6 @@ from written_processes import TEXT, chunk, each, is_, process, repeat, step
 import instrc
 from instrc import Reply, Request
 from instrc.runtime.activities import complaints  # as the adapters of providers find them
-from instrc.runtime.models.batching import Batching
 from instrc.runtime.models.model import model_message  # what a context becomes
 from instrc.text.jsontext import dumps
 from instrc.text.sentences import LANGUAGES, sentences_in, translated
@@ -97,63 +96,6 @@ def test_rounds_and_elements(snapshot: SnapshotAssertion) -> None:
     assert sent(document, answers, {"prompt": ["a", "b"]}) == snapshot
 
 
-def test_elements_that_share_a_call(snapshot: SnapshotAssertion) -> None:
-    document = process(
-        eachContext1=each(
-            "word", "prompt", process(llmContext1=chunk(step1_a=step(THINKING, "word"))), value="step1_a.text", key="step2"
-        )
-    )
-    asked: list[Request] = []
-
-    class Model:
-        async def answer(self, request: Request) -> Reply:
-            asked.append(request)
-            value = {key: {"_why": "w", "text": key} for key in request.schema["properties"]}
-            return Reply(value, usage={"input_tokens": 7, "output_tokens": 2})
-
-    run = instrc.run(document, {"prompt": ["a", "b", "c"]}, model=Batching(Model(), 2), id="r")
-    assert run.value == ["step1_a_item1", "step1_a_item2", "step1_a"]
-    assert "\n".join(map(_shown, asked)) == snapshot
-    used = [event["usage"] for event in run.trace if event["event"] == "answered"]
-    assert sum(usage["input_tokens"] for usage in used) == 14
-    told = [event.get("sent") for event in run.trace if event["event"] == "answered"]
-    assert told == [asked[0].message, asked[0].message, None]  # the message that was sent, where it was shared
-
-
-def test_a_request_that_shared_a_call_and_was_not_accepted_is_asked_again_alone() -> None:
-    asked: list[list[str]] = []
-
-    class Model:
-        async def answer(self, request: Request) -> Reply:
-            asked.append(list(request.schema["properties"]))
-            return Reply({key: {"text": "x"} for key in request.schema["properties"] if key != "step1_a_item2"})
-
-    async def both() -> None:
-        model = Batching(Model(), 2)
-        document = process(llmContext1=chunk(step1_a=step(TEXT, "prompt")))
-        runs = await asyncio.gather(*(instrc.run_async(document, word, model=model) for word in ("a", "b")))
-        assert [run.status for run in runs] == ["done", "done"]
-
-    asyncio.run(both())
-    assert asked == [["step1_a_item1", "step1_a_item2"], ["step1_a"]]
-
-
-def test_what_one_request_lacks_is_no_complaint_about_the_others_of_its_call() -> None:
-    asked: list[list[str]] = []
-
-    class Model:
-        async def answer(self, request: Request) -> Reply:
-            asked.append(list(request.schema["properties"]))
-            value = {key: {"text": 5 if key == "step1_a_item2" else "x"} for key in request.schema["properties"]}
-            return Reply(value, complaints=tuple(complaints(value, request.schema)))
-
-    document = process(
-        eachContext1=each("x", "prompt", process(llmContext1=chunk(step1_a=step(TEXT, "x"))), value="step1_a.text")
-    )
-    assert instrc.run(document, {"prompt": ["a", "b"]}, model=Batching(Model(), 2)).status == "done"
-    assert asked == [["step1_a_item1", "step1_a_item2"], ["step1_a"]]
-
-
 @pytest.mark.parametrize(
     ("value", "said"),
     [
@@ -186,25 +128,6 @@ def test_a_model_reads_each_complaint_once(value: Any, said: tuple[Any, ...]) ->
         assert len(lines) == 1
     [rejected] = [event for event in run.trace if event["event"] == "rejected"]
     assert len(rejected["complaints"]) == len(lines)
-
-
-@pytest.mark.timeout(20)
-def test_a_call_that_is_not_full_is_sent_when_it_has_waited_long_enough() -> None:
-    asked: list[list[str]] = []
-
-    class Model:
-        async def answer(self, request: Request) -> Reply:
-            asked.append(list(request.schema["properties"]))
-            return Reply({key: {"text": "x"} for key in request.schema["properties"]})
-
-    async def both() -> None:
-        model = Batching(Model(), 3)
-        document = process(llmContext1=chunk(step1_a=step(TEXT, "prompt")))
-        runs = await asyncio.gather(*(instrc.run_async(document, word, model=model) for word in ("a", "b")))
-        assert [run.status for run in runs] == ["done", "done"]
-
-    asyncio.run(both())
-    assert asked == [["step1_a_item1", "step1_a_item2"]]
 
 
 def test_what_is_wrong_with_an_answer_is_said_in_the_language_of_the_project(tmp_path: Path) -> None:

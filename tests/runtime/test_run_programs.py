@@ -330,7 +330,7 @@ def test_events_are_lines_of_json_for_programs(project: Path, capsys: pytest.Cap
 def test_a_thousand_items_stream_through_in_their_order(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     Path("one.aug").write_text("Confirm(prompt)")
     Path("items.jsonl").write_text("".join(f'"item {number}"\n' for number in range(1000)) + "no json\n\n")
-    line = ["run", "one.aug", "--items", "items.jsonl", "--model", "sample", "--batch", "5", "--concurrency", "8", "--id", "many"]
+    line = ["run", "one.aug", "--items", "items.jsonl", "--model", "sample", "--concurrency", "8", "--id", "many"]
     assert main(line) == 1
     results = [loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [result["item"] for result in results] == list(range(1001))

@@ -175,7 +175,7 @@ def test_the_command_prints_a_line_for_each_run(monkeypatch: pytest.MonkeyPatch,
     assert runs[1]["choices"] == ['step3_approve.decision = "Reject"']
 
 
-@every_case(("option", "value"), [("--id", "x"), ("--model", "sample"), ("--requests", "0"), ("--batch", "2")])
+@every_case(("option", "value"), [("--id", "x"), ("--model", "sample"), ("--requests", "0")])
 def test_options_that_say_nothing_here_are_refused(
     option: str, value: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

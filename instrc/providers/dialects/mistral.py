@@ -40,7 +40,7 @@ _RULES = (
         "2026-11-20",
         ("tool_name",),
     ),
-    Fact("strict tools are rendered as an llguidance grammar", "mistral-common, protocol/instruct", "2026-11-20", ("engines",)),
+    Fact("strict tools are rendered as an llguidance grammar", "mistral-common, protocol/instruct", "2026-11-20", ("order",)),
     Fact(
         "not, if, dependent*, uniqueItems, contains, propertyNames, unevaluated* do not compile",
         "llguidance 1.9.1, run",
@@ -104,7 +104,6 @@ def mistral() -> Dialect:
         shares=True,
         counts_optional=False,
         false_items=True,
-        engines=("llguidance",),
         facts=(
             Fact(
                 "a tool is a function with name, description, parameters and strict",

@@ -48,7 +48,7 @@ _VLLM = (
         "schemas are compiled by xgrammar or llguidance, whichever the server is set to",
         "vllm, docs/features/structured_outputs.md",
         "2026-11-20",
-        ("engines",),
+        ("order",),
     ),
     Fact(
         "bounds of 2^63 and more do not compile, nor patterns that repeat a part more than 1,000 times",
@@ -155,7 +155,6 @@ def vllm() -> Dialect:
         shares=True,
         counts_optional=False,
         false_items=True,
-        engines=("llguidance", "xgrammar"),
         facts=(
             Fact(
                 "the envelopes are those of OpenAI; strict turns the constraint on",

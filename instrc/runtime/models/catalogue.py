@@ -15,7 +15,6 @@ from instrc import problems
 from instrc.problems.errors import ConflictError, SettingsError
 from instrc.problems.suggest import nearest
 from instrc.process.request_settings import request_settings
-from instrc.runtime.models.batching import Batching
 from instrc.runtime.models.budget import Prices, require_prices
 from instrc.runtime.models.database import MODELS_FILE
 from instrc.runtime.models.fallback import Fallback, Limited, limited
@@ -122,7 +121,7 @@ def provider_of(model: Model) -> Provider | None:
     match model:
         case Provider():
             return model
-        case Batching() | Limited():
+        case Limited():
             return provider_of(model.model)
         case Fallback():
             return provider_of(next(iter(model.models.values())))
@@ -143,8 +142,6 @@ def invents(model: Model | None) -> bool:
     match model:
         case Sample():
             return True
-        case Batching():
-            return invents(model.model)
         case Fallback():
             return any(map(invents, model.models.values()))
         case _:

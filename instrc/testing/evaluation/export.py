@@ -1,4 +1,4 @@
-"""Export evaluations: cases that `instrc test` replays, and data sets of pydantic-evals."""
+"""Export evaluations: cases that `instrc test` replays, and answers for `scripted:FILE`."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from pathlib import Path
 from instrc.runtime.interpreter.documents import bare_name
 from instrc.runtime.models.catalogue import RECORDED, prompt_digest
 from instrc.runtime.traces import Event, read_trace, steps_of
-from instrc.testing.evaluation.dataset import DataSet
 from instrc.testing.evaluation.results import CaseResult, EvaluationResult
 from instrc.text.jsontext import dumps
-from instrc.text.jsonvalue import Json, JsonObject, mapping
+from instrc.text.jsonvalue import Json, JsonObject
 
 
 def recorded_cases(found: EvaluationResult, folder: Path) -> str:
@@ -95,17 +94,3 @@ def _block(word: str, value: Json) -> str:
     while fence in text:
         fence += "`"
     return f"{fence}json {word}\n{text}\n{fence}\n"
-
-
-def pydantic_evals(data: DataSet, name: str) -> str:
-    """Return a data set in the format of pydantic-evals: JSON, which is also YAML.
-
-    Whole values are compared by `EqualsExpected`; other checks are not exported.
-    """
-    cases: list[Json] = []
-    for case in data.cases:
-        about: JsonObject = {"tags": [*case.tags], "weight": case.weight}
-        result: JsonObject = {"name": case.id, "inputs": case.input, "metadata": about}
-        cases.append({**result, "expected_output": case.expected} if case.expects else result)
-    whole = [item for item in data.checks.values() if mapping(item).get("whole") is True and mapping(item).get("at") == ""]
-    return f"{dumps({'name': name, 'cases': cases, 'evaluators': ['EqualsExpected'] if whole else []})}\n"

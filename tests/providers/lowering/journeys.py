@@ -10,10 +10,11 @@ from random import Random
 from typing import Any, NamedTuple
 
 from generate import Instances
+from grammar_engines import binding
 from jsonschema import Draft202012Validator
 from judges import breaches, keywords
 
-from instrc import CompileWarning, Inexpressible, encode, import_tools, lift, lower, verify
+from instrc import CompileWarning, Inexpressible, encode, import_tools, lift, lower
 from instrc.problems.errors import InstrcError
 from instrc.providers.lowering.intake import read, survey  # what a schema is read as, before it is lowered
 from instrc.schema.samples import sample
@@ -100,13 +101,12 @@ def tried(name: str, schema: Any, target: str, *, engines: bool = False) -> Iter
             continue  # an output has no form without strictness
         yield Find(f"{target}: rule {breach.rule}", name, str(breach))
     if engines and target in {"mistral", "vllm"}:
-        verdict = verify(result.payload, target)
-        for opinion in verdict.opinions:
-            if opinion.binding and opinion.accepted is False:
+        for opinion in binding(result):
+            if not opinion.accepted:
                 yield Find(f"{target}: {opinion.engine} refuses", name, str(opinion.reason))
-            elif opinion.binding and opinion.answers is False and answer_fits(result.schema):
+            elif opinion.answers is False and answer_fits(result.schema):
                 yield Find(f"{target}: {opinion.engine} takes no sample", name, dumps(sample(result.schema), indent=False))
-            elif opinion.binding and opinion.ordered is False:
+            elif opinion.ordered is False:
                 yield Find(f"{target}: {opinion.engine} keeps no order", name, dumps(result.schema, indent=False)[:300])
     if loads(dumps(result.map)) != result.map:
         yield Find(f"{target}: map", name, "the map is no plain JSON")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 import re2
+from grammar_engines import binding
 from hunting import examples
 from hypothesis import given
 from hypothesis import strategies as st
 from judges import breaches
 
-from instrc import lower, verify
+from instrc import lower
 from instrc.providers.lowering.target_patterns import (  # one pattern without a schema around it
     SPLIT_PATTERN,
     counts,
@@ -66,4 +67,4 @@ def test_xgrammar_takes_long_repetitions() -> None:
     lowered = lower({"type": "object", "properties": texts, "required": ["arn", "id"]}, "vllm")
     assert lowered.losses == ()
     assert not [*breaches(lowered.payload, "vllm")]
-    assert [opinion.accepted for opinion in verify(lowered.payload, "vllm").opinions if opinion.binding] == [True, True]
+    assert [opinion.accepted for opinion in binding(lowered)] == [True, True]

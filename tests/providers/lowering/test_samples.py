@@ -6,9 +6,9 @@ import time
 from typing import Any
 
 from every_case import every_case
+from grammar_engines import swaps
 from jsonschema import Draft202012Validator
 
-from instrc.providers.lowering.verify import swaps  # the swaps that an engine is asked about
 from instrc.schema.formats import CHECKS
 from instrc.schema.samples import sample
 from instrc.schema.validation import validate

@@ -8,7 +8,6 @@ import pytest
 from every_case import every_case
 
 import instrc
-from instrc.text.jsontext import dumps
 
 PROGRAM = """
 const people = prompt | @{ title: "Find_Activity", properties: { output: { type: "array", items: { type: "string" } } } };
@@ -108,26 +107,6 @@ def test_a_file_of_python_that_fails_is_a_problem(tmp_path: Path, text: str) -> 
     (file := tmp_path / "t.eval.py").write_text(text, encoding="utf-8")
     with pytest.raises(instrc.CompileError):
         evaluated(file)
-
-
-def test_cases_go_to_pydantic_evals_and_come_back(tmp_path: Path) -> None:
-    from instrc.problems.report import Report
-    from instrc.testing.evaluation.dataset import read_data_set  # what is read, before anything runs
-    from instrc.testing.evaluation.export import pydantic_evals
-
-    cases = [
-        {"id": "a", "input": {"x": [1]}, "expected": None, "tags": ["t"], "weight": 2},
-        {"id": "b", "input": "y", "expected": 3},
-    ]
-    (file := tmp_path / "a.eval.jsonl").write_text("\n".join(dumps(case, indent=False) for case in cases), encoding="utf-8")
-    before = read_data_set(str(file), Report())
-    assert before is not None
-    (other := tmp_path / "b.eval.yaml").write_text(pydantic_evals(before, "b"), encoding="utf-8")
-    after = read_data_set(str(other), Report())
-    assert after is not None
-    assert [(case.id, case.input, case.expected, case.tags, case.weight) for case in after.cases] == [
-        (case.id, case.input, case.expected, case.tags, case.weight) for case in before.cases
-    ]
 
 
 def test_more_runs_than_anybody_waits_for_are_refused() -> None:
