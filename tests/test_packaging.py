@@ -61,6 +61,7 @@ def test_the_wheel_says_what_it_is(wheel: Path) -> None:
         text = archive.read(metadata).decode()
         (points,) = (name for name in archive.namelist() if name.endswith("/entry_points.txt"))
         assert "instrc = instrc.__main__:main" in archive.read(points).decode()
+        assert "[pytest11]\ninstrc.cli.pytest_plugin = instrc.cli.pytest_plugin" in archive.read(points).decode()
     assert "Requires-Python: >=3.11" in text
     assert "License-Expression: MIT" in text
 
