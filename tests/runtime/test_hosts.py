@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from standins import FILLED, HOSTED, KEY, SCHEMA, SHAPES, Standin, ask
+from standins import FILLED, HOSTED, KEY, SCHEMA, SHAPES, Standin, ask, completion
 
 from instrc import ModelError, Request, SettingsError
+from instrc.runtime.models import forms  # what is remembered is set
 from instrc.runtime.models.catalogue import adapter_of, model_of  # makes one adapter
 from instrc.runtime.models.hosts import HOSTS  # the rows
 
@@ -58,6 +59,30 @@ def test_long_words_about_a_schema_are_marked_for_the_cache_of_anthropic(kind: s
     assert ["cache_control" in block for block in long] == [True, False]
     assert long[1]["text"] == "Read."
     assert long[0]["text"].startswith("x" * 10_000)
+
+
+@pytest.mark.parametrize("kind", ["openrouter", "qwen", "xai"], indirect=True)
+@pytest.mark.parametrize("model", ["anthropic/claude-sonnet-5", "openai/gpt-5", "qwen-plus"])
+def test_what_all_runs_share_is_marked_where_a_host_takes_marks(kind: str, standin: Standin, model: str) -> None:
+    ask_long = Request("r/c", "step1_read", "Read.", {**SCHEMA, "description": "x" * 10_000})
+    standin.answers.append((200, SHAPES[kind](FILLED, "step1_read")))
+    asyncio.run(model_of(f"{kind}:{model}", Path()).answer(ask_long))
+    no = ("Function tools are not supported.", "Tools are not supported here.", "response_format is not supported")
+    standin.answers += [(400, {"error": {"message": text, "code": 400}}) for text in no]
+    standin.answers.append((200, completion({"content": json.dumps(FILLED)})))
+    try:
+        assert asyncio.run(model_of(f"{kind}:{model}", Path()).answer(ask_long)).answer == FILLED
+    finally:
+        forms.forget(None)
+    (_, _, with_tool), *_, (_, _, in_words) = standin.seen
+    blocks = in_words["messages"][0]["content"]
+    routed = kind == "openrouter" and model.startswith("anthropic/")
+    assert ("cache_control" in with_tool["tools"][0]) is routed
+    assert isinstance(with_tool["messages"][0]["content"], str)
+    assert isinstance(blocks, list) is (routed or (kind == "qwen" and model == "qwen-plus"))
+    if isinstance(blocks, list):
+        assert ["cache_control" in block for block in blocks] == [True, False]
+        assert blocks[1]["text"] == "Read."
 
 
 @pytest.mark.parametrize("kind", ["bedrock"], indirect=True)

@@ -80,7 +80,7 @@ class Anthropic(Provider):
 
 
 _MARK: Final[JsonObject] = {"cache_control": {"type": "ephemeral"}}
-"""Marks the end of the part that all runs share; Anthropic's guide, prompt caching, 2026-11."""
+"""Marks the end of the part that all runs share; Anthropic's guide, prompt caching, 2026-11. Some hosts take the same mark."""
 
 
 def _marked_messages(asked: ProviderRequest) -> list[Json]:
@@ -366,6 +366,9 @@ class OpenAI(Provider):
     }
     without_tools: ClassVar[str | None] = "llamacpp"
     """Target for servers that ignore the tool choice."""
+    marked: ClassVar[tuple[str, ...]] = ()
+    """Beginnings of the names of models for whose cache messages are marked."""
+    marked_tools: ClassVar[tuple[str, ...]] = ()
     _calls_no_tools = False
 
     def connect(self, library: ModuleType, key: str | None) -> Client:
@@ -401,12 +404,15 @@ class OpenAI(Provider):
             yield piece.model_dump(mode="json", exclude_unset=True, warnings=False)
 
     async def _create(self, client: Client, asked: ProviderRequest, **form: Json) -> Client:
+        shape = self.form(asked)
+        if "tools" in shape and asked.model.startswith(self.marked_tools) and is_long(asked.payload):
+            shape["tools"] = [{**_MARK, **as_object(asked.payload)}]
         return await client.chat.completions.create(
             model=asked.model,
-            messages=asked.messages,
+            messages=_marked_messages(asked) if asked.model.startswith(self.marked) else asked.messages,
             timeout=asked.timeout,
             extra_body=asked.extra or None,
-            **self.form(asked),
+            **shape,
             **asked.options,
             **form,
         )

@@ -18,6 +18,10 @@ class ModelHost(NamedTuple):
     """Request forms that it supports."""
     source: str
     date: str
+    marked: tuple[str, ...] = ()
+    """Beginnings of the names of models for whose cache a message is marked as Anthropic's is; others cache without marks."""
+    marked_tools: tuple[str, ...] = ()
+    """Likewise for tools."""
 
 
 _ALL: Final[tuple[Form, ...]] = ("forced", "choice", "output", "words")
@@ -42,6 +46,7 @@ HOSTS: Final = {
         _ALL,
         "alibabacloud.com/help/model-studio; docs.instructorphp.com, Qwen: json_schema is of Qwen3.8-Max and some of 3.7",
         "2026-11-28",
+        marked=("qwen",),  # context cache: a mark costs 125 % once, then 10 %; without one hits are not guaranteed
     ),
     "glm": ModelHost(
         "https://api.z.ai/api/paas/v4",
@@ -62,8 +67,10 @@ HOSTS: Final = {
         "https://openrouter.ai/api/v1",
         "OPENROUTER_API_KEY",
         _ALL,
-        "openrouter.ai/docs, tool calling, structured outputs and prompt caching",
+        "openrouter.ai/docs: tool calling, structured outputs, prompt caching, ChatFunctionTool of the SDKs",
         "2026-11-29",
+        marked=("anthropic/", "google/gemini"),
+        marked_tools=("anthropic/",),
     ),
 }
 """Hosts by the prefix before the colon: `deepseek:MODEL`. `DEEPSEEK_BASE_URL` sets another address, and likewise for others."""
@@ -84,5 +91,7 @@ def __getattr__(name: str) -> type[OpenAI]:
         "names": OpenAI.names if name == "azure" else {**OpenAI.names, "max_tokens": "max_tokens"},
         "forms": {form: _TARGETS[form] for form in host.forms},
         "without_tools": None,
+        "marked": host.marked,
+        "marked_tools": host.marked_tools,
     }
     return type(name, (OpenAI,), differs)
