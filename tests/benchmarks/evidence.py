@@ -22,7 +22,7 @@ from typing import Any
 import jsonschema
 from models import server
 from openai import AsyncOpenAI
-from tasks import TASKS, Case, Task
+from tasks import TASKS, TUNED, Case, Task
 
 import instrc
 from instrc.compiler.tuned import PromptForm  # what is measured
@@ -34,8 +34,8 @@ from instrc.testing.evaluation.tune import Subject, described, tuned
 HERE = Path(__file__).parent
 ITEMS = 20
 """Cases of a task."""
-CASES = 160
-"""Cases of a task that is tuned: 100 are held back."""
+CASES = 152
+"""Cases of a task that is tuned, 50 are for the search, 102 are held back."""
 SEARCH = 400
 """Requests of a search."""
 SETTINGS: dict[str, Any] = {"temperature": 0, "seed": 7, "max_tokens": 120, "attempts": 1}
@@ -56,7 +56,9 @@ Ask = Callable[[str, Task, Case], Awaitable[Answer]]
 
 def program(task: Task, form: str = OURS) -> str:
     """Return a task as a program of one step."""
-    schema = task.schema
+    keys = task.schema["properties"].items()
+    said = {key: {**part, "x-wordings": [*task.keys[key]]} if key in task.keys else part for key, part in keys}
+    schema = {**task.schema, "properties": said}
     if form == THOUGHTS:
         thought = {"type": "string", "maxLength": 80, "description": "What speaks for one or the other answer."}
         schema = {**schema, "properties": {"_considerations": thought, **schema["properties"]}}
@@ -186,6 +188,7 @@ def tune(folder: Path, model: str, requests: int, tasks: list[Task]) -> None:
     """Search for the best form of each task, and keep what the cases show that were held back."""
     work = folder / "evidence"
     work.mkdir(exist_ok=True)
+    tasks = sorted(tasks, key=lambda task: len(str(task.schema)))  # short ones first: a lane that is ended has most tasks
     with server(folder, 4) as os.environ["LLAMACPP_BASE_URL"]:
         for task in tasks:
             if task.name in figures(model)[model]["tune"]:
@@ -309,7 +312,7 @@ def tuning(tasks: dict[str, Any]) -> Iterator[str]:
     """Yield what `instrc tune` has found."""
     yield from [
         "",
-        "What `instrc tune` finds (60 cases to search, 100 held back; each task has two other wordings by its author):",
+        "What `instrc tune` finds (50 cases to search, the others held back; each task has other wordings by its author):",
         "",
     ]
     yield "| task | requests, test included | found | held cases: before | after | difference | p | written |"
@@ -332,7 +335,7 @@ def tuning(tasks: dict[str, Any]) -> Iterator[str]:
 def main(folder: Path, kind: str, words: list[str]) -> None:
     """Carry out a command."""
     count = next((int(word) for word in words if word.isdigit()), None)
-    tasks = [task for task in TASKS if task.name in words] or TASKS
+    tasks = [task for task in TASKS if task.name in words] or (TUNED if kind == "tune" else TASKS[:8])
     model = "Qwen2.5-Coder-0.5B-Instruct" if "qwen" in folder.name else "SmolLM2-135M-Instruct"
     if kind == "peers":
         ask(folder, model, {arm: ours if arm == OURS else peer for arm in PEERS}, count or ITEMS, tasks)

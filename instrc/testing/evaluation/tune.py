@@ -30,6 +30,10 @@ from instrc.vibes.project import DEFAULT_PROJECT, Project
 
 HELD: Final = 100
 """Minimum cases held back for the test; with fewer than these and one rung, nothing is changed."""
+TESTED: Final = 400
+"""Maximum cases held back."""
+EXAMPLES: Final = 2
+"""Maximum cases shown as examples."""
 RUNGS: Final = (12, 24, 48)
 """Numbers of cases on which forms are compared; the worse half is dropped after each."""
 GAIN: Final = 2.0
@@ -73,14 +77,16 @@ async def halved(best: PromptForm, arms: Sequence[PromptForm], judge: Judge, cas
         current, *others = await judge([best, *left], rung)
         gains = [sum(scores[case] - current[case] for case in current if case in scores) for scores in others]
         order = sorted(range(len(left)), key=lambda place: -gains[place])
-        left, gain = [left[place] for place in order[: ceil(len(left) / 2)]], gains[order[0]]
+        left, gain = [left[place] for place in order[: ceil(len(left) / 2)] if gains[place] > -GAIN], gains[order[0]]
+        if not left:
+            return best
     return left[0] if gain >= GAIN else best
 
 
 def split_cases(data: DataSet) -> tuple[DataSet, DataSet]:
     """Return the cases for the search and those held back, independent of their order in the file."""
     ordered = sorted(data.cases, key=lambda case: sha256(dumps([case.input, case.expected], indent=False).encode()).digest())
-    held = max(HELD, len(ordered) // 2) if len(ordered) >= HELD + RUNGS[0] else 0
+    held = min(max(HELD, len(ordered) - RUNGS[-1] - EXAMPLES), TESTED) if len(ordered) >= HELD + RUNGS[0] else 0
     first, rest = tuple(ordered[held:]), tuple(ordered[:held])
     return structs.replace(data, cases=first), structs.replace(data, cases=rest)
 
@@ -181,7 +187,7 @@ class Tuning(NamedTuple):
 async def tuned(subject: Subject, start: PromptForm, say: Callable[[str], object]) -> Tuning:
     """Return the best form of a program for its model, tested once on cases not used in the search."""
     whole, (train, held) = subject.data, split_cases(subject.data)
-    examples, subject.data = train.cases[:2], structs.replace(train, cases=train.cases[2:])
+    examples, subject.data = train.cases[:EXAMPLES], structs.replace(train, cases=train.cases[EXAMPLES:])
     best, stopped, warnings = start, None, list[str]()
     try:
         for stage in stages_of(subject, await _wordings(subject, start), examples):

@@ -20,8 +20,10 @@ from instrc.testing.evaluation.dataset import DataSet, EvalCase  # cases without
 from instrc.testing.evaluation.runner import Budget, EvalOptions
 from instrc.testing.evaluation.statistics import compare  # the test of `eval`
 from instrc.testing.evaluation.tune import (  # a simulation
+    EXAMPLES,
     HELD,
     REQUESTS,
+    RUNGS,
     Subject,
     Tuning,
     searched,
@@ -70,6 +72,11 @@ def test_a_form_that_helps_is_found_and_shown() -> None:
     found = [simulated(seed, lambda form: 0.75 if form.words == "task" else 0.4) for seed in range(40)]
     assert sum(changed and best.words == "task" for changed, best, _ in found) >= 36
     assert max(requests for _, _, requests in found) <= REQUESTS
+
+
+def test_forms_that_are_clearly_worse_cost_twelve_cases_each() -> None:
+    found = [simulated(seed, lambda form: 0.9 if form == PromptForm() else 0.1)[2] for seed in range(10)]
+    assert max(found) <= RUNGS[0] * (1 + sum(len(stage[1](PromptForm())) for stage in STAGES))
 
 
 def test_a_form_that_hurts_is_not_taken() -> None:
@@ -131,7 +138,7 @@ def test_a_wording_of_the_author_is_chosen_by_the_answers(program: str) -> None:
     assert found.best.texts == {"tell_mood.mood": "The feeling."}
     assert found.better
     assert found.comparison is not None
-    assert found.comparison.overall.paired.cases == HELD
+    assert found.comparison.overall.paired.cases == 200 - RUNGS[-1] - EXAMPLES
 
 
 def test_with_few_cases_it_only_reports(program: str) -> None:
@@ -177,7 +184,7 @@ def test_the_same_cases_are_held_back_whatever_their_order() -> None:
     assert split_cases(data) == split_cases(turned)
     train, held = split_cases(data)
     assert {case.id for case in train.cases}.isdisjoint(case.id for case in held.cases)
-    assert (len(train.cases), len(held.cases)) == (125, 125)
+    assert (len(train.cases), len(held.cases)) == (RUNGS[-1] + EXAMPLES, 200)
 
 
 def test_a_form_is_read_as_it_was_written(program: str) -> None:
