@@ -489,6 +489,11 @@ def test_a_provider_that_asks_for_a_pause_gets_it(
         (400, "invalid_prompt", "refused"),
         (402, "x", "quota"),
         (403, "billing_not_active", "quota"),
+        (429, "Insufficient balance or no resource package. Please recharge.", "quota"),
+        (429, "Your team has either used all available credits or reached its monthly spending limit.", "quota"),
+        (400, "code: Arrearage, Access denied, please make sure your account is in good standing.", "quota"),
+        (400, "The input token count (1200293) exceeds the maximum number of tokens allowed (1048576).", "context"),
+        (400, "ValidationException: Input is too long for requested model.", "context"),
         (403, "Your chosen model requires moderation and your input was flagged", "refused"),
     ],
 )

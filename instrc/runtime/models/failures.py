@@ -23,12 +23,16 @@ _WORDS: tuple[tuple[str, str, bool], ...] = (
     ("insufficient_quota", "quota", False),  # a 429 of OpenAI that waiting does not fix
     ("billing_hard_limit_reached", "quota", False),
     ("billing_not_active", "quota", False),
-    ("insufficient_credits", "quota", False),
+    ("insufficient balance", "quota", False),  # a 429 of GLM, code 1113; zai-org/GLM-5#148
+    ("spending limit", "quota", False),  # a 429 of xAI; continuedev/continue#10373
+    ("arrearage", "quota", False),  # a 400 of Qwen; alibabacloud.com/help/model-studio, error messages
     ("credit balance is too low", "quota", False),
     ("context_length_exceeded", "context", False),
     ("exceed_context_size", "context", False),
     ("prompt is too long", "context", False),
     ("maximum context length", "context", False),  # of vLLM, which counts the limit of the answer too
+    ("maximum number of tokens allowed", "context", False),  # of Gemini; google-gemini/gemini-cli#6678
+    ("input is too long", "context", False),  # of Bedrock
     ("content_filter", "refused", False),  # a 400 of Azure
     ("content_policy_violation", "refused", False),
     ("invalid_prompt", "refused", False),  # of OpenAI's Responses
