@@ -9,7 +9,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from instrc.providers.lowering.lower import Lowering
 from instrc.providers.lowering.spelling import standard  # engines read JSON Schema, whatever the target's spelling
-from instrc.schema.samples import SAMPLE_LEVELS, sample
+from instrc.schema.samples import SAMPLE_LEVELS, sample  # how deep the swaps go
 from instrc.schema.validation import accepts
 from instrc.schema.walk import local_target
 from instrc.text.jsontext import dumps

@@ -22,7 +22,7 @@ from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, as_array, as_object, as_text, as_texts
 
 if TYPE_CHECKING:
-    from instrc.process.compare import CutComparison
+    from instrc.process.compare import ProcessComparison
     from instrc.schema.differences import Comparison
 
 
@@ -42,8 +42,8 @@ def diff_command(
 
     It also says whom the change breaks.
 
-    For a schema: those who write by the old one, and those who read by it. For a process also the changes of its
-    steps, contexts and blocks, new requirements, and whether it breaks for those who start it or serve it.
+    For a schema: those who write by the old one, and those who read by it. For a process also new requirements,
+    and whether it breaks for those who start it or serve it.
     A change that cannot be decided is reported as unknown.
     """
     report = Report()
@@ -182,9 +182,9 @@ def _compared(was: _Given, now: _Given) -> tuple[dict[str, Json], bool]:
     if was.process is not None and now.process is not None:
         from instrc.process.compare import compare_processes  # as above
 
-        cut = compare_processes(was.process, now.process)
-        certain = certain and cut.start.verdict == cut.serve.verdict == "yes"
-        document["process"] = _cut_changes(cut)
+        change = compare_processes(was.process, now.process)
+        certain = certain and change.start.verdict == change.serve.verdict == "yes"
+        document["process"] = _process_changes(change)
     return document, certain
 
 
@@ -201,11 +201,10 @@ def _document(found: Comparison) -> dict[str, Json]:
     return document
 
 
-def _cut_changes(found: CutComparison) -> dict[str, Json]:
-    """Return the changes in the chunks of a process as JSON."""
+def _process_changes(found: ProcessComparison) -> dict[str, Json]:
+    """Return whom the change of a process affects as JSON."""
     claims = {"old_starts_accepted": found.start, "old_services_suffice": found.serve}
     return {
-        "changes": [{"at": each.at, "what": each.what, "detail": each.detail} for each in found.changes],
         "needed": list(found.needed),
         "spared": list(found.spared),
         **{name: {"verdict": claim.verdict, **({"why": claim.why} if claim.why else {})} for name, claim in claims.items()},
@@ -259,7 +258,7 @@ def differences_text(documents: list[Json], old: str, new: str) -> str:
             verdict = "unnamed" if document.get(f"only_unnamed_{shown}") else as_text(document[key])
             lines.append(f"  {who}: {words[verdict]}{instance}")
         if "process" in document:
-            lines += _cut_lines(as_object(document["process"]))
+            lines += _process_lines(as_object(document["process"]))
     return "\n".join(lines) + "\n"
 
 
@@ -289,16 +288,11 @@ _CLAIMS = {
 }
 
 
-def _cut_lines(cut: JsonObject) -> Iterator[str]:
-    yield "  steps, contexts and blocks:"
-    for change in map(as_object, as_array(cut["changes"])):
-        yield f"    {change['at']}  {change['what']}{_detail(change)}"
-    if not cut["changes"]:
-        yield "    nothing has changed"
+def _process_lines(change: JsonObject) -> Iterator[str]:
     for key, words in (("needed", "needed anew"), ("spared", "no longer needed")):
-        if cut[key]:
-            yield f"    {words}: {', '.join(as_texts(cut[key]))}"
+        if change[key]:
+            yield f"  {words}: {', '.join(as_texts(change[key]))}"
     for key, (who, verdicts) in _CLAIMS.items():
-        claim = as_object(cut[key])
+        claim = as_object(change[key])
         why = f": {claim['why']}" if "why" in claim else ""
         yield f"  {who}: {verdicts[as_text(claim['verdict'])]}{why}"

@@ -1,4 +1,4 @@
-"""`instrc diff` of two processes says what has changed in the cut, what is needed anew, and for whom it breaks."""
+"""`instrc diff` of two processes says what is needed anew, and for whom it breaks."""
 
 from __future__ import annotations
 
@@ -53,28 +53,19 @@ def compared(instrc: Instrc, folder: Path) -> Any:
     return run
 
 
-def told(found: Any) -> set[tuple[str, str, str]]:
-    return {(each["at"], each["what"], each["detail"]) for each in found["changes"]}
-
-
 def verdicts(found: Any) -> tuple[str, str]:
     return found["old_starts_accepted"]["verdict"], found["old_services_suffice"]["verdict"]
 
 
 def test_a_process_has_not_changed_from_itself(compared: Any) -> None:
     found = compared(BASE, BASE)
-    assert (found["changes"], found["needed"], found["spared"], verdicts(found)) == ([], [], [], ("yes", "yes"))
+    assert (found["needed"], found["spared"], verdicts(found)) == ([], [], ("yes", "yes"))
 
 
 CASES = [
     pytest.param(
         "const d = Draft(prompt); const s = Send_Activity({ d }); Review(s)",
         "const d = Draft(prompt); const x = Sign_Activity({ d }); const s = Send_Activity({ d, x }); Review(s)",
-        [
-            ("step2_sign", "added", "the server"),
-            ("step3_send", "reads", "step2_sign.output"),
-            ("step3_send", "arguments", "{ d: step1_draft } → { d: step1_draft, x: step2_sign.output }"),
-        ],
         ["sign_Activity"],
         "no",
         id="an activity that is needed anew breaks",
@@ -82,7 +73,6 @@ CASES = [
     pytest.param(
         "const d = Draft(prompt); const x = Sign_Activity({ d }); const s = Send_Activity({ d, x }); Review(s)",
         "const d = Draft(prompt); const s = Send_Activity({ d }); Review(s)",
-        [("step2_sign", "removed", "the server"), ("step2_send", "reads no longer", "step2_sign.output")],
         [],
         "unknown",
         id="an activity that gets less is not claimed to be safe",
@@ -90,19 +80,13 @@ CASES = [
     pytest.param(
         "const d = Draft(prompt); const x = Sign_Activity({ d }); const s = Send_Activity({ d }); Review(s, x)",
         "const d = Draft(prompt); const s = Send_Activity({ d }); Review(s)",
-        [("step2_sign", "removed", "the server"), ("step3_review", "reads no longer", "step2_sign.output")],
         [],
-        "yes",
-        id="an activity that nobody needs any more breaks nothing",
+        "unknown",
+        id="an activity that nobody needs any more",
     ),
     pytest.param(
         "const d = Draft(prompt); const r = Review(d); Send_Activity({ r })",
         "const d = Draft(prompt); const a = Approve_User({ d }); const r = Review(d, a); Send_Activity({ r })",
-        [
-            ("llmContext1", "split", "llmContext1, llmContext2"),
-            ("step2_approve", "added", "a person"),
-            ("step3_review", "reads", "step2_approve"),
-        ],
         ["person: approve"],
         "no",
         id="a person between two steps of the model splits its chunk",
@@ -110,15 +94,13 @@ CASES = [
     pytest.param(
         "const d = Draft(prompt); const a = Approve_User({ d }); const r = Review(d, a); Send_Activity({ r })",
         "const d = Draft(prompt); const r = Review(d); Send_Activity({ r })",
-        [("llmContext1", "joined", "llmContext1, llmContext2")],
         [],
-        "yes",
+        "unknown",
         id="without the person it is one chunk again",
     ),
     pytest.param(
         "const d = Draft(prompt); Send_Activity({ d })",
         'const d = Draft(prompt); Send_Activity({ d }) @ { within: "PT5M" }',
-        [("step2_send", "deadline", "none → PT5M")],
         [],
         "unknown",
         id="a deadline",
@@ -126,7 +108,6 @@ CASES = [
     pytest.param(
         BASE.replace("Review(s)", 'when a.decision is "yes" { Review(s) }'),
         BASE.replace("Review(s)", 'when a.decision is "no" { Review(s) }'),
-        [("whenContext1", "condition of branch 1", 'step2_approve.decision is "yes" → step2_approve.decision is "no"')],
         [],
         "unknown",
         id="a condition",
@@ -134,7 +115,6 @@ CASES = [
     pytest.param(
         "const f = Find(prompt); each n in f.names max 5 { Send_Activity({ n }) }",
         "const f = Find(prompt); each n in f.names max 9 { Send_Activity({ n }) }",
-        [("eachContext1", "max", "5 → 9")],
         [],
         "unknown",
         id="the most elements of an each",
@@ -142,7 +122,6 @@ CASES = [
     pytest.param(
         "const f = Find(prompt); each n in f.names { Send_Activity({ n }) }",
         "const f = Find(prompt); Send_Activity({ f })",
-        [("eachContext1", "block removed", "step2_send")],
         [],
         "unknown",
         id="a block that is gone",
@@ -150,13 +129,6 @@ CASES = [
     pytest.param(
         BASE.replace("Review(s)", 'when a.decision is "yes" { Review(s) }'),
         BASE.replace("Review(s)", "when a.decision @ { minLength: 1 } { Review(s) }"),
-        [
-            (
-                "whenContext1",
-                "condition of branch 1",
-                'step2_approve.decision is "yes" → step2_approve.decision is {"type":"string","minLength":1}',
-            )
-        ],
         [],
         "unknown",
         id="a condition that asks for more than one value",
@@ -164,10 +136,6 @@ CASES = [
     pytest.param(
         BASE.replace("Review(s)", 'when a.decision is "yes" { Review(s) } else { Fix_Activity({ a }) }'),
         BASE.replace("Review(s)", 'when a.decision is "yes" { Fix_Activity({ a }) } else { Review(s) }'),
-        [
-            ("step4_fix", "moved", "from branch 2 of whenContext1 to branch 1 of whenContext1"),
-            ("step5_review", "moved", "from branch 1 of whenContext1 to branch 2 of whenContext1"),
-        ],
         [],
         "unknown",
         id="steps in the branch of each other",
@@ -178,7 +146,6 @@ CASES = [
             "Review(s)",
             "const f = do { Fix_User({ s }) }; const b = do { Fix_Activity({ f }); Sign_Activity({ s }) }; Review(b)",
         ),
-        [("step7_sign", "moved", "from the top to doContext2")],
         ["person: fix"],
         "no",
         id="a step that goes into a block that was there",
@@ -186,7 +153,6 @@ CASES = [
     pytest.param(
         BASE,
         BASE.replace("Send_Activity({ d, a })", "Send_Activity({ d, a, note: {} })"),
-        [("step3_send", "arguments", "{ a: step2_approve, d: step1_draft } → { a: step2_approve, d: step1_draft, note: {} }")],
         [],
         "unknown",
         id="an argument that is empty",
@@ -194,7 +160,6 @@ CASES = [
     pytest.param(
         BASE,
         BASE.replace("Review(s)", "const t = Send_Activity({ s }); Review(s, t)"),
-        [("step4_send", "added", "the server"), ("step5_review", "reads", "step4_send.output")],
         [],
         "unknown",
         id="one more call of an activity that is there gives it other arguments",
@@ -202,91 +167,50 @@ CASES = [
     pytest.param(
         BASE,
         BASE.replace("Review(s)", "const r = Review(s); Find(r)"),
-        [("step5_find", "added", "the model")],
         [],
-        "yes",
-        id="one more step of the model is nothing to those who serve",
+        "unknown",
+        id="one more step of the model",
     ),
 ]
 
 
-@pytest.mark.parametrize(("old", "new", "changes", "needed", "serve"), CASES)
-def test_what_has_changed_in_the_cut_is_told(compared: Any, old: str, new: str, changes: Any, needed: Any, serve: str) -> None:
+@pytest.mark.parametrize(("old", "new", "needed", "serve"), CASES)
+def test_whom_a_change_affects_is_told(compared: Any, old: str, new: str, needed: Any, serve: str) -> None:
     found = compared(old, new)
-    assert set(changes) <= told(found), sorted(told(found))
     assert found["needed"] == needed
     assert found["old_services_suffice"]["verdict"] == serve, found
 
 
-def test_a_block_that_stays_where_it_was_is_not_called_moved(compared: Any) -> None:
-    each = "const f = Find(prompt); each n in f.names max 5 { Send_Activity({ n }) }"
-    assert told(compared(each, each.replace("5", "9"))) == {("eachContext1", "max", "5 → 9")}
-
-
 def test_an_answer_of_an_activity_that_may_be_another_is_told(compared: Any) -> None:
     found = compared(BASE, BASE, send_Activity=obj("output", output=obj("id", id={"type": ["string", "null"]})))
-    assert told(found) == {("step3_send/output/id", "widened", "type")}
+    assert verdicts(found) == ("yes", "unknown")
 
 
 def test_an_answer_of_an_activity_that_is_only_described_otherwise_is_safe(compared: Any) -> None:
     found = compared(BASE, BASE, send_Activity=obj("output", output=obj("id", id={**TEXT, "description": "Of the letter."})))
-    assert told(found) == {("step3_send/output/id", "described", "description")}
     assert verdicts(found) == ("yes", "yes")
 
 
-def test_a_step_that_refers_to_definitions_is_renamed_where_they_are_the_same(compared: Any) -> None:
-    old, new = BASE.replace("Draft", "Card"), BASE.replace("Draft", "Sketch")
-    assert told(compared(old, new, sketch=CARD)) == {("step1_sketch", "renamed", "from `step1_card`")}
-    other = {**CARD, "$defs": {"card": obj("of", of={"items": {"$ref": "#/$defs/card"}}, more=TEXT)}}
-    assert ("step1_sketch", "added", "the model") in told(compared(old, new, sketch=other))
-
-
-def test_a_step_with_another_name_and_the_same_content_is_renamed(compared: Any) -> None:
+def test_another_name_of_a_person_is_needed_anew_and_one_of_the_model_is_not(compared: Any) -> None:
     found = compared(BASE, BASE.replace("Draft", "Sketch"), sketch=VIBES["draft"])
-    assert told(found) == {("step1_sketch", "renamed", "from `step1_draft`")}
-    assert verdicts(found) == ("yes", "yes")
+    assert verdicts(found) == ("yes", "unknown")
     asked = compared(BASE, BASE.replace("Approve_User", "Confirm_User"), confirm_User=VIBES["approve_User"])
-    assert told(asked) == {("step2_confirm", "renamed", "from `step2_approve`")}
     assert (asked["needed"], verdicts(asked)) == (["person: confirm"], ("yes", "no"))
-
-
-def test_a_step_with_other_content_or_one_of_several_alike_is_not_claimed_to_be_renamed(compared: Any) -> None:
-    other = compared(BASE, BASE.replace("Draft", "Sketch"), sketch=obj("words", words=TEXT))
-    assert {("step1_draft", "removed", "the model"), ("step1_sketch", "added", "the model")} <= told(other)
-    two = "const d = Draft(prompt); const r = Review(d); Send_Activity({ d, r })"
-    new = two.replace("Draft", "Sketch").replace("Review", "Look")
-    alike = compared(two, new, sketch=VIBES["draft"], look=VIBES["review"])
-    assert {what for _, what, _ in told(alike)} >= {"removed", "added"}
-    assert "renamed" not in {what for _, what, _ in told(alike)}
-
-
-def test_a_branch_in_another_order_and_a_block_around_steps_are_told(compared: Any) -> None:
-    inner = "Approve_User({ d })"
-    found = compared(
-        f"const d = Draft(prompt); const a = {inner}; Review(a)",
-        f"const d = Draft(prompt); const a = do {{ {inner} }}; Review(a)",
-    )
-    assert ("doContext1", "block added", "step2_approve") in told(found)
-    assert found["old_services_suffice"]["verdict"] == "unknown"
 
 
 def test_a_step_that_another_executor_takes_is_moved(compared: Any) -> None:
     tail = "const a = Approve_User({ e }); Send_Activity({ e, a })"
     person, server = (f"const d = Draft(prompt); const e = {step}({{ d }}); {tail}" for step in ("Fix_User", "Fix_Activity"))
     there, back = compared(person, server), compared(server, person)
-    assert ("step2_fix", "moved", "from a person to the server") in told(there)
     assert (there["needed"], there["spared"], verdicts(there)) == (["fix_Activity"], ["person: fix"], ("yes", "no"))
-    assert ("step2_fix", "moved", "from the server to a person") in told(back)
     assert (back["needed"], back["spared"], verdicts(back)) == (["person: fix"], ["fix_Activity"], ("yes", "no"))
 
 
 def test_a_question_that_accepts_less_breaks_and_one_that_accepts_more_is_unknown(compared: Any) -> None:
     narrow = compared(BASE, BASE, approve_User=obj("decision", decision={"enum": ["yes"]}))
-    assert ("step2_approve/decision", "narrowed", "enum") in told(narrow)
     assert verdicts(narrow) == ("yes", "no")
     assert narrow["old_services_suffice"]["why"] == '`step2_approve` refuses {"decision":"no"}'
     wide = compared(BASE, BASE, approve_User=obj("decision", decision={"enum": ["yes", "no", "later"]}))
-    assert ("step2_approve/decision", "widened", "enum") in told(wide)
     assert verdicts(wide) == ("yes", "unknown")  # an activity may get an answer that it never got
 
 
@@ -329,7 +253,6 @@ def test_what_a_plan_may_call_is_needed(compared: Any) -> None:
     run = "const d = Propose(prompt, { plan: Plan(TOOLS) }); RunPlan_Activity(d.plan)"
     found = compared(run.replace("TOOLS", "Sign_Activity"), run.replace("TOOLS", "Sign_Activity, Fix_Activity"))
     assert (found["needed"], found["spared"]) == (["fix_Activity"], [])
-    assert ("step1_propose", "tools of the plan", "fix_Activity, sign_Activity") in told(found)
 
 
 @pytest.mark.parametrize("block", ["each", "repeat"])
@@ -369,11 +292,6 @@ def test_services_are_not_claimed_to_suffice_where_nobody_knows_whether_a_run_st
     assert said.count("unknown: the old process does not list its inputs") == 2, said
 
 
-def test_another_order_of_the_properties_of_a_step_is_told(compared: Any) -> None:
-    found = compared(BASE.replace("Draft", "Pair"), BASE.replace("Draft", "Pair"), pair=obj(b=TEXT, a=TEXT))
-    assert ("step1_pair", "reordered", "b, a") in told(found)
-
-
 def test_programs_say_it_too_and_a_tool_that_became_a_process_is_told(instrc: Instrc, folder: Path) -> None:
     for name, schema in VIBES.items():
         (folder / "schemas" / f"{name}.vibe.json").write_text(json.dumps(schema))
@@ -383,7 +301,8 @@ def test_programs_say_it_too_and_a_tool_that_became_a_process_is_told(instrc: In
     (folder / "q.aug").write_text(BASE.replace("Draft(prompt)", "Find(prompt)"))
     done = instrc("diff", "p.aug", "q.aug")
     assert done.code == 0, done.err
-    assert "  steps, contexts and blocks:\n    step1_draft  removed (the model)\n" in done.out
+    assert "  who starts the process: safe" in done.out
+    assert "  who serves the process: unknown: steps of the process have changed\n" in done.out
     assert instrc("diff", "p.aug", "p.aug", "--check").code == 0
     assert instrc("diff", "p.aug", "q.aug", "--check").code == 1
     (folder / "old.aug").write_text("Draft(prompt)")

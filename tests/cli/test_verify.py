@@ -29,7 +29,7 @@ def test_several_targets_are_an_array(instrc: Instrc) -> None:
 
 def test_what_is_refused_is_a_problem(instrc: Instrc, monkeypatch: pytest.MonkeyPatch) -> None:
     from instrc.providers.lowering import verify  # counted or replaced here
-    from instrc.providers.lowering.verify import Breach, Verification
+    from instrc.providers.lowering.verify import Breach, Verification  # refusals are played here
 
     refusal = Verification("vllm", (Breach("pattern", "", "too clever"),))
     monkeypatch.setattr(verify, "verify", lambda *_: refusal)
