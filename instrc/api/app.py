@@ -39,10 +39,12 @@ from instrc.runtime.run_report import RunFilter, RunStatus
 from instrc.runtime.stream import RunStream
 from instrc.runtime.traces import Sink
 from instrc.testing.evaluation.checks import CheckFunction
-from instrc.testing.evaluation.results import CaseResult, EvaluationResult
+from instrc.testing.evaluation.comparison import ComparedEvaluation
+from instrc.testing.evaluation.results import CaseResult
 from instrc.text import arguments
 from instrc.text.arguments import as_plain, source_or_path, takes_plain_values, takes_plain_values_async
 from instrc.text.jsontext import dumps
+from instrc.text.jsonvalue import Json
 from instrc.text.source import Source
 from instrc.tools.python_types import Adapter
 from instrc.tools.python_values import JsonLike
@@ -297,6 +299,7 @@ class App:
         program: ProgramLike,
         cases: AnyPath | Iterable[object],
         *,
+        against: AnyPath | Source | dict[str, Json] | None = None,
         export: str | None = None,
         checks: Mapping[str, CheckFunction | JsonLike] | None = None,
         repeat: int | None = None,
@@ -305,7 +308,7 @@ class App:
         store: AnyPath | None = None,
         fresh: bool = False,
         progress: Callable[[CaseResult], object] | None = None,
-    ) -> EvaluationResult:
+    ) -> ComparedEvaluation:
         """Run a program for each case of a data set, and check the results; the arguments are those of `instrc.evaluate`.
 
         result = await app.evaluate("triage.aug", "triage.eval.jsonl")
@@ -314,6 +317,7 @@ class App:
         return await evaluate_async(
             self._named(program),
             cases,
+            against=self._other(against),
             model=self._model,
             checks=checks,
             repeat=repeat,
@@ -346,6 +350,13 @@ class App:
         if isinstance(named, str):
             return str(self._folder / named)
         return Source(str(self._folder / named.name), named.text)
+
+    def _other(self, against: AnyPath | Source | dict[str, Json] | None) -> AnyPath | Source | dict[str, Json] | None:
+        """Return another version with its path resolved in the project folder, if it is a file there."""
+        if self._folder is None or against is None or isinstance(against, dict | Source):
+            return against
+        file = self._folder / arguments.path("against", against)
+        return file if os.path.exists(file) else against  # noqa: PTH110  -- no error for a NUL
 
     def _prepared(self, program: ProgramLike, export: str | None) -> Prepared:
         return prepared_program(self._named(program), export, self._roots, self._shared, self._vibes, self._model)

@@ -7,23 +7,26 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import cast
 
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from instrc.api.preparation import Handlers, ProgramLike, blocking, prepared_program, require_types
-from instrc.api.programs import AnyPath
+from instrc.api.programs import AnyPath, project_of
 from instrc.compiler.resolve import InMemory
 from instrc.problems.report import Report
 from instrc.runtime.activities import Activities
 from instrc.runtime.models.model import Model
 from instrc.taskbench.score import plan_check
 from instrc.testing.evaluation.checks import KINDS, CheckFunction, CheckKind
+from instrc.testing.evaluation.comparison import ComparedEvaluation, compared_versions
 from instrc.testing.evaluation.dataset import DataSet, cases_of, data_set_of, read_data_set
 from instrc.testing.evaluation.judge import JUDGE
-from instrc.testing.evaluation.results import CaseResult, EvaluationResult
+from instrc.testing.evaluation.results import CaseResult
 from instrc.testing.evaluation.runner import Budget, EvalOptions, evaluated
+from instrc.testing.evaluation.variants import Version, other_version
 from instrc.text import arguments
-from instrc.text.arguments import takes_plain_values_async
-from instrc.text.jsonvalue import JsonObject
+from instrc.text.arguments import source_or_path, takes_plain_values_async
+from instrc.text.jsonvalue import Json, JsonObject
+from instrc.text.source import Source
 from instrc.tools.python_values import JsonLike, json_of
 
 
@@ -32,6 +35,7 @@ async def evaluate_async(
     program: ProgramLike,
     cases: AnyPath | Iterable[object],
     *,
+    against: AnyPath | Source | dict[str, Json] | None = None,
     model: Model | str | None = None,
     checks: Mapping[str, CheckFunction | JsonLike] | None = None,
     repeat: int | None = None,
@@ -48,7 +52,7 @@ async def evaluate_async(
     roots: Iterable[AnyPath] = (),
     shared: Iterable[AnyPath] = (),
     progress: Callable[[CaseResult], object] | None = None,
-) -> EvaluationResult:
+) -> ComparedEvaluation:
     """Evaluate a program as `evaluate` does, in asynchronous code.
 
         async def share() -> float:
@@ -83,7 +87,17 @@ async def evaluate_async(
         fresh=arguments.truth("fresh", fresh),
         progress=progress,
     )
-    return await evaluated(prepared, replace(data, checks={**data.checks, **written}), options)
+    data = replace(data, checks={**data.checks, **written})
+    if against is None:
+        return ComparedEvaluation(**asdict(await evaluated(prepared, data, options)))
+    if isinstance(against, dict | Source):
+        before = Version("before", prepared_program(against, export, roots, shared, vibes, model))
+    else:
+        named = "" if isinstance(program, dict) else source_or_path(program)
+        path, other = named if isinstance(named, str) else named.name, arguments.path("against", against)
+        before = other_version(path, other, export=export, project=project_of(roots, shared, vibes, report))
+    comparison = await compared_versions(before, Version("now", prepared), data, options)
+    return ComparedEvaluation(**asdict(comparison.after), comparison=comparison)
 
 
 @blocking(evaluate_async)
@@ -102,6 +116,8 @@ def evaluate() -> None:
     Activities are not called unless they are passed or the data set requests it: a case provides results, or they are generated
     from the schemas.  `requests`, `tokens` and `cost` (US dollars) are the budget of all runs together.
     Completed runs are stored with their traces in the folder `store` and not repeated, unless `fresh` is true.
+    `against` is another version: a file, an `instrc.Source`, or a revision of git.  Both are run on the same cases, and
+    `comparison` of the result says whether they differ, as `instrc eval --against` does.
     `progress` is called with each result.  `EvaluationResult.rows()` is for pandas.  `CompileError` contains all problems.
     """
 

@@ -146,8 +146,11 @@ def run_versions(
     before, after = versions_of(program, comparing.changes, export=export, project=project)
     runs = len(data.cases) * (asked.repeats or data.repeat) * (1 if before.is_like(after) else 2)
     _say(comparison.foresight(len(data.cases), runs, drop))
-    old, new = _run(program, [before, after], data, asked, progress, runs)
-    found = comparison.compared(old, new, same=before.is_like(after))
+    with progress(runs) as told:
+        work = comparison.compared_versions(before, after, data, structs.replace(asked, progress=told))
+        found = run_common.run_to_end(work)
+    old, new = (structs.replace(each, program=program) for each in (found.before, found.after))
+    found = structs.replace(found, before=old, after=new)
     more: list[str] = []
     if comparing.judge is not None and not found.same:
         models, by = frozenset({old.model, new.model}), structs.replace(asked, model=comparing.judge_model or asked.model)

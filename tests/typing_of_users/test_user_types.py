@@ -158,7 +158,10 @@ async def work() -> None:
             assert_type(reply, Reply)
         assert_type(await app.find("friday", model="openai:gpt-5"), instrc.Run)
         assert_type(await app.runs(status="held"), list[instrc.Run])
-        assert_type(await app.evaluate("Reply", [{"input": "a"}]), instrc.EvaluationResult)
+        results: instrc.EvaluationResult = await app.evaluate("Reply", [{"input": "a"}])
+        assert_type(results.scores(), dict[str, float])
+        comparison = (await app.evaluate("Reply", [{"input": "a"}], against="main")).comparison
+        assert_type(None if comparison is None else comparison.overall.shown, bool | None)
     async for part in instrc.stream("Reply", "a text"):
         assert_type(part.complete, tuple[str, ...])
 """

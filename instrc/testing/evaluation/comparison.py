@@ -91,6 +91,21 @@ class VersionComparison(Struct, frozen=True):
         return result
 
 
+class ComparedEvaluation(EvaluationResult, frozen=True, kw_only=True):
+    """The results of `evaluate`: those of the program and, with `against`, the comparison with the other version."""
+
+    comparison: VersionComparison | None = None
+
+    def __str__(self) -> str:
+        """Return the rates on one line, and the result of the comparison."""
+        return " ".join([repr(self), *(conclusion(self.comparison) if self.comparison is not None else ())])
+
+    def _repr_html_(self) -> str:
+        """Return the tables of the evaluation and of the comparison, for a notebook."""
+        rates = super()._repr_html_()
+        return rates if self.comparison is None else f"{rates}{self.comparison._repr_html_()}"
+
+
 def _figures(each: CheckDifference) -> dict[str, object]:
     result: dict[str, object] = msgspec.to_builtins(each)
     return {**result, "difference": each.paired.difference, "shown": each.shown}
@@ -129,6 +144,12 @@ def with_preferences(found: VersionComparison, judge: str, scores: Mapping[str, 
     return msgspec.structs.replace(found, preferred=CheckDifference(f"preferred by {judge}", paired, paired.p))
 
 
+async def compared_versions(before: Version, after: Version, data: DataSet, options: EvalOptions) -> VersionComparison:
+    """Run two versions of a program on the same cases, and return the differences."""
+    old, new = await evaluated_versions([before, after], data, options)
+    return compared(old, new, same=before.is_like(after))
+
+
 async def evaluated_versions(versions: Sequence[Version], data: DataSet, options: EvalOptions) -> list[EvaluationResult]:
     """Return the evaluation of each version: concurrently, within one budget, and with equal requests sent only once."""
     firsts = [next(place for place, other in enumerate(versions) if other.is_like(item)) for item in versions]
@@ -147,8 +168,11 @@ async def evaluated_versions(versions: Sequence[Version], data: DataSet, options
         async with gate:
             return await evaluated(version.prepared, data, changed)
 
-    async with asyncio.TaskGroup() as group:
-        tasks = {place: group.create_task(run(versions[place])) for place in own}
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = {place: group.create_task(run(versions[place])) for place in own}
+    except ExceptionGroup as errors:
+        raise errors.exceptions[0] from None
     found = [tasks[first].result() for first in firsts]
     return [msgspec.structs.replace(item, version=version.name) for item, version in zip(found, versions, strict=True)]
 

@@ -95,9 +95,14 @@ def versions_of(
     after = Version(changes.name, changed, changes.model, dict(changes.settings) or None)
     if changes.against is None:
         return Version("as it is", now), after
-    if os.path.exists(changes.against):  # noqa: PTH110  -- no error for a NUL
-        return Version(changes.against, prepare(changes.against, export=export, project=project)), after
-    return Version(changes.against, at_revision(program, changes.against, export=export, project=project)), after
+    return other_version(program, changes.against, export=export, project=project), after
+
+
+def other_version(program: str, against: str, *, export: str | None = None, project: Project = DEFAULT_PROJECT) -> Version:
+    """Return the version of a program at a git revision, or another program, if there is such a file."""
+    if os.path.exists(against):  # noqa: PTH110  -- no error for a NUL
+        return Version(against, prepare(against, export=export, project=project))
+    return Version(against, at_revision(program, against, export=export, project=project))
 
 
 def _near(

@@ -1,6 +1,7 @@
 """Two versions on the same cases, parts left out in turn, and judges of answers."""
 
 import asyncio
+import contextlib
 import json
 import re
 from collections.abc import Callable
@@ -365,3 +366,36 @@ def test_no_gate_goes_by_a_judge_that_is_not_calibrated() -> None:
     found = without_checks(results({"label": [1.0, 1.0], "polite": [0.0, 1.0]}), frozenset({"polite"}))
     assert found.checks == ("label",)
     assert set(found.passes().values()) == {1.0}
+
+
+def test_evaluate_against_another_version_gives_the_comparison_of_the_command(project: Path) -> None:
+    Path("blunt.aug").write_text("Blunt;\n")
+    found = instrc.evaluate("mood.aug", "mood.eval.jsonl", against="blunt.aug", model=Stub(classify), cost=None)
+    comparison = found.comparison
+    assert comparison is not None
+    assert (comparison.before.version, comparison.after.version) == ("blunt.aug", "now")
+    assert comparison.overall.shown
+    assert comparison.after.scores() == found.scores()
+    sentence = " ".join(conclusion(comparison))
+    assert sentence in str(found)
+    assert sentence.split("(")[0] in found._repr_html_()
+    asyncio.run(compared_in(project))
+    with pytest.raises(instrc.SettingsError, match="no-such-revision"):
+        instrc.evaluate("mood.aug", "mood.eval.jsonl", against="no-such-revision", model=Stub(classify))
+    with pytest.raises(instrc.SettingsError, match="no-model"):
+        instrc.evaluate("mood.aug", "mood.eval.jsonl", against="blunt.aug")
+    same = instrc.evaluate("mood.aug", "mood.eval.jsonl", against=instrc.Source("other.aug", "Classify"), model=Stub(classify))
+    assert same.comparison is not None
+    assert same.comparison.same
+    assert instrc.evaluate("mood.aug", "mood.eval.jsonl", model=Stub(classify)).comparison is None
+
+
+async def compared_in(project: Path) -> None:
+    """Compare within an application whose project is another folder than the current one."""
+    other = project / "elsewhere"
+    other.mkdir()
+    with contextlib.chdir(other):
+        app = instrc.App(project=project, model=Stub(classify))
+        found = await app.evaluate("mood.aug", project / "mood.eval.jsonl", against="blunt.aug")
+    assert found.comparison is not None
+    assert found.comparison.overall.shown
