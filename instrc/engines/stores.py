@@ -93,10 +93,10 @@ class RunStore(Protocol):
     def open(self) -> sa.Engine:
         """Return an engine whose connections lose no writes and wait for one another; create its tables."""
 
-    def lock(self, engine: sa.Engine, *, shared: bool = False) -> StoreLock | None:
+    def lock(self, engine: sa.Engine) -> StoreLock | None:
         """Return the lock of the store, or `None` if another process holds it. It ends with the holding process.
 
-        A `shared` lock is compatible with other shared ones, for workers with their own runs. A folder has none.
+        That of a server is a `SharedLock`, which any number of processes hold; a folder has one holder.
         """
 
     def holder(self) -> str | None:

@@ -20,6 +20,7 @@ from instrc.engines.dbos import store
 from instrc.engines.memory_port import MemoryPort, MemoryWork
 from instrc.engines.run_table import StandingWriter
 from instrc.engines.stores import RunStore
+from instrc.problems.errors import ConflictError
 from instrc.runtime.activities import Activities
 from instrc.runtime.answers import answer_facts, answer_result, decision
 from instrc.runtime.effects import Effects, RunChild
@@ -413,6 +414,9 @@ class RunCarrier(Protocol):
     make_effects: MakeEffects
     writer_of: WriterOf
 
+    async def release(self, run: str) -> None:
+        """Release the claim of a run on a server, for a process that can carry it."""
+
     @property
     def draining(self) -> bool:
         """Whether runs are suspended once their effects in flight have ended."""
@@ -507,6 +511,9 @@ async def carry(carrier: RunCarrier, launch: LaunchDocument) -> Outcome | None:
         await asyncio.sleep(_PATIENCE)
     except sa.exc.SQLAlchemyError as error:
         live.error = store.unusable(carrier.location, store.reason_of(error))
+    except ConflictError as error:  # it needs objects of another process, which may continue it
+        live.error = error
+        await carrier.release(launch["run"])
     except Exception as error:  # noqa: BLE001  -- passed on to the waiting caller
         live.error = error
     raise asyncio.CancelledError

@@ -84,8 +84,8 @@ class DurableEngine(TracedEngine):
         """Whether other processes carry all runs, so that nothing here waits for them."""
         self.starts_by_queue: bool = self._fronts or (self.location.is_local and bool(self.worker.slots))
         """Whether `start` returns as soon as a run is in the queue, and does not wait for what it does."""
-        self._shares: bool = self._fronts
-        """Whether it works alongside other workers of the store."""
+        self._works: bool = self._fronts
+        """Whether it is a worker; a process that is none leaves a run to the workers of its project."""
         self._served: tuple[float, set[str | None]] = (-_LOOK, set())
         """The projects that living workers serve, and when that was asked."""
         self._gate = threading.RLock()
@@ -191,7 +191,7 @@ class DurableEngine(TracedEngine):
         begun = store.launch_json(launch)
         if self.starts_by_queue:
             return await self._enqueue(launch, begun)
-        async with self._carrier_with_tables(launch.run) as runner:
+        async with self._carrier_with_tables(launch.run, launch.config.project) as runner:
             row = await self.asker.find(launch.run)
             if row is not None:
                 _refuse_another(row, begun)
@@ -236,7 +236,7 @@ class DurableEngine(TracedEngine):
     def _prepare(self) -> None:
         """Create the tables of the store under a lock."""
         with store.trouble(self.location):
-            lock = self.location.lock(self.asker.db(), shared=True)
+            lock = self.location.lock(self.asker.db())
             if lock is not None:
                 with lock.alone():
                     DBOS.migrate(self.location.address)
@@ -259,14 +259,19 @@ class DurableEngine(TracedEngine):
         """Return the running runs, given with their projects, that wait for a worker; none for a folder."""
         if self.location.is_local or not runs:
             return {}
-        now = monotonic()
-        if now > self._served[0] + _LOOK:
-            self._served = now, {name for each in await self.workers() for name in (None, *each.projects)}
-        waiting = [run for run, project in runs.items() if project not in self._served[1]]
+        served = await self._served_by_workers()
+        waiting = [run for run, project in runs.items() if project not in served]
         if waiting:
             rows = await self.asker.ask(lambda client: client.list_workflows(workflow_ids=waiting, status="ENQUEUED"))
             waiting = [row.workflow_id for row in rows if row.queue_name != store.PARKED]
         return {run: runs[run] or "" for run in waiting}
+
+    async def _served_by_workers(self) -> set[str | None]:
+        """Return the projects that living workers serve; any worker serves runs without a project, `None`."""
+        now = monotonic()
+        if now > self._served[0] + _LOOK:
+            self._served = now, {name for each in await self.workers() for name in (None, *each.projects)}
+        return self._served[1]
 
     async def run_ids(self, chosen: RunFilter) -> list[str]:
         """Return the ids of the selected runs, latest first, from the table."""
@@ -304,9 +309,10 @@ class DurableEngine(TracedEngine):
         return await self._report_of(await self.asker.row(run), whole=whole)
 
     async def answer(self, run: str, step: str, data: Json, by: Author | None = None) -> RunReport:
-        """Answer a question of a run; this process continues the run if no other owns the store's runs."""
+        """Answer a question of a run; this process continues the run if no other carries it."""
         data = copy_answer(step, data)
-        report = await self.show(run)
+        row = await self.asker.row(run)
+        report = await self._report_of(row, whole=True)
         question = find_question(list(report.questions), step, run, report)
         child, slash, asked = question.id.rpartition("/")
         owner = f"{run}/{child}" if slash else run
@@ -315,13 +321,16 @@ class DurableEngine(TracedEngine):
             await self._retry_child(f"{owner}/{(await self.journal(owner))[1].key(asked)}", RetryOptions())
         body: JsonObject = {"answer": asked, "data": data}
         letter = store.Letter(token_hex(16), owner, body if by is None else {**body, "by": cast("Json", by)})
-        async with self._carrier(run) as runner:
+        async with self._carrier(run, _project_of(row)) as runner:
             if runner is not None:
                 taken = await runner.away(_deliver_answer(runner, letter, run.partition("/")[0]))
         if runner is None:
             with store.trouble(self.location):
                 await asyncio.to_thread(store.send, self.asker.db(), letter)
-            taken = await self._delivered(letter)
+            project = _project_of(row)
+            taken = await self._delivered(letter, project)
+            if taken and not (self._works or self.location.is_local or project in await self._served_by_workers()):
+                await self._attend(run)  # the process that carries it is no worker, but one like this
         report = await self.show(run)
         if not taken:  # another process was first
             find_question([each for each in report.questions if each.id != question.id], step, run, report)
@@ -350,12 +359,12 @@ class DurableEngine(TracedEngine):
         return report
 
     async def resume(self, run: str) -> RunReport:
-        """Continue a run until it ends or waits, unless another process owns the store's runs."""
+        """Continue a run until it ends or waits, unless another process carries it."""
         row = await self.asker.row(run)
         if row.status == "CANCELLED":
             raise was_cancelled(run)
         if row.status not in ENDED:
-            async with self._carrier(run) as runner:
+            async with self._carrier(run, _project_of(row)) as runner:
                 if runner is not None:
                     with store.trouble(self.location):
                         await runner.away(_settle(runner, runner.resume(run.partition("/")[0])))
@@ -376,15 +385,15 @@ class DurableEngine(TracedEngine):
 
     async def retry(self, run: str, options: RetryOptions) -> RunReport:
         """Retry a run that has failed or is held, starting with the processes that serve its activities."""
-        async with self._carrier_with_tables(run) as runner:
+        launch, _ = await self.journal(run)
+        async with self._carrier(run, launch.config.project) as runner:
             if runner is not None:  # a run that this process cannot carry stays as it is
-                launch, _ = await self.journal(run)
                 self._make_effects(run, launch.plan, launch.config)
             letter = await self._send_retry(run, options)
             if runner is not None:
                 await runner.away(_deliver_answer(runner, letter, run.partition("/")[0]))
         if runner is None:
-            await self._delivered(letter)
+            await self._delivered(letter, launch.config.project)
         return await (self._attend(run) if runner is None else self.resume(run))
 
     async def _send_retry(self, run: str, options: RetryOptions) -> store.Letter:
@@ -470,14 +479,16 @@ class DurableEngine(TracedEngine):
 
         Return `False` if a process other than a worker owns a server's runs; raise if another process owns those of a folder.
         """
-        self._shares = not self.location.is_local
-        self.starts_by_queue |= self._shares
+        self._works = not self.location.is_local
+        self.starts_by_queue |= self._works
         if self._fronts:
             await asyncio.to_thread(self._prepare)
             return True
         runner = await asyncio.to_thread(self._open)
         if runner is None and self.location.is_local:
             raise UnavailableError([problems.runs.StoreInUse(store=self.location.shown, holder=self.location.holder())])
+        if runner is not None:
+            runner.is_worker = True
         return runner is not None
 
     async def serve(self, stop: asyncio.Event) -> int:
@@ -571,8 +582,18 @@ class DurableEngine(TracedEngine):
         return self._runner if self._runner is not None and not self._runner.closing else None
 
     @asynccontextmanager
-    async def _carrier(self, run: str | None = None) -> AsyncIterator[Runner | None]:
-        """Keep the runner of the store open in this process, or yield `None` if another process owns the runs."""
+    async def _carrier(self, run: str | None = None, project: str | None = None) -> AsyncIterator[Runner | None]:
+        """Keep the runner of the store open in this process, or yield `None` if another process carries the run or the store.
+
+        Any number of processes share a server. One that is no worker carries the runs that it starts or continues, and
+        leaves them to workers where one serves their project.
+        """
+        if run is not None and not self._works and not self.location.is_local:
+            if project in await self._served_by_workers():
+                yield None
+                return
+            if project is not None:
+                serve_runs_of(project)
         while (runner := await asyncio.to_thread(self._open)) is not None and not runner.enter():
             pass  # it was closed since then
         try:
@@ -582,10 +603,10 @@ class DurableEngine(TracedEngine):
                 runner.leave()
 
     @asynccontextmanager
-    async def _carrier_with_tables(self, run: str | None = None) -> AsyncIterator[Runner | None]:
+    async def _carrier_with_tables(self, run: str, project: str | None) -> AsyncIterator[Runner | None]:
         """Do the same as `_carrier`, ensuring that another process that owns the runs has created its tables."""
         while True:
-            async with self._carrier(run) as runner:
+            async with self._carrier(run, project) as runner:
                 if runner is not None or await self.asker.is_there():
                     yield runner
                     return
@@ -605,9 +626,9 @@ class DurableEngine(TracedEngine):
         if (other := Runner.current) is not None and not other.retire():
             raise UnavailableError([problems.runs.StoreInUse(store=other.location.shown)])
         with store.trouble(self.location):
-            if self._shares:
+            if not self.location.is_local:
                 self.table()  # it records which projects runs belong to
-            lock = self.location.lock(self.asker.db(), shared=self._shares)
+            lock = self.location.lock(self.asker.db())
         if lock is None:
             return None
         runner = Runner(self.location, self.asker.db(), lock, self._make_effects, self._writer_of, self.worker)
@@ -633,18 +654,14 @@ class DurableEngine(TracedEngine):
             row = await self.asker.row(run)
             if row.status in ENDED or (row.status == "PENDING" and (await self.show(run)).status != "running"):
                 return await self.show(run)
-            async with self._carrier(run) as runner:
+            async with self._carrier(run, _project_of(row)) as runner:
                 pass
             if runner is not None:
                 return await self.resume(run)
-            project = RunConfig.from_json(launch_of(row)["how"]).project
-            if not self._shares and project is not None and await self.unserved({run: project}):
-                self._shares = True  # no worker serves the project: this process carries the run as well
-                serve_runs_of(project)
             await asyncio.sleep(POLL)
         return await self.show(run)
 
-    async def _delivered(self, letter: store.Letter) -> bool:
+    async def _delivered(self, letter: store.Letter, project: str | None) -> bool:
         """Wait until a message is read; take the run over if the process that should read it ends."""
         end = time() + _PATIENCE
         while time() < end or not self._fronts:
@@ -652,7 +669,7 @@ class DurableEngine(TracedEngine):
                 verdict = await asyncio.to_thread(store.verdict_of, self.asker.db(), letter.id)
             if verdict != "open":
                 return verdict == "taken"
-            async with self._carrier():  # which reads the mail, if there is no other
+            async with self._carrier(letter.run, project):  # which reads the mail, if there is no other
                 pass
             await asyncio.sleep(POLL)
         return True  # a worker reads it as soon as there is one
@@ -663,6 +680,11 @@ def _refuse_another(row: WorkflowStatus, begun: LaunchDocument) -> None:
     there = launch_of(row)
     if (there["plan"], there["inputs"]) != (begun["plan"], begun["inputs"]):
         raise ConflictError([problems.runs.RunExists(run=begun["run"])])
+
+
+def _project_of(row: WorkflowStatus) -> str | None:
+    """Return the project of a run."""
+    return RunConfig.from_json(launch_of(row)["how"]).project
 
 
 async def _settle(runner: Runner, beginning: object) -> None:

@@ -1,9 +1,8 @@
 """Runs, or only their traces and large values, in a PostgreSQL database, `postgresql://USER:PASSWORD@HOST/NAME`.
 
-A process that owns all runs holds the store's single lock, an advisory lock of the server.
-Any number of workers share it.
-Each worker also holds a second lock on its own number, which is released with its connection when the process dies;
-the table `instrc_owners` records which worker owns a run.
+Each process that carries runs shares the store's lock, an advisory lock of the server.
+It also holds a second lock on its own number, which is released with its connection when the process dies;
+the table `instrc_owners` records which process owns a run.
 """
 
 from __future__ import annotations
@@ -56,44 +55,6 @@ _AT_ONCE: Final = 100
 """Number of runs recovered at once."""
 
 
-class ServerLock:
-    """A lock held by a connection, for a process that owns all runs of the store."""
-
-    queue: str = QUEUE
-
-    def __init__(self, connection: sa.Connection) -> None:
-        self.connection = connection
-
-    def release(self) -> None:
-        """Release the lock at once, and close the connection; a lost server has already done so."""
-        with suppress(sa.exc.SQLAlchemyError):
-            self.connection.execute(sa.text("SELECT pg_advisory_unlock_all()"))
-        self.connection.close()
-
-    @contextmanager
-    def alone(self) -> Iterator[None]:
-        """Create tables and queues while no other process does.
-
-        It polls rather than blocks: a waiting statement holds a snapshot, and `CREATE INDEX CONCURRENTLY` in the process that
-        creates the tables waits for all snapshots.
-        """
-        while not self.connection.execute(sa.text(f"SELECT pg_try_advisory_lock({_SETUP_NUMBER})")).scalar():
-            sleep(_PAUSE)
-        try:
-            yield
-        finally:
-            self.connection.execute(sa.text(f"SELECT pg_advisory_unlock({_SETUP_NUMBER})"))
-
-    @property
-    def is_locked(self) -> bool:
-        """Whether the connection is alive."""
-        try:
-            self.connection.execute(sa.text("SELECT 1"))
-        except sa.exc.SQLAlchemyError:
-            return False
-        return True
-
-
 class PostgresStore:
     """A database on a server."""
 
@@ -117,17 +78,16 @@ class PostgresStore:
         said = {"client_encoding": "utf8"}  # a database made where the language is `C` has no encoding: texts would come as bytes
         return sa.create_engine(self._url, pool_size=20, pool_pre_ping=True, connect_args={**said, **_KEEPALIVE})
 
-    def lock(self, engine: sa.Engine, *, shared: bool = False) -> ServerLock | None:
-        """Return an advisory lock held by its connection, or `None` if another process holds it."""
+    def lock(self, engine: sa.Engine) -> WorkerLock | None:
+        """Return an advisory lock held by its connection, or `None` if a process of an earlier release holds it alone."""
         connection = engine.connect().execution_options(isolation_level="AUTOCOMMIT")
-        take = "pg_try_advisory_lock_shared" if shared else "pg_try_advisory_lock"
-        if not connection.execute(sa.text(f"SELECT {take}({_LOCK_NUMBER})")).scalar():
+        if not connection.execute(sa.text(f"SELECT pg_try_advisory_lock_shared({_LOCK_NUMBER})")).scalar():
             connection.close()
             return None
         connection.detach()
         for name, value in _KEEPALIVE.items():
             connection.execute(sa.text(f"SET tcp_{name} = {value}"))
-        return WorkerLock(connection, engine) if shared else ServerLock(connection)
+        return WorkerLock(connection, engine)
 
     def holder(self) -> str | None:
         """Return `None`: any number of workers may hold it."""
@@ -182,18 +142,47 @@ _BEAT = f"""WITH dead AS (DELETE FROM instrc_workers WHERE worker NOT IN {_LIVIN
 _WORKERS = f"SELECT seen, body FROM instrc_workers WHERE worker IN {_LIVING}"  # noqa: S608  -- as above
 
 
-class WorkerLock(ServerLock):
-    """The lock of a worker that shares the store, and the runs that it owns."""
+class WorkerLock:
+    """The lock of a process that shares the store, held by a connection, and the runs that it owns."""
 
     def __init__(self, connection: sa.Connection, engine: sa.Engine) -> None:
-        super().__init__(connection)
+        self.connection = connection
         self._engine = engine
         self._number = randbits(_NUMBER_BITS) | 1 << (_NUMBER_BITS - 1)
-        self.queue = _queue_of(self._number)
+        self.queue: str = _queue_of(self._number)
         connection.execute(sa.text(f"SELECT pg_advisory_lock({self._number})"))
         with self.alone():
             for statement in _TABLES:
                 connection.execute(sa.text(statement))
+
+    def release(self) -> None:
+        """Release the lock at once, and close the connection; a lost server has already done so."""
+        with suppress(sa.exc.SQLAlchemyError):
+            self.connection.execute(sa.text("SELECT pg_advisory_unlock_all()"))
+        self.connection.close()
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Create tables and queues while no other process does.
+
+        It polls rather than blocks: a waiting statement holds a snapshot, and `CREATE INDEX CONCURRENTLY` in the process that
+        creates the tables waits for all snapshots.
+        """
+        while not self.connection.execute(sa.text(f"SELECT pg_try_advisory_lock({_SETUP_NUMBER})")).scalar():
+            sleep(_PAUSE)
+        try:
+            yield
+        finally:
+            self.connection.execute(sa.text(f"SELECT pg_advisory_unlock({_SETUP_NUMBER})"))
+
+    @property
+    def is_locked(self) -> bool:
+        """Whether the connection is alive."""
+        try:
+            self.connection.execute(sa.text("SELECT 1"))
+        except sa.exc.SQLAlchemyError:
+            return False
+        return True
 
     def take(self, run: str) -> str | None:
         """Take a run, unless a live worker owns it: then return that worker's queue."""

@@ -65,6 +65,8 @@ class Runner:
         self.shared: SharedLock | None = lock if isinstance(lock, SharedLock) else None
         self.claims: Claims = Claims(self.client, lock.queue)
         self.closing: bool = False
+        self.is_worker: bool = False
+        """Whether it is listed as a worker, to which other processes leave runs."""
         self.is_lost: bool = False
         """Whether it is closed because its server has ended the connection."""
         self.loop: EventLoopThread = EventLoopThread("instrc-runner")
@@ -73,6 +75,8 @@ class Runner:
         self._gate = threading.Lock()
         self._leaving = False
         self.draining: bool = False
+        self.bound: set[str] = set()
+        """Runs with objects of this process, which keeps them: another could not carry them."""
         self.parking: dict[str, asyncio.Event] = {}
         """Runs that are being parked, each with what is set when that is done."""
 
@@ -172,18 +176,24 @@ class Runner:
     async def park(self, run: str, due: float | None) -> None:
         """Release a waiting run: its memory, and on a server the claim of this process."""
         done = self.parking[run] = asyncio.Event()
+        stays = self.shared is None or run in self.bound
         try:
             tasks = [live.task for name, live in self.live.items() if name.partition("/")[0] == run and live.task is not None]
             for task in tasks:
                 task.cancel()
             await asyncio.wait(tasks, timeout=5)
-            if self.shared is None:
+            if stays:
                 self.rest.parked[run] = due
             else:
-                await asyncio.to_thread(self.shared.park, run, due)
+                await self.release(run, due)
         finally:
             del self.parking[run]
             done.set()
+
+    async def release(self, run: str, due: float | None = None) -> None:
+        """Release the claim of a run until it is answered, resumed or `due`."""
+        if self.shared is not None:
+            await asyncio.to_thread(self.shared.park, run, due)
 
     @property
     def trees(self) -> dict[str, list[Live]]:
@@ -459,20 +469,17 @@ class Rest:
         if monotonic() > self._looked + SLOW_POLL:
             self._looked = monotonic()
             await asyncio.to_thread(lock.rescue)
-            await asyncio.to_thread(lock.beat, self._info(busy))
+            if self.runner.is_worker:
+                await asyncio.to_thread(lock.beat, self._info(busy))
 
     async def _begin_queued(self, busy: int) -> None:
-        """Start the runs in this process's queue, and in those of its projects if it owns all runs."""
+        """Start the runs in this process's queue."""
         runner = self.runner
-        projects = served_projects() if runner.shared is None else ()
-        queues = [runner.lock.queue, *map(store.queue_of, projects)]
-        queued = await asyncio.to_thread(store.queued_in, runner.engine, runner.location.schema, queues)
-        if queued:
+        queue = runner.lock.queue
+        if await asyncio.to_thread(store.has_queued, runner.engine, runner.location.schema, queue):
             await self.end()
-        for queue in queued:
             begun = await runner.claims.begin_queued(partial(begin_queued, queue, self.slots, busy, runner.claims.resumed))
             self.begun.update(begun)
-            busy += len(begun)
 
     async def _park_idle(self) -> int:
         """Park runs that have only waited for a while; return the number of active ones."""
@@ -567,16 +574,19 @@ async def run_plan(launch: LaunchDocument) -> Outcome | None:
         return await _carry_here(runner, launch)
     finally:
         runner.rest.begun.discard(launch["run"])
+        runner.bound.discard(launch["run"])
 
 
 async def _carry_here(runner: Runner, launch: LaunchDocument) -> Outcome | None:
     """Carry out a run, unless another worker already does or serves its project."""
     if runner.shared is not None:
         elsewhere = await asyncio.to_thread(runner.shared.take, launch["run"].partition("/")[0])
-        project = RunConfig.from_json(launch["how"]).project
-        if elsewhere is None and project is not None and project not in served_projects():
-            elsewhere = store.queue_of(project)
+        config = RunConfig.from_json(launch["how"])
+        if elsewhere is None and config.project is not None and config.project not in served_projects():
+            elsewhere = store.queue_of(config.project)
         if elsewhere is not None:
             await asyncio.to_thread(runner.shared.hand_over, launch["run"], elsewhere, GlobalParams.executor_id)
             raise asyncio.CancelledError
+        if config.local:
+            runner.bound.add(launch["run"])
     return await carry(runner, launch)

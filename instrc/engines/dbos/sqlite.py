@@ -89,7 +89,7 @@ class SqliteStore:
 
         return engine
 
-    def lock(self, engine: sa.Engine, *, shared: bool = False) -> StoreLock | None:  # noqa: ARG002  -- it is a file, of one process
+    def lock(self, engine: sa.Engine) -> StoreLock | None:  # noqa: ARG002  -- it is a file, of one process
         """Return the lock of the folder, or `None` if another process holds it."""
         lock = FileLock(self.folder / LOCK_FILE, timeout=0, thread_local=False, mode=0o600)
         try:

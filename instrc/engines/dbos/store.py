@@ -83,13 +83,14 @@ def queue_of(project: str | None) -> str:
     return QUEUE if project is None else f"{QUEUE}/{project}"
 
 
-def queued_in(engine: sa.Engine, schema: str | None, queues: Collection[str]) -> list[str]:
-    """Return the queues that contain runs."""
+def has_queued(engine: sa.Engine, schema: str | None, queue: str) -> bool:
+    """Return whether a queue contains runs."""
     workflows = sa.table("workflow_status", sa.column("queue_name", sa.Text), sa.column("status", sa.Text), schema=schema)
-    named = (workflows.c.queue_name.in_(queues), workflows.c.status == "ENQUEUED")
-    query = sa.select(workflows.c.queue_name).where(*named).distinct()
+    query = (
+        sa.select(sa.literal(1)).select_from(workflows).where(workflows.c.queue_name == queue, workflows.c.status == "ENQUEUED")
+    )
     with engine.connect() as connection:
-        return list(connection.execute(query).scalars())
+        return connection.execute(query.limit(1)).first() is not None
 
 
 def queue_in(engine: sa.Engine, schema: str | None) -> list[tuple[str, int, float]]:

@@ -57,13 +57,17 @@ def test_nothing_is_made_before_it_is_opened(place: str, tmp_path: Path) -> None
     assert not list(tmp_path.iterdir())
 
 
-def test_one_process_at_a_time_holds_the_lock(opened: tuple[RunStore, sa.Engine]) -> None:
+def test_one_process_holds_the_lock_of_a_folder_and_any_number_that_of_a_server(opened: tuple[RunStore, sa.Engine]) -> None:
     store, engine = opened
     held = store.lock(engine)
     assert held is not None
     assert held.is_locked
-    assert store_of(store.address if not store.is_local else store.folder).lock(engine) is None
-    held.release()
+    second = store_of(store.address if not store.is_local else store.folder).lock(engine)
+    assert (second is None) == store.is_local
+    assert second is None or second.queue != held.queue
+    for lock in (held, second):
+        if lock is not None:
+            lock.release()
     again = store.lock(engine)
     assert again is not None
     again.release()

@@ -7,6 +7,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Event, Timer
+from time import monotonic, sleep
 from typing import Any
 
 import pytest
@@ -245,6 +246,73 @@ def test_all_machines_of_a_project_with_a_database_count_requests_in_it(tmp_path
     assert turn(url, "other rpm", 60, 1, 1.0) == 0.0
     with pytest.raises(ModelError, match="gives no answer: OperationalError"):
         turn("postgresql://127.0.0.1:9/none", "m rpm", 60, 1, 1.0)
+
+
+ACTIVITY = """
+import sys, time
+from pathlib import Path
+import instrc
+
+def work(_given):
+    with open("log", "a") as log:
+        log.write(f"{sys.argv[1]} {instrc.current_call().key}\\n")
+    while not Path("go").exists():
+        time.sleep(0.05)
+    return {"text": sys.argv[1]}
+"""
+PROCESS = """
+import sys
+import instrc
+from acts import work
+
+name, url = sys.argv[1:]
+program = DOCUMENT
+options = {"engine": "durable", "store": url, "model": "sample"}
+if OBJECTS:
+    options |= {"activities": {"Work": work}}
+print(instrc.run(program, "go", id=name, **options).status, flush=True)
+options.pop("model")  # that of the run
+while (run := instrc.find_run("a", **options)).status != "done":
+    run.resume()
+instrc.close_stores()
+"""
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("objects", [False, True])
+def test_two_processes_share_a_server_and_one_takes_over_the_runs_of_the_other(
+    tmp_path: Path, postgres_server: Database, *, objects: bool
+) -> None:
+    """At once, if the project names its activities; if they are objects of a program, when it asks for the run."""
+    url, log = postgres_server.fresh(), tmp_path / "log"
+    document = process(serverContext1=chunk(step1_a=call("Work", "prompt")))
+    (tmp_path / "own.py").write_text(PROCESS.replace("DOCUMENT", repr(document)).replace("OBJECTS", repr(objects)))
+    (tmp_path / "pyproject.toml").write_text('[project]\nname = "shop"\n[tool.instrc.activities]\nWork = "acts:work"\n')
+    (tmp_path / "acts.py").write_text(ACTIVITY)
+
+    def until(line: str) -> None:
+        end = monotonic() + 60
+        while not log.exists() or line not in log.read_text().splitlines():
+            assert monotonic() < end, log.read_text() if log.exists() else "nothing was begun"
+            sleep(0.1)
+
+    began = [
+        subprocess.Popen([sys.executable, "own.py", name, url], cwd=tmp_path, stdout=subprocess.PIPE, text=True) for name in "ab"
+    ]
+    try:
+        until("a a/serverContext1.step1_a")
+        until("b b/serverContext1.step1_a")  # both are under way at once
+        began[0].kill()
+        if not objects:
+            until("b a/serverContext1.step1_a")
+        (tmp_path / "go").touch()
+        assert began[1].communicate(timeout=60)[0] == "done\n"
+        assert began[1].returncode == 0
+        assert sorted(log.read_text().split()[1::2]) == [*["a/serverContext1.step1_a"] * 2, "b/serverContext1.step1_a"]
+    finally:
+        for each in began:
+            each.kill()
+            each.communicate()
 
 
 @pytest.mark.long

@@ -10,11 +10,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-import sqlalchemy as sa
 
 from instrc.engines.dbos import durable_engine as dbos  # processes are stopped between two steps of it
 from instrc.engines.dbos.durable_engine import DurableEngine  # the engine itself, with effects of the test
-from instrc.engines.dbos.postgres import ServerLock  # the file is damaged, locked and read here
 from instrc.runtime.run_config import RunConfig
 
 
@@ -37,7 +35,7 @@ class Watched(DurableEngine):
         return SimpleNamespace(run=run, status="carried here")
 
     @asynccontextmanager
-    async def _carrier(self, _run: str | None = None) -> AsyncIterator[Any]:
+    async def _carrier(self, _run: str | None = None, _project: str | None = None) -> AsyncIterator[Any]:
         self.held -= 1
         yield None if self.held >= 0 else "a carrier"
 
@@ -64,13 +62,3 @@ def test_it_waits_until_the_run_waits_for_somebody(tmp_path: Path) -> None:
 
 def test_it_goes_on_with_the_run_when_the_other_process_has_ended(tmp_path: Path) -> None:
     assert attended(tmp_path, [("PENDING", "running")], held=2) == ("carried here", 3)
-
-
-def test_the_lock_of_a_server_is_held_as_long_as_its_connection() -> None:
-    engine = sa.create_engine("sqlite://")
-    connection = engine.connect()
-    lock = ServerLock(connection)
-    assert lock.is_locked
-    connection.close()
-    assert not lock.is_locked
-    engine.dispose()
