@@ -35,7 +35,7 @@ def test_all_runs_of_a_loop_share_one_client(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A new client for each run kept two descriptors and 0.8 MiB."""
-    standin.answers += [(200, SHAPES[kind](FILLED, "Read"))] * 60
+    standin.answers += [(200, SHAPES[kind](FILLED, "Read"))] * 15
     adapter = catalogue.adapter_of(kind)
     connect, connected = adapter.connect, []
     monkeypatch.setattr(adapter, "connect", lambda *given: connected.append(client := connect(*given)) or client)
@@ -44,7 +44,7 @@ def test_all_runs_of_a_loop_share_one_client(
         app = instrc.App(model=f"{kind}:m-1")
         counted = []
         for _ in range(3):
-            for _ in range(20):
+            for _ in range(5):
                 begun = app.run(PROGRAM, "x") if shared else instrc.run_async(PROGRAM, "x", model=f"{kind}:m-1")
                 assert (await begun).status == "done"
             counted.append(descriptors())

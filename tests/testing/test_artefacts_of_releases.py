@@ -18,8 +18,9 @@ KEPT = sorted(FOLDER.glob("*/*.json"))
 @pytest.mark.parametrize(
     "file",
     [
-        pytest.param(file, id=f"{file.parent.name}/{file.name}", marks=[pytest.mark.long] if number % 5 else [])
+        pytest.param(file, id=f"{file.parent.name}/{file.name}", marks=[pytest.mark.long] if number % 5 or takes_long else [])
         for number, file in enumerate(KEPT)
+        for takes_long in ["console-agent" in file.name]
     ],
 )
 def test_an_artefact_of_a_release_runs_through_all_its_branches(file: Path) -> None:

@@ -210,10 +210,13 @@ def test_what_is_no_value_is_one_problem(odd: Any) -> None:
     lowered = instrc.lower(Person, "openai", name="it")
     with pytest.raises((instrc.AnswerError, Inexpressible)):
         instrc.encode(odd, lowered)
+
+
+def test_a_list_in_itself_is_one_problem() -> None:
     circle: list[Any] = [ANN]
     circle.append(circle)
     with pytest.raises((instrc.AnswerError, Inexpressible)):
-        instrc.encode(circle, lowered)
+        instrc.encode(circle, instrc.lower(Person, "openai", name="it"))
 
 
 class Purr(BaseModel):

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hunting import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from instrc import lift, lower, targets
@@ -287,7 +288,7 @@ def schemas(draw: st.DrawFn) -> Any:
 
 @pytest.mark.parametrize("end", ENDS)
 @pytest.mark.parametrize("envelope", ENVELOPES)
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@examples(25)
 @given(schema=schemas(), target=st.sampled_from(sorted(targets())), door=st.sampled_from([*DOORS]))
 def test_an_envelope_is_told_by_its_end_whatever_the_schema(envelope: str, end: str, schema: Any, target: str, door: str) -> None:
     answer = ENVELOPES[envelope](end)
