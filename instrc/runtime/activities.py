@@ -30,8 +30,6 @@ class Retry(Struct, frozen=True):
     """Maximum pause, in seconds."""
     timeout: float | None = None
     """Timeout of one attempt, in seconds."""
-    heartbeat: float | None = None
-    """Maximum time between two heartbeats of a handler, in seconds."""
     jitter: float = 0.0
     """Maximum random change of a pause, as a share of it, so that simultaneous failures are not retried together."""
     total: float | None = None
@@ -225,11 +223,6 @@ class ActivityCall(Struct):
     """`run/command`, equal for all attempts: an idempotency key for the handler."""
     activity: str
     attempt: int
-    beat: Callable[[], object] = lambda: None
-
-    def heartbeat(self) -> None:
-        """Report that the handler is alive."""
-        self.beat()
 
 
 _current: ContextVar[ActivityCall] = ContextVar("instrc_call")

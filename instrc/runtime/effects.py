@@ -6,7 +6,7 @@ import asyncio
 import inspect
 import os
 import traceback
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
@@ -539,15 +539,14 @@ def time_limit(span: float | None) -> AbstractAsyncContextManager[object]:
 async def attempt_call(activity: Activity, given: Json, call: ActivityCall, *, whole: bool = False) -> HandlerResult:
     """Call a handler once, with a copy of its argument: a coroutine in the loop, a function in a thread.
 
-    With `whole` the argument is an object without labels.  The timeout and the heartbeat of the activity apply.
+    With `whole` the argument is an object without labels.  The timeout of the activity applies.
     Return a copy of its result, as JSON; raise `NotJsonError` if it is not JSON.
     """
     handler = activity.whole if whole and activity.whole is not None else activity.handler
     assert handler is not None
     async with time_limit(activity.retry.timeout):
         with calling(call):
-            work = _called(handler, copy_of(given))
-            return await (work if activity.retry.heartbeat is None else _beating(work, call, activity.retry.heartbeat))
+            return await _called(handler, copy_of(given))
 
 
 async def _called(handler: Handler, given: Json) -> HandlerResult:
@@ -565,25 +564,6 @@ async def _called(handler: Handler, given: Json) -> HandlerResult:
 def _called_here(handler: Handler, given: Json) -> HandlerResult | Awaitable[HandlerResult]:
     with guarded():  # futures do not accept every exception that a thread may raise
         return handler(given)
-
-
-async def _beating(work: Coroutine[object, object, HandlerResult], call: ActivityCall, span: float) -> HandlerResult:
-    """Wait for a handler that must send heartbeats."""
-    alive, loop = asyncio.Event(), asyncio.get_running_loop()
-    call.beat = partial(loop.call_soon_threadsafe, alive.set)
-    task = asyncio.ensure_future(work)
-    try:
-        while not task.done():
-            beat = asyncio.ensure_future(alive.wait())
-            either: set[asyncio.Task[HandlerResult] | asyncio.Task[Literal[True]]] = {task, beat}
-            done, _ = await asyncio.wait(either, timeout=span, return_when=asyncio.FIRST_COMPLETED)
-            beat.cancel()
-            alive.clear()
-            if not done:
-                raise TimeoutError
-        return await task
-    finally:
-        task.cancel()
 
 
 _ReplyParts: TypeAlias = "tuple[float | None, str | None, list[str], list[Complaint], list[str], str | None, str | None]"

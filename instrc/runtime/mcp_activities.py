@@ -10,15 +10,14 @@ import logging
 import shlex
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import ClassVar, Final, Literal, Required, TextIO, TypeAlias, TypedDict, cast
+from typing import Required, TextIO, TypeAlias, TypedDict, cast
 from weakref import WeakKeyDictionary
 
 import mcp_types
 from mcp.client import Client
-from mcp.client.extension import ClaimContext, ClientExtension, ResultClaim
 from mcp.client.stdio import StdioServerParameters, get_default_environment, stdio_client
 from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
@@ -125,7 +124,7 @@ class _Session:
             address = self.server.address
             logging.getLogger(stdio_client.__module__).addFilter(_without_traceback)
             transport = address if isinstance(address, str) else stdio_client(address, _error_stream())
-            async with Client(transport, extensions=[_Tasks()]) as client:
+            async with Client(transport) as client:
                 names = {bare_name(tool.name): tool.name for tool in await _tools(client)}
                 while True:
                     try:
@@ -168,66 +167,6 @@ def _error_stream() -> TextIO:
             if stream is not None and stream.fileno() >= 0:
                 return stream
     return cast("TextIO", subprocess.DEVNULL)
-
-
-_TASKS: Final = "io.modelcontextprotocol/tasks"
-
-
-class _Task(mcp_types.Result):
-    """A task started by a call."""
-
-    result_type: Literal["task"] = "task"
-    task_id: str
-
-
-class _Tasks(ClientExtension):
-    """Receives the final results of tasks. A task that asks a person is cancelled, because an activity cannot ask anyone."""
-
-    identifier = _TASKS
-
-    def claims(self) -> Sequence[ResultClaim[_Task]]:
-        """Return the claims that a call may make, next to its result."""
-        return [ResultClaim(result_type="task", model=_Task, resolve=_result_of_task)]
-
-
-LONGEST_POLL: Final = 60.0
-"""Maximum seconds between two polls of a task, whatever its server asks for."""
-
-
-async def _result_of_task(task: _Task, context: ClaimContext) -> mcp_types.CallToolResult:
-    params = _TaskPlace(task_id=task.task_id)
-    while True:
-        state = await context.session.send_request(_TaskRequest(method="tasks/get", params=params), _TaskState)
-        match state.status:
-            case "completed":
-                return mcp_types.CallToolResult.model_validate(state.result)
-            case "failed" | "cancelled":
-                message = f"the task of the tool has {state.status}: {state.status_message or ''}".rstrip(": ")
-                raise ActivityError(message, code=f"task-{state.status}", retry=False)
-            case "input_required":
-                await context.session.send_request(_TaskRequest(method="tasks/cancel", params=params), mcp_types.EmptyResult)
-                message = "the tool asks a person, which an activity cannot: make the question a step of the process"
-                raise ActivityError(message, code="input-required", retry=False)
-        await asyncio.sleep(min(max((state.poll_interval_ms or 1000) / 1000, 0.05), LONGEST_POLL))
-
-
-class _TaskPlace(mcp_types.RequestParams):
-    task_id: str
-
-
-class _TaskRequest(mcp_types.Request[_TaskPlace, Literal["tasks/get", "tasks/cancel"]]):
-    name_param: ClassVar[str | None] = "taskId"
-    method: Literal["tasks/get", "tasks/cancel"]
-    params: _TaskPlace
-
-
-class _TaskState(mcp_types.Result):
-    """The state of a task."""
-
-    status: str
-    status_message: str | None = None
-    poll_interval_ms: float | None = None
-    result: dict[str, object] | None = None
 
 
 async def _tools(client: Client) -> list[mcp_types.Tool]:

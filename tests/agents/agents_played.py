@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import smolagents
+from smolagents_tools import smolagents_tool
 
 import instrc
-from instrc.runtime.sandbox.smolagents import smolagents_tool  # the name that a project of smolagents imports
 
 _FINAL = "final_answer"
 

@@ -17,10 +17,10 @@ import pytest
 import instrc
 from instrc.runtime.sandbox.rounds import RoundLimits  # rounds without an agent
 from instrc.runtime.sandbox.sandbox import CodeRuns  # rounds without an agent
-from instrc.runtime.sandbox.smolagents import smolagents_tool  # the name that a project of smolagents imports
 
 smolagents = pytest.importorskip("smolagents")
 pytest.importorskip("pydantic_monty")
+from smolagents_tools import smolagents_tool  # noqa: E402  -- only with smolagents
 
 FOLDER = Path(__file__).parents[2] / "examples" / "agents" / "code-agent"
 _spec = spec_from_file_location("code_agent", FOLDER / "agent.py")

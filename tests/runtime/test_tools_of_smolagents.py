@@ -1,13 +1,12 @@
-"""Tools of smolagents are activities, and compiled tools are tools of its agents."""
+"""Compiled tools are tools of smolagents' agents, and come back as the same vibes."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import smolagents
+from smolagents_tools import smolagents_tool
 
 import instrc
-from instrc.runtime.sandbox.smolagents import activity_of, smolagents_tool  # the name that a project of smolagents imports
 
 SCHEMA = {
     "description": "Find something.",
@@ -15,22 +14,6 @@ SCHEMA = {
     "properties": {"word": {"type": "string", "minLength": 1}, "limit": {"type": "integer"}, "deep": {"anyOf": [{}, {}]}},
     "required": ["word"],
 }
-
-
-class Twice(smolagents.Tool):
-    name = "twice"
-    description = "Say it twice."
-    inputs = {"word": {"type": "string", "description": "what to say"}}  # noqa: RUF012  -- smolagents has it so
-    output_type = "string"
-
-    def forward(self, word: str) -> str:
-        return word + word
-
-
-def test_a_tool_of_smolagents_is_called_with_an_object() -> None:
-    call = activity_of(Twice())
-    assert call({"word": "ho"}) == "hoho"
-    assert call.__name__ == "twice"
 
 
 def test_a_compiled_tool_is_a_tool_of_smolagents() -> None:

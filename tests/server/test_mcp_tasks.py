@@ -15,10 +15,8 @@ import pytest
 from listening import listening
 from mcp.client import Client
 from serving import ANSWER, BOSS, LETTER, go, person, service, settled
-from written_processes import TEXT, chunk, process, step
+from written_processes import chunk, process, step
 
-from instrc.runtime.activities import ActivityError  # what an activity tells of itself
-from instrc.runtime.mcp_activities import mcp_handler  # a tool of another server, without a process
 from instrc.server.mcp_runs import RunOffers, form_of, mcp_mount  # the service, in the process of the test
 
 NESTED = {"type": "object", "properties": {"list": {"type": "array", "items": {"type": "integer"}}}, "required": ["list"]}
@@ -220,21 +218,3 @@ def test_a_call_that_is_cancelled_cancels_its_run(tmp_path: Path) -> None:
 def test_a_form_is_flat_and_has_nothing_chosen(schema: Any, flat: Any) -> None:
     form = form_of({"type": "object", "properties": {"a": schema}, "required": ["a"]})
     assert form == (None if flat is None else {"type": "object", "properties": {"a": flat}, "required": ["a"]})
-
-
-@pytest.mark.parametrize(("program", "said"), [("text", None), ("letter", "asks a person")])
-def test_a_tool_of_another_server_that_gives_a_task_is_waited_for(tmp_path: Path, program: str, said: str | None) -> None:
-    quiet = process(llmContext1=chunk(step1_draft=step(TEXT, "prompt")))
-
-    async def body() -> None:
-        async with served(tmp_path, text=quiet, letter=LETTER) as (made, address):
-            call = mcp_handler("tool", {"mcp": address, "tool": program}, tmp_path)
-            if said is None:
-                assert (await call({"prompt": "x"}))["status"] == "done"  # type: ignore[index, misc, call-overload]
-                return
-            with pytest.raises(ActivityError, match=said):
-                await call({"prompt": "x"})  # type: ignore[misc]
-            (row,) = (await made.runs(BOSS)).rows
-            await settled(made, row.run, "cancelled")
-
-    go(body())

@@ -1,42 +1,21 @@
-"""smolagents tools as activities, and compiled tools as smolagents tools."""
+"""Compiled tools as tools of smolagents, whose agents ours are compared with."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
-from instrc.problems.errors import SettingsError
-from instrc.problems.settings import MissingExtra
+from smolagents import Tool
+
 from instrc.text.jsonvalue import Json
 
-if TYPE_CHECKING:
-    from smolagents import Tool
-
-
 _TYPES = frozenset({"string", "boolean", "integer", "number", "image", "audio", "array", "object", "any", "null"})
-
-
-def activity_of(tool: Tool) -> Callable[[Mapping[str, Json]], Json]:
-    """Return a function for a smolagents tool that takes an object of arguments, as an activity does."""
-
-    def call(arguments: Mapping[str, Json]) -> Json:
-        found: Json = tool(**arguments, sanitize_inputs_outputs=False)
-        return found
-
-    call.__name__ = str(getattr(tool, "name", "tool"))
-    return call
 
 
 def smolagents_tool(schema: Json, handler: Callable[[dict[str, Json]], Json], *, name: str, output: str = "any") -> Tool:
     """Return a smolagents tool whose inputs are the properties of a compiled tool.
 
     `handler` is called with the arguments as one object; its result is returned to the agent.
-    Raise `SettingsError` if smolagents is not installed.
     """
-    try:
-        from smolagents import Tool
-    except ImportError:
-        raise SettingsError([MissingExtra(feature="tools of smolagents", extra="smolagents", package="smolagents")]) from None
     known = schema if isinstance(schema, dict) else {}
     properties, names = known.get("properties"), known.get("required")
     properties = properties if isinstance(properties, dict) else {}
