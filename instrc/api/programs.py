@@ -150,6 +150,7 @@ def types(
     shared: Iterable[AnyPath] = (),
     naming: Literal["step", "camel", "plain"] | None = None,
     batch: int = 1,
+    partial: bool = False,
     locked: bool = False,
 ) -> str:
     """Return a Python module with typed classes: the model's answers, the steps, and the result of each export.
@@ -157,7 +158,8 @@ def types(
         Path("models.py").write_text(instrc.types("reply.aug"))
 
     The classes are pydantic models; `lift(...).as_model(AnswerALetter)` creates an instance.
-    The arguments are those of `compile`.  The generator needs the extra `types`.
+    With `partial`, each has a second class, `PartialAnswerALetter`, whose members may be `None`, for `RunStream.values`.
+    The other arguments are those of `compile`.  The generator needs the extra `types`.
     """
     report = Report()
     compiled = artefacts(
@@ -175,13 +177,13 @@ def types(
 
     named = source_or_path(program)
     file = named.name if isinstance(named, Source) else os.path.basename(named)  # noqa: PTH119  -- the path as it was given
-    return module_of(compiled, file)
+    return module_of(compiled, file, partial=arguments.truth("partial", partial))
 
 
-def module_of(artefacts: Iterable[Artefact], source: str) -> str:
+def module_of(artefacts: Iterable[Artefact], source: str, *, partial: bool = False) -> str:
     """Return a module with the classes of each export: the model's answers per call, the steps, and the result.
 
-    `source` is named in the first line.
+    `source` is named in the first line.  `partial` adds classes of partial values.
     """
     documents: dict[str, tuple[dict[str, Json], Json]] = {}
     for artefact in artefacts:
@@ -189,7 +191,7 @@ def module_of(artefacts: Iterable[Artefact], source: str) -> str:
         documents[name] = ({name: artefact.documents["tool"], **_later(artefact, name)}, artefact.documents["result"])
     from instrc.tools.python_classes import module, module_parts  # `compile` does without it
 
-    return module(f"Classes for {source}.", module_parts(documents))
+    return module(f"Classes for {source}.", module_parts(documents, partial=partial))
 
 
 def _later(artefact: Artefact, name: str) -> dict[str, Json]:

@@ -115,6 +115,7 @@ def lift_command(
 def types_command(
     files: Annotated[list[str], typer.Argument(metavar="FILE", help="Programs (.aug), vibes (.vibe.json), or - for a program.")],
     output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the module to this file.")] = None,
+    partial: Annotated[bool, typer.Option("--partial", help="Add classes of partial answers, PartialNAME.")] = False,
     locked: options.LockedOption = False,
     root: options.Roots = None,
     shared: options.Shared = None,
@@ -135,7 +136,7 @@ def types_command(
         if not report.failed:
             from instrc.api.programs import module_of  # after the files are known to compile
 
-            text = module_of(compiled, ", ".join(map(shown_path, files)))
+            text = module_of(compiled, ", ".join(map(shown_path, files)), partial=partial)
     except InstrcError as error:
         report.take(error)
     options.deliver_and_exit(

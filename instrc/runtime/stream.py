@@ -59,10 +59,10 @@ class RunStream(Generic[Value]):
             async for draft in app.stream("mail.aug", "Thank Ann").values(Draft):
                 print(draft.text)
 
-        The default step has the name of the class.  No validator is called: `run.step("draft", as_=Draft)` is the
-        complete, validated value.
+        The default step has the name of the class, without `Partial`.  No validator is called: `run.step("draft", as_=Draft)`
+        is the complete, validated value.
         """
-        name = getattr(as_, "__name__", "") if step is None else arguments.text("step", step)
+        name = getattr(as_, "__name__", "").removeprefix("Partial") if step is None else arguments.text("step", step)
         async with aclosing(aiter(self)) as parts:
             async for part in parts:
                 value = _member(part, name, [])

@@ -250,14 +250,30 @@ def _pointer(key: str) -> str:
     return key.replace("~", "~0").replace("/", "~1")
 
 
-def module_parts(documents: Mapping[str, tuple[Mapping[str, Json], Json]]) -> dict[str, Json]:
-    """Return the definitions for tools by name: of each, the input from the model by name, and its result."""
+def module_parts(documents: Mapping[str, tuple[Mapping[str, Json], Json]], *, partial: bool = False) -> dict[str, Json]:
+    """Return the definitions for tools by name: of each, the input from the model by name, and its result.
+
+    With `partial`, each has a second one, `PartialNAME`, without required members, for values that still grow.
+    """
     parts = Parts()
     for name, (filled_in, result) in documents.items():
         for item, schema in filled_in.items():
             parts.take(item, schema)
         parts.take(name, result, RESULT)
-    return parts.found
+    return {**parts.found, **_partial(parts.found)} if partial else parts.found
+
+
+def _partial(parts: Mapping[str, Json]) -> dict[str, Json]:
+    """Return the definitions of partial values, which refer to each other."""
+    names: dict[str, str] = {}
+    for name in parts:
+        names[name] = free_name(f"Partial{name}", lambda other: other in parts or other in names.values(), joint="")
+    moved = {f"#/$defs/{name}": f"#/$defs/{partial}" for name, partial in names.items()}
+
+    def optional(node: Json) -> Json:
+        return {key: value for key, value in node.items() if key != "required"} if isinstance(node, dict) else node
+
+    return {names[name]: map_schemas(redirected(schema, moved), optional) for name, schema in parts.items()}
 
 
 def class_name(name: str) -> str:

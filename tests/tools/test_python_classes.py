@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
 import sys
@@ -104,12 +105,39 @@ def test_the_calls_of_a_process_have_a_class_each() -> None:
     assert "step3_fetch_availability" in found["ScheduleAMeetingResult"].model_fields
 
 
+def test_partial_classes_hold_an_answer_that_grows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    node = {"type": "object", "required": ["n"], "properties": {"n": {"type": "integer"}, "below": {"$ref": "#/$defs/node"}}}
+    whole = {"title": "Draft", "type": "object", "required": ["text", "node"], "$defs": {"node": node}}
+    whole["properties"] = {"text": {"type": "string", "minLength": 2}, "node": {"$ref": "#/$defs/node"}}
+    (tmp_path / "draft.aug").write_text("Draft;")
+    (tmp_path / "schemas").mkdir()
+    (tmp_path / "schemas/Draft.vibe.json").write_text(json.dumps(whole))
+    assert main(["types", "draft.aug", "--partial", "-o", "models.py"]) == 0
+    text = (tmp_path / "models.py").read_text()
+    assert text == instrc.types("draft.aug", partial=True)
+    found = classes(text)
+    assert not set(found) - set(classes(instrc.types("draft.aug"))) - {"PartialDraft", "PartialDraftResult", "PartialNode"}
+    assert found["PartialDraft"]() is not None
+    with pytest.raises(ValueError, match="node"):
+        found["Draft"](text="Dear")
+
+    async def grown() -> list[Any]:
+        app = instrc.App(model=instrc.Scripted([{"text": "Dear", "node": {"n": 1, "below": {"n": 2}}}]))
+        return [part async for part in app.stream("draft.aug").values(found["PartialDraft"])]
+
+    [part] = asyncio.run(grown())
+    assert isinstance(part.node, found["PartialNode"])
+    assert part.node.below.n == 2
+    assert part.node.below.below is None
+
+
 @pytest.mark.long
 def test_the_modules_of_all_examples_import_and_pass_mypy(tmp_path: Path) -> None:
     assert PROGRAMS
     for number, program in enumerate(PROGRAMS):
-        text = instrc.types(program)
-        assert text == instrc.types(program)
+        text = instrc.types(program, partial=True)
+        assert text == instrc.types(program, partial=True)
         assert classes(text)
         (tmp_path / f"program{number}.py").write_text(text, encoding="utf-8")
     assert judged(tmp_path) == ""
