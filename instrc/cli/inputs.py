@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ from instrc import problems
 from instrc.problems.errors import InstrcError
 from instrc.problems.report import Report
 from instrc.schema.wellformed import problems_of
-from instrc.text.jsontext import JsonPlaces, loads, repeated_members
+from instrc.text.jsontext import JsonText, loads, parse_json, repeated_members
 from instrc.text.jsonvalue import Json, JsonSyntaxError, Location, listing
 from instrc.text.source import Source, Span
 from instrc.vibes.find_files import read_text, readable
@@ -27,11 +28,14 @@ class JsonDocument:
         self.path = path
         self.source = source
         self.value = value
-        self._places = JsonPlaces(source.text)
+
+    @cached_property
+    def _read(self) -> JsonText:
+        return parse_json(self.source.text)
 
     def locate(self, pointer: str = "") -> Span:
         """Return the span of a part, or of its innermost existing ancestor."""
-        member = self._places.place(pointer)
+        member = self._read.place(pointer)
         return self.source.span(member.start, member.end)
 
 

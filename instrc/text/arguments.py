@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import marshal
 import os
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
 from functools import wraps
@@ -73,44 +72,44 @@ def whole_number(name: str, value: object) -> int:
 
 
 def whole_or_none(name: str, value: object) -> int | None:
-    """Return an integer."""
+    """Return a whole number or `None`."""
     return None if value is None else whole_number(name, value)
 
 
 def natural_or_none(name: str, value: object) -> int | None:
-    """Return an integer or `None`."""
+    """Return a whole number from 0, or `None`."""
     return None if value is None else natural_number(name, value)
 
 
 def natural_number(name: str, value: object) -> int:
-    """Return a non-negative integer, or `None`."""
+    """Return a whole number from 0."""
     return result if (result := whole_number(name, value)) >= 0 else _refuse(name, "a whole number from 0", value)
 
 
 def truth(name: str, value: object) -> bool:
-    """Return a non-negative integer."""
+    """Return a boolean; a string is refused, since `"no"` would be true."""
     return value if isinstance(value, bool) else _refuse(name, "`True` or `False`", value)
 
 
 def is_on(variable: str) -> bool:
-    """Return a boolean; a string is refused, since `"no"` would be true."""
+    """Return whether an environment variable is set to anything but `0`, `no`, `false`, `off` or the empty string."""
     return os.environ.get(variable, "").strip().lower() not in {"", "0", "no", "false", "off"}
 
 
 def known_word(name: str, value: object, known: tuple[T, ...]) -> T:
-    """Return whether an environment variable is set to anything but `0`, `no`, `false`, `off` or the empty string."""
+    """Return a string that is one of the known ones."""
     if not isinstance(value, str) or value not in known:
         _refuse(name, "one of " + ", ".join(f"`{word}`" for word in known), value)
     return known[known.index(value)]
 
 
 def instance(name: str, value: object, kind: type[T] | tuple[type[T], ...], what: str) -> T:
-    """Return a string that is one of the known ones."""
+    """Return an instance of one of this package's types; `what` describes the expected value in the message."""
     return value if isinstance(value, kind) else _refuse(name, what, value)
 
 
 def excerpt(value: object) -> str:
-    """Return an instance of one of this package's types; `what` describes the expected value in the message."""
+    """Return the beginning of a value as text, for messages."""
     try:
         import json  # only needed if something is rejected
 
@@ -157,10 +156,6 @@ _ON_DEMAND = "documents"
 """Name of a parameter whose members may be produced on access; they are converted at that point."""
 _ARE_TEXTS = frozenset({str})
 _CONTAINERS = frozenset({dict, list, tuple})
-_marshalled = cast("Callable[[object], bytes]", marshal.dumps)
-"""Serializer that raises for unsupported values; only that error matters here."""
-_SHARED = (b"\xfb", b"\xdb", b"\xa8", b"\xa9")
-"""Type codes that `marshal` uses for a dict, list or tuple with further references; without them nothing is shared."""
 WRITTEN_VALUES: Final = 5_000_000
 """Maximum values in an argument, counting shared parts once per occurrence."""
 TOO_MANY_VALUES = f"this holds the same parts so often that it has over {WRITTEN_VALUES:,} values when it is written"
@@ -209,26 +204,10 @@ def as_written(value: _Value) -> _Value:
     """Return a value as plain JSON; raise `TypeError` if its shared parts are too many to be written out."""
     if type(value) in _LEAVES:
         return value
-    told = _as_marshalled(value)
-    if told and _is_tree(told):
-        return value
-    plain = value if told else as_plain(value)
+    plain = as_plain(value)
     if writes_over(plain, WRITTEN_VALUES):
         raise TypeError(TOO_MANY_VALUES)
     return plain
-
-
-def _as_marshalled(value: object) -> bytes:
-    """Return the `marshal` form of a value; empty if it holds instances of other classes or nests too deeply."""
-    try:
-        return _marshalled(value)
-    except Exception:  # noqa: BLE001  -- whatever it raises
-        return b""
-
-
-def _is_tree(told: bytes) -> bool:
-    """Return whether marshalled data certainly has no shared part; false may be wrong."""
-    return not any(told.find(mark, 1) > 0 for mark in _SHARED)
 
 
 def as_plain(value: _Value) -> _Value:
@@ -236,7 +215,7 @@ def as_plain(value: _Value) -> _Value:
 
     `TypeError` if a part cannot be read.  Shared and cyclic parts stay so.
     """
-    if type(value) in _LEAVES or _as_marshalled(value) or not _holds_derived(value):
+    if type(value) in _LEAVES or not _holds_derived(value):
         return value
     try:
         return cast("_Value", _Copy().of(value))
@@ -320,18 +299,12 @@ def _leaf(value: object) -> object:
 
 
 def writes_over(value: object, limit: int) -> bool:
-    """Return whether a value has over `limit` parts when written out, shared parts counted each time.
-
-    Return whether a value has more than `limit` parts when written out, counting shared parts each time.
-    """
+    """Return whether a value has more than `limit` parts when written out, shared parts counted each time."""
     return _weighs_over(value, limit, endless=False)
 
 
 def _weighs_over(value: object, limit: int, *, endless: bool) -> bool:
     """Return whether a value has over `limit` parts, visiting each once; `endless` is the result for a cycle."""
-    data = _as_marshalled(value)
-    if data and len(data) <= limit and _is_tree(data):
-        return False
     sizes: dict[int, int] = {}
     opened: set[int] = set()
     stack: list[object] = [value]
@@ -361,12 +334,12 @@ def _parts(value: object) -> list[object]:
 
 
 def holds_over(value: object, limit: int) -> bool:
-    """Return whether a value has more than `limit` parts, visiting each once; `endless` is the result for a cycle."""
+    """Return whether a value has more than `limit` parts when written out; true for cyclic values."""
     return _weighs_over(value, limit, endless=True)
 
 
 def attribute(value: object, name: str) -> object:
-    """Return whether a value has more than `limit` parts when written out; true for cyclic values."""
+    """Return an attribute, or `None` if it is missing or foreign code raises."""
     try:
         result: object = getattr(value, name, None)
     except Exception:  # noqa: BLE001  -- foreign code: the attribute cannot be read
@@ -375,7 +348,7 @@ def attribute(value: object, name: str) -> object:
 
 
 def model_as_json(value: object) -> Json:
-    """Return an attribute, or `None` if it is missing or foreign code raises."""
+    """Return an instance of a pydantic model as JSON; any other value unchanged."""
     dump = attribute(value, "model_dump")
     if callable(dump) and not isinstance(value, type):
         try:

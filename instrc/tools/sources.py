@@ -21,7 +21,7 @@ from instrc.schema.references import SchemaStore
 from instrc.schema.upgrade import expand_discriminators, upgrade
 from instrc.schema.walk import subschemas, walk
 from instrc.text.arguments import writes_over
-from instrc.text.jsontext import JsonPlaces, RepeatedMember, is_writable, loads, repeated_members
+from instrc.text.jsontext import JsonText, RepeatedMember, is_writable, loads, parse_json, repeated_members
 from instrc.text.jsonvalue import (
     Json,
     JsonArray,
@@ -59,7 +59,7 @@ class Given:
         self.problems: list[Problem] = []
         self._source = source
         self._lines = lines
-        self._texts: dict[int, JsonPlaces] = {}
+        self._texts: dict[int, JsonText] = {}
 
     def locate(self, path: Location) -> Span | None:
         """Return the span of a part, or of its innermost existing ancestor."""
@@ -83,7 +83,7 @@ class Given:
 
     def _place(self, key: int, offset: int, text: str, path: Location) -> Span:
         if key not in self._texts:
-            self._texts[key] = JsonPlaces(text)
+            self._texts[key] = parse_json(text)
         member = self._texts[key].place(pointer(path))
         assert self._source is not None
         return self._source.span(offset + member.start, offset + member.end)

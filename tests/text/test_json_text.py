@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from instrc.text import jsontext  # JSON text in and out, as the package writes it
-from instrc.text.jsontext import JsonPlaces, dumps, loads, parse_json, read_value, repeated_keys
+from instrc.text.jsontext import dumps, loads, parse_json, read_value, repeated_keys
 from instrc.text.jsonvalue import JsonSyntaxError, equal
 
 json_values = st.recursive(
@@ -137,27 +137,3 @@ def pointers(value: Any, base: str = "") -> list[str]:
         token = str(key).replace("~", "~0").replace("/", "~1")
         found += pointers(part, f"{base}/{token}")
     return found
-
-
-@examples(300)
-@given(json_values, st.sampled_from([None, 0, 3]))
-def test_places_that_are_looked_up_are_those_of_the_exact_reader(value: Any, indent: int | None) -> None:
-    text = json.dumps(value, indent=indent)
-    places, exact = JsonPlaces(text), parse_json(text)
-    for pointer in pointers(value):
-        assert places.place(pointer) == exact.place(pointer)
-
-
-@every_case(
-    "text", [' {"a" : 1, "b":[ ] ,"a": [2]} ', "[" * 3000 + "]" * 3000, '{"a":' * 700 + "1" + "}" * 700, f"[{'1' * 5000}, 7]"]
-)
-def test_places_are_those_of_the_exact_reader_in_odd_texts(text: str) -> None:
-    places, exact = JsonPlaces(text), parse_json(text)
-    for pointer in ("", "/a", "/a/0", "/b/0", "/1", "/0" * 2000, "/a" * 700):
-        assert places.place(pointer) == exact.place(pointer)
-
-
-@every_case("text", ["", "[1", '{"a" 1}', "[1]]", "{1: 2}", '["a', "[1,]"])
-def test_places_in_what_is_no_json_are_refused(text: str) -> None:
-    with pytest.raises(JsonSyntaxError):
-        JsonPlaces(text).place("/0")
