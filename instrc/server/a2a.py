@@ -50,7 +50,7 @@ from instrc.server.exchange import (
     standings,
 )
 from instrc.server.identity import kept_rights
-from instrc.server.operations import place_of_run, token_of
+from instrc.server.operation_json import place_of_run, token_of
 from instrc.server.run_service import RunService
 from instrc.server.views import ProgramInfo, RunInfo
 from instrc.server.webhooks import Hook, Webhooks

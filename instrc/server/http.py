@@ -48,7 +48,8 @@ from instrc.server.door import (
 from instrc.server.identity import Identity
 from instrc.server.metrics import RequestMeter, store_metrics
 from instrc.server.openapi import EVENTS, document_of
-from instrc.server.operations import ENDPOINTS, Endpoint, RequestData, ResponseData, question_id, refuse, tags_of
+from instrc.server.operation_json import question_id, refuse
+from instrc.server.operations import ENDPOINTS, Endpoint, RequestData, ResponseData, tags_of
 from instrc.server.operators import OPERATOR_ENDPOINTS
 from instrc.server.run_service import RunService
 from instrc.server.streams import NumberedEvent

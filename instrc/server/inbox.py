@@ -46,7 +46,8 @@ from instrc.server.form_data import ROOT, begun, changed, data_of, pairs
 from instrc.server.forms import AnswerForm, Words
 from instrc.server.http import used_link
 from instrc.server.identity import Identity
-from instrc.server.operations import RequestData, place_of_question, place_of_run, question_id, token_of
+from instrc.server.operation_json import place_of_question, place_of_run, question_id, token_of
+from instrc.server.operations import RequestData
 from instrc.server.run_page import (
     STEPS,
     drawn,

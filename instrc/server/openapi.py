@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from typing import Final
 
 from instrc.schema.walk import nodes, redirected
-from instrc.server.operations import ENDPOINTS, SCHEMAS, WORD, Endpoint, in_path
+from instrc.server.operation_json import SCHEMAS, WORD
+from instrc.server.operations import ENDPOINTS, Endpoint, in_path
 from instrc.server.views import ProgramInfo
 from instrc.text.jsonvalue import Json, JsonObject, as_array, as_object
 from instrc.version import __version__

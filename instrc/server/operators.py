@@ -24,19 +24,13 @@ from instrc.problems.errors import InstrcError
 from instrc.runtime.retry import RetryOptions
 from instrc.runtime.run_report import RunFilter, moment_ago
 from instrc.server.access import Caller
-from instrc.server.operations import (
+from instrc.server.operation_json import (
     ID,
     METADATA,
     MOMENT,
-    PAGE,
-    RUNS_CHOSEN,
     SPAN,
     TEXT,
     WORD,
-    Endpoint,
-    RequestData,
-    ResponseData,
-    filter_of,
     moment,
     object_of,
     place_of,
@@ -45,6 +39,7 @@ from instrc.server.operations import (
     row_json,
     token_of,
 )
+from instrc.server.operations import PAGE, RUNS_CHOSEN, Endpoint, RequestData, ResponseData, filter_of
 from instrc.server.run_service import SEES, RunService
 from instrc.text.jsonvalue import Json, JsonObject, as_number, as_object, optional_text
 from instrc.vibes.service_settings import Role

@@ -32,7 +32,7 @@ from instrc.problems.problem import Problem
 from instrc.providers.targets import targets
 from instrc.server.access import LOCAL, Caller
 from instrc.server.door import caller_of, json_response
-from instrc.server.operations import refuse
+from instrc.server.operation_json import refuse
 from instrc.server.run_service import RunService
 from instrc.server.templates import render, words_for
 from instrc.text.jsontext import loads

@@ -11,18 +11,8 @@ from instrc import problems
 from instrc.engines.approvals import ALL
 from instrc.problems.errors import NotFoundError
 from instrc.server.access import Caller
-from instrc.server.operations import (
-    PAGE,
-    TEXT,
-    WORD,
-    Call,
-    Endpoint,
-    RequestData,
-    ResponseData,
-    object_of,
-    place_of_run,
-    token_of,
-)
+from instrc.server.operation_json import TEXT, WORD, object_of, place_of_run, token_of
+from instrc.server.operations import PAGE, Call, Endpoint, RequestData, ResponseData
 from instrc.server.run_service import RunService
 from instrc.server.webhooks import EVENTS, STATUSES, DeliveryFilter, Hook, Webhooks
 from instrc.text.jsonvalue import Json, JsonObject, as_text, as_texts, optional_text

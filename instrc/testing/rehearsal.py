@@ -20,7 +20,8 @@ from instrc.runtime.interpreter.v1.runnable import PlanRegion, PlanUnit, Runnabl
 from instrc.runtime.models.model import instance_of
 from instrc.runtime.plan import plan_of
 from instrc.schema.walk import map_schemas
-from instrc.testing.branches import ABSENT, AS_MADE, Fails, Point, RunBranch, TakenBranches, is_excluded, points_of, run_branches
+from instrc.testing.branches import RunBranch, TakenBranches, run_branches
+from instrc.testing.points import ABSENT, AS_MADE, Fails, Point, is_excluded, points_of
 from instrc.text.jsonvalue import Json, JsonObject, without_type
 from instrc.text.notebook import block, table
 from instrc.tools.plan_check import check_plan

@@ -12,7 +12,8 @@ from instrc.compiler.emit.step_schemas import Purpose, StepSchemas, context
 from instrc.process import flow
 from instrc.process.flow import Chunk as ProcessChunk
 from instrc.process.flow import Constant, Executor, written_value
-from instrc.process.process import CHUNK, CONTEXT, NOTHING, Process, references_to, write_block
+from instrc.process.process import NOTHING, Process
+from instrc.process.process_json import CHUNK, CONTEXT, references_to, write_block
 from instrc.schema.document_definitions import DocumentDefinitions
 from instrc.schema.strip import is_meta, strip
 from instrc.text.jsonvalue import LATEST_DRAFT, Json, JsonObject, as_object

@@ -19,7 +19,8 @@ from instrc.problems.report import Report
 from instrc.problems.suggest import NearestNames
 from instrc.process import flow
 from instrc.process.chunk_json import read_chunk, resolved
-from instrc.process.process import Process, is_context
+from instrc.process.process import Process
+from instrc.process.process_json import is_context
 from instrc.schema.drafts import join
 from instrc.schema.flattening.contradictions import origin_in
 from instrc.schema.references import Locate, SchemaStore
