@@ -30,7 +30,7 @@ _TURNS: Final = frozenset({"snapshot", "status", "question", "told", "held", "en
 async def standings(service: RunService, caller: Caller, run: str) -> AsyncIterator[RunInfo]:
     """Yield the current state of a run, and each change of its status or questions, until it has ended."""
     before: tuple[str, list[str]] | None = None
-    async for event in service.events(caller, run, _ALL):
+    async for event in service.event_streams.events(caller, run, _ALL):
         if event.kind in _TURNS:
             info = await service.run(caller, run)
             now = (info.report.status, [each.id for each in info.report.questions])

@@ -186,7 +186,7 @@ def exposed(service: RunService, *, known_callers: bool) -> list[str]:
 
 def require_clear_names(service: RunService) -> None:
     """Raise for names in settings and programs that are ambiguous between keys and an identity provider."""
-    settings, names = service.settings, service.names
+    settings, names = service.settings, service.visibility.names
     said = [(f"[tool.instrc.serve.groups] {group}", word) for group, listed in settings.groups.items() for word in listed]
     said += [
         ("[tool.instrc.serve.roles]", word) for all_ in settings.roles.values() for listed in all_.values() for word in listed

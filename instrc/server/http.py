@@ -89,7 +89,7 @@ def event_endpoints(streams: Streams) -> list[Endpoint]:
     async def stream(service: RunService, caller: Caller, asked: RequestData) -> ResponseData:
         given, run = asked.headers.get("last-event-id"), asked.path.get("run")
         after = int(given[:15]) if given else None
-        if run is not None and after is not None and await service.has_told(caller, run, after):
+        if run is not None and after is not None and await service.event_streams.has_told(caller, run, after):
             return ResponseData(None, 204)  # by which an `EventSource` stops
 
         async def begin() -> AsyncIterator[str]:
@@ -98,7 +98,7 @@ def event_endpoints(streams: Streams) -> list[Endpoint]:
                 start = after or 0
             else:
                 start = (await asyncio.to_thread(service.records.feed_bounds))[1] if after is None else after
-            return _as_text(service.events(caller, run, start), streams.closing)
+            return _as_text(service.event_streams.events(caller, run, start), streams.closing)
 
         return ResponseData(None, stream=begin)
 

@@ -40,7 +40,8 @@ from instrc.server.operation_json import (
     token_of,
 )
 from instrc.server.operations import PAGE, RUNS_CHOSEN, Endpoint, RequestData, ResponseData, filter_of
-from instrc.server.run_service import SEES, RunService
+from instrc.server.run_service import RunService
+from instrc.server.visibility import SEES
 from instrc.text.jsonvalue import Json, JsonObject, as_number, as_object, optional_text
 from instrc.vibes.service_settings import Role
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from secrets import token_hex
@@ -15,15 +15,13 @@ from msgspec.structs import replace
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from instrc import problems
-from instrc.engines.approvals import OUTSIDER, NameRules, Opening, Vote, approval_of, normal_name, side_of
-from instrc.engines.equip import names_of, opening_of
+from instrc.engines.approvals import OUTSIDER, Vote, approval_of, normal_name, side_of
 from instrc.engines.launch import Launcher, forked
 from instrc.engines.run_table import UNDUE, QuestionRow, RunChange, TableEngine, questions_query, runs_query
 from instrc.engines.schedules import Schedule, Scheduling
 from instrc.engines.service_tables import DELETED
 from instrc.problems.errors import (
     ConflictError,
-    GoneError,
     InstrcError,
     NotFoundError,
     RequestError,
@@ -34,37 +32,30 @@ from instrc.problems.suggest import nearest
 from instrc.runtime.answers import find_question
 from instrc.runtime.engine_protocol import Engine, TracedEngine, WorkerInfo, WorkerListing
 from instrc.runtime.interpreter.documents import Author
-from instrc.runtime.questions import Question
 from instrc.runtime.retry import ForkOptions, RetryOptions
-from instrc.runtime.run_config import Launch, RunConfig
+from instrc.runtime.run_config import Launch
 from instrc.runtime.run_report import RunFilter, RunReport
 from instrc.runtime.traces import Event
 from instrc.server.access import Action, Caller, RateLimiter, is_candidate, may_know_answers, refusal_of
 from instrc.server.bounds import NAME
+from instrc.server.event_streams import LOOK, EventStreams
 from instrc.server.identity import Signer, caller_later, known_person, link_word, read_link, refuse_unknown
 from instrc.server.records import Records
-from instrc.server.streams import TOLD_PAUSE, Hub, NumberedEvent, TraceReading, part_json
-from instrc.server.views import Page, ProgramInfo, QuestionInfo, RunInfo, RunStory, inputs_of, program_info, standing_json
+from instrc.server.streams import TOLD_PAUSE, Hub
+from instrc.server.views import Page, ProgramInfo, QuestionInfo, RunInfo, RunStory, inputs_of, program_info
+from instrc.server.visibility import SEES, Visibility, may_see
 from instrc.text.jsontext import digest_of
 from instrc.text.jsonvalue import Json, JsonObject
 from instrc.tools.python_values import JsonLike
-from instrc.vibes.service_settings import Role, ServiceSettings
+from instrc.vibes.service_settings import ServiceSettings
 
 _RATED: Final = "starts and answers in a minute"
-SEES: Final[tuple[Role, ...]] = ("viewer", "operator", "author")
-"""Roles that see all runs of a program."""
 _MOST: Final = 200
 """Maximum rows of a page."""
 SETTLE: Final = 2.0
 """Seconds for a run to process an answer."""
 _LEFT: Final = 10.0
 """Seconds after which a decisive vote not yet sent to its run is taken over from a process that has ended."""
-_LOOK_ANYWAY: Final = 30.0
-"""Seconds between two checks of a run without notifications, such as one deleted by another process."""
-_LOOK: Final = 1.0
-"""Seconds between two checks for changes by other processes."""
-_LOOKS: Final = 100
-"""Maximum streams that poll per second; local changes wake them at once."""
 _BREATH: Final = 0.05
 _STALE: Final = 20
 """Maximum runs refreshed at once without a known change."""
@@ -94,6 +85,8 @@ class RunService:
         self.records = records
         self.settings: ServiceSettings = settings or ServiceSettings()
         self.hub: Hub = hub or Hub()
+        self.visibility = Visibility(engine, records, self.settings)
+        self.event_streams = EventStreams(self.visibility, self.hub)
         self.rate: RateLimiter = RateLimiter(self.settings.rate)
         self._secrets: list[str] = [*secrets]
         self._under_way: dict[str, asyncio.Task[RunReport]] = {}
@@ -102,18 +95,13 @@ class RunService:
         self._writes = not isinstance(engine, TableEngine)
         """Whether the service writes the table of runs, for an engine whose carriers do not."""
         if isinstance(engine, TableEngine):
-            engine.use_table(records, self._opening)
+            engine.use_table(records, self.visibility.opening)
 
     @property
     def signer(self) -> Signer:
         """The signer of links and sessions."""
         self._secrets = self._secrets or [self.records.secret()]
         return Signer(self._secrets)
-
-    @property
-    def names(self) -> NameRules:
-        """The rules for names in settings and programs."""
-        return names_of(self.settings, self.records.has_keys)
 
     async def programs(self, caller: Caller) -> list[ProgramInfo]:
         """Return the programs that the caller may see or start."""
@@ -157,14 +145,14 @@ class RunService:
                 raise ConflictError([problems.serving.KeyReused(key=key)])
             launch = replace(launch, run=known)
         if key is not None or run is not None:
-            await self._require_free(caller, launch.run)
+            await self.visibility.require_free(caller, launch.run)
         if isinstance(self.engine, TableEngine) and self.engine.starts_by_queue:
             report = await self._settled(await self.engine.start(launch), wait)
         else:
             report = await self._recorded(launch.run, self.engine.start(launch), wait)
         await self._audit(caller, "start", launch.run, sent=launch.inputs)
         await self._note(report)
-        return await self._info_of(caller, report)
+        return await self.visibility.info_of(caller, report)
 
     async def _settled(self, report: RunReport, wait: float) -> RunReport:
         """Wait, with a time limit, until a run of another process ends or has a question."""
@@ -174,7 +162,7 @@ class RunService:
             row = await asyncio.to_thread(self.records.run, report.run)
             if row is not None and row.status != "running":
                 return await self.engine.show(report.run)
-            pause = min(pause * 2, _LOOK)
+            pause = min(pause * 2, LOOK)
         return report
 
     async def _enter(self, caller: Caller) -> None:
@@ -184,14 +172,6 @@ class RunService:
             return
         now = int(time())
         self.rate.refuse(await asyncio.to_thread(self.records.count_action, caller.name, now // 60), _RATED, now)
-
-    async def _require_free(self, caller: Caller, run: str) -> None:
-        """Raise for the id of a deleted run, or of another caller's, whose state would otherwise be revealed."""
-        row = await asyncio.to_thread(self.records.run, run)
-        if row is not None and row.status == DELETED:
-            raise GoneError([problems.runs.NoSuchRun(run=run, store="")])
-        if row is not None and not _may_see(caller, row.program, row.starter):
-            raise ConflictError([problems.runs.RunExists(run=run)])
 
     async def runs(
         self,
@@ -209,7 +189,7 @@ class RunService:
         starter = None if every else caller.name
         query = runs_query(chosen, programs=None if every else seen, starter=starter, before=cursor)
         rows = await asyncio.to_thread(self.records.runs, query, limit + 1)
-        unserved = await self._unserved({row.run: row.project for row in rows if row.status == "running"})
+        unserved = await self.visibility.unserved({row.run: row.project for row in rows if row.status == "running"})
         page = tuple(replace(row, waits_for=unserved.get(row.run)) for row in rows[:limit])
         return Page(page, (page[-1].began, page[-1].run) if len(rows) > limit else None)
 
@@ -224,18 +204,15 @@ class RunService:
             caller.require("operator", "", "see workers")
         return await self.engine.workers() if isinstance(self.engine, WorkerListing) else []
 
-    async def _unserved(self, runs: Mapping[str, str | None]) -> dict[str, str]:
-        return await self.engine.unserved(runs) if isinstance(self.engine, WorkerListing) else {}
-
     async def run(self, caller: Caller, run: str) -> RunInfo:
         """Return the state of a run; one that the caller may not see is reported as missing."""
-        report = await self._seen(caller, run)
+        report = await self.visibility.seen(caller, run)
         await self._note(report)
-        return await self._info_of(caller, report)
+        return await self.visibility.info_of(caller, report)
 
     async def trace(self, caller: Caller, run: str) -> list[Event]:
         """Return the events of a run, in order; a caller who only answers questions sees only these."""
-        await self._require_whole(caller, run)
+        await self.visibility.require_whole(caller, run)
         return await asyncio.to_thread(self.engine.trace, run)
 
     async def story(self, caller: Caller, run: str) -> RunStory:
@@ -243,7 +220,7 @@ class RunService:
 
         A caller who is only asked something in it gets how it stands alone. The record may be missing.
         """
-        info = await self._info_of(caller, await self._seen(caller, run, whole=False))
+        info = await self.visibility.info_of(caller, await self.visibility.seen(caller, run, whole=False))
         if not info.is_whole:
             return RunStory(info)
         events = await asyncio.to_thread(self.engine.trace, run)
@@ -251,7 +228,7 @@ class RunService:
 
     async def votes(self, caller: Caller, run: str) -> Mapping[str, Sequence[Vote]]:
         """Return the answers of people in a run, by question."""
-        await self._require_whole(caller, run)
+        await self.visibility.require_whole(caller, run)
         return await asyncio.to_thread(self.records.votes, run)
 
     async def cancel(self, caller: Caller, run: str) -> RunInfo:
@@ -268,7 +245,7 @@ class RunService:
 
     async def fork(self, caller: Caller, run: str, options: ForkOptions) -> RunInfo:
         """Start another run with the recorded results of a run."""
-        report = await self._seen(caller, run)
+        report = await self.visibility.seen(caller, run)
         caller.require("operator", report.name, f"fork runs of `{report.name}`")
         if options.run is not None and await asyncio.to_thread(self.records.run, options.run) is not None:
             raise ConflictError([problems.runs.RunExists(run=options.run)])
@@ -280,11 +257,11 @@ class RunService:
         await self._audit(caller, "fork", made.run, sent=dict(options.edits) or None)
         for step, value in options.edits.items():
             await self._audit(caller, "set", made.run, step, value)
-        return await self._info_of(caller, made)
+        return await self.visibility.info_of(caller, made)
 
     async def delete(self, caller: Caller, run: str) -> None:
         """Delete a run that has ended; its existence remains known."""
-        report = await self._seen(caller, run)
+        report = await self.visibility.seen(caller, run)
         caller.require("operator", report.name, f"delete runs of `{report.name}`")
         await self.engine.delete(run)
         await asyncio.to_thread(self.records.forget_all, [run])  # they may not be stored with the runs
@@ -292,13 +269,13 @@ class RunService:
         await self._audit(caller, "delete", run)
 
     async def _operate(self, caller: Caller, run: str, action: str, work: Callable[[], Awaitable[RunReport]]) -> RunInfo:
-        report = await self._seen(caller, run)
+        report = await self.visibility.seen(caller, run)
         caller.require("operator", report.name, f"{action} runs of `{report.name}`")
         if not (report.has_ended and action in {"cancel", "resume"}):
             report = await self._recorded(run, cast("Coroutine[object, object, RunReport]", work()), SETTLE, known=True)
             await self._audit(caller, action, run)
         await self._note(report)
-        return await self._info_of(caller, report)
+        return await self.visibility.info_of(caller, report)
 
     async def questions(
         self,
@@ -345,7 +322,7 @@ class RunService:
         """
         votes = (await asyncio.to_thread(self.records.votes, run, question)).get(question, [])
         row = await asyncio.to_thread(self.records.run, run)
-        sees_run = row is not None and caller.only is None and _may_see(caller, row.program, row.starter)
+        sees_run = row is not None and caller.only is None and may_see(caller, row.program, row.starter)
         if not may_know_answers(caller, [vote.who for vote in votes], sees_run=sees_run, was_asked=was_asked):
             return []
         return [vote if sees_run or vote.who == caller.name else replace(vote, data=None, comment=None) for vote in votes]
@@ -356,7 +333,7 @@ class RunService:
 
     async def question(self, caller: Caller, run: str, question: str) -> QuestionInfo:
         """Return an open question by its id, one of its steps or its chunk."""
-        report = await self._seen(caller, run, question)
+        report = await self.visibility.seen(caller, run, question)
         await self._note(report)
         try:
             found = find_question(list(report.questions), question, run, report)
@@ -443,9 +420,9 @@ class RunService:
         await self._enter(caller)
         before = (await asyncio.to_thread(self.records.votes, run, question)).get(question, [])
         if any(each.who == caller.name and each.data == data for each in before):
-            report = await self._seen(caller, run, question)
+            report = await self.visibility.seen(caller, run, question)
             if all(each.id != question for each in report.questions):
-                return await self._info_of(caller, report)
+                return await self.visibility.info_of(caller, report)
         found = await self.question(caller, run, question)
         _require("answer", found, caller)
         if tags and found.tag not in tags:
@@ -475,7 +452,7 @@ class RunService:
             await asyncio.to_thread(take_back)
             raise ConflictError([problems.runs.NoSuchQuestion(run=run, step=name, open=(), closed="answered")])
         try:
-            return await self._info_of(caller, await self._decide(run, name, votes, decided))
+            return await self.visibility.info_of(caller, await self._decide(run, name, votes, decided))
         except InstrcError as error:
             closed = all(each.id != name for each in (await self.engine.show(run)).questions)
             if not isinstance(error.problems[0], problems.runs.NoSuchQuestion | problems.runs.RejectedAnswer):
@@ -497,7 +474,7 @@ class RunService:
         """Return the state of a run just answered by the caller."""
         report = await self.engine.show(run)
         await self._note(report)
-        return await self._info_of(caller, report)
+        return await self.visibility.info_of(caller, report)
 
     async def _decide(self, run: str, question: str, votes: Sequence[Vote], decided: Vote) -> RunReport:
         """Continue a run with the answer decided by its votes."""
@@ -527,86 +504,12 @@ class RunService:
             QuestionInfo(
                 **{name: getattr(row, name) for name in QuestionRow.__struct_fields__},
                 candidates=each.candidates,
-                approval=approval_of(row.question, each.starter, self.names),
+                approval=approval_of(row.question, each.starter, self.visibility.names),
                 votes=each.votes,
                 starter=each.starter,
             )
             for row, each in zip(rows, people, strict=True)
         )
-
-    def events(self, caller: Caller, run: str | None, after: int = 0) -> AsyncGenerator[NumberedEvent]:
-        """Yield the events of a run, or of all visible runs, after a number, as they happen.
-
-        Numbers count the events of a run's trace; missing ones are reported as a `gap`. The stream ends with the run.
-        A `partial` is a model's answer so far: it has the number of the previous event, and is not stored.
-        """
-        return self._events_of_all(caller, after) if run is None else self._events_of(caller, run, after)
-
-    async def has_told(self, caller: Caller, run: str, after: int) -> bool:
-        """Return whether a run has ended, without events after a number."""
-        report = await self._seen(caller, run)
-        return report.has_ended and not await asyncio.to_thread(TraceReading(self.engine, run, after).events)
-
-    async def _events_of(self, caller: Caller, run: str, after: int) -> AsyncGenerator[NumberedEvent]:
-        report = await self._seen(caller, run)
-        info = await self._info_of(caller, report)
-        yield NumberedEvent(after, "snapshot", standing_json(info.report))
-        if not info.is_whole:
-            async for event in self._standings_of(caller, info, after):
-                yield event
-            return
-        status, looked, woken, reading = report.status, monotonic(), True, TraceReading(self.engine, run, after)
-        with self.hub.following(run) as box:
-            while True:
-                found = await asyncio.to_thread(reading.events)
-                for event in (*found, *reading.parts(box)):
-                    yield event
-                if found or woken or monotonic() > looked + _LOOK_ANYWAY:
-                    report, looked = await self._seen(caller, run), monotonic()
-                    for event in await asyncio.to_thread(reading.events) if report.has_ended else ():
-                        yield event
-                    if report.has_ended or report.status != status:
-                        status = report.status
-                        yield NumberedEvent(reading.after, "status", standing_json(report))
-                    if report.has_ended:
-                        return
-                woken = await self.hub.wait(run, max(_LOOK, len(self.hub.boxes) / _LOOKS))
-
-    async def _standings_of(self, caller: Caller, info: RunInfo, after: int) -> AsyncGenerator[NumberedEvent]:
-        """Yield the state of a run for a person who only answers a question in it, after each change."""
-        before = standing_json(info.report)
-        with self.hub.following(info.report.run):
-            while not info.report.has_ended:
-                await self.hub.wait(info.report.run, max(_LOOK, len(self.hub.boxes) / _LOOKS))
-                info = await self._info_of(caller, await self._seen(caller, info.report.run))
-                if (now := standing_json(info.report)) != before:
-                    before = now
-                    yield NumberedEvent(after, "status", now)
-
-    async def _events_of_all(self, caller: Caller, after: int) -> AsyncGenerator[NumberedEvent]:
-        first, last = await asyncio.to_thread(self.records.feed_bounds)
-        if after and (after + 1 < first or after > last):
-            yield NumberedEvent(max(first - 1, 0), "gap", {"after": after, "before": first})
-            after = max(first - 1, 0)
-        with self.hub.following(None) as box:
-            while True:
-                for change in await asyncio.to_thread(self.records.feed, after):
-                    after = change.number
-                    if await self._follows(caller, change.program, change.run):
-                        body: JsonObject = {"run": change.run, "program": change.program, "at": change.at, **change.body}
-                        yield NumberedEvent(change.number, change.kind, body)
-                while box:
-                    part = box.pop(next(iter(box)))
-                    row = await asyncio.to_thread(self.records.run, part.run)
-                    if row is not None and _may_see(caller, row.program, row.starter):
-                        yield NumberedEvent(after, "partial", {"program": row.program, **part_json(part)})
-                await self.hub.wait(None, _LOOK)
-
-    async def _follows(self, caller: Caller, program: str, run: str) -> bool:
-        if _may_see(caller, program, None) or not caller.may("starter", program):
-            return _may_see(caller, program, None)
-        row = await asyncio.to_thread(self.records.run, run)
-        return row is not None and row.starter == caller.name
 
     async def begin(self) -> None:
         """Bind to the running loop, and watch for runs changed by other processes, until `close`."""
@@ -626,7 +529,7 @@ class RunService:
             with suppress(InstrcError, SQLAlchemyError):  # the store may be unavailable: listing runs fills the table later
                 await self.engine.fill()
         while True:
-            await (asyncio.sleep(_LEFT / 2) if not self._writes else self.hub.wait(None, _LOOK))
+            await (asyncio.sleep(_LEFT / 2) if not self._writes else self.hub.wait(None, LOOK))
             if self._writes:
                 await self._look_at_runs()
             with suppress(Exception):  # the next request reports an error of the store
@@ -661,63 +564,12 @@ class RunService:
                     for part in await asyncio.to_thread(self.engine.parts_of, followed):
                         self.hub.take(part)
 
-    async def _seen(self, caller: Caller, run: str, question: str | None = None, *, whole: bool = True) -> RunReport:
-        """Return the state of a run if the caller may see it; otherwise it is reported as missing."""
-        missing = NotFoundError([problems.runs.NoSuchRun(run=run[:200], store="")])
-        if caller.only is not None and (question is None or caller.only[0] != run):
-            raise missing
-        row = await asyncio.to_thread(self.records.run, run)
-        if row is not None and row.status == DELETED:
-            raise GoneError(missing.problems)
-        try:
-            report = await self.engine.show(run, whole=whole)
-        except InstrcError as error:
-            if isinstance(error.problems[0], problems.runs.NoSuchRun):
-                raise missing from None  # its text would distinguish it from one that the caller may not see
-            raise
-        may = caller.only is not None or _may_see(caller, report.name, None if row is None else row.starter)
-        if not may and not (caller.may("answerer", report.name) and await asyncio.to_thread(self._asks, caller, report)):
-            raise missing
-        return report
-
-    def _asks(self, caller: Caller, report: RunReport) -> bool:
-        """Return whether the caller is or was asked in a run: as a candidate, by a claim, or by an answer."""
-        if any(self._is_for(caller, report, each) for each in report.questions):
-            return True
-        voted = any(vote.who == caller.name for votes in self.records.votes(report.run).values() for vote in votes)
-        return voted or bool(self.records.questions(questions_query(run=report.run, claimed_by=caller.name)))
-
-    def _is_for(self, caller: Caller, report: RunReport, question: Question) -> bool:
-        if caller.only is not None:
-            return caller.only == (report.run, question.id)
-        return bool(caller.as_candidates & {*self._opening(report.name, question).candidates})
-
-    def _opening(self, program: str, question: Question) -> Opening:
-        return opening_of(self.settings, self.records.has_keys, program, question)
-
     async def _note(self, report: RunReport) -> None:
         """Wake the waiters of a run, and write its state if its process does not."""
         if self._writes:
             async with self._turns.setdefault(report.run, asyncio.Lock()):
-                await asyncio.to_thread(self.records.note_changed, report, partial(self._opening, report.name))
+                await asyncio.to_thread(self.records.note_changed, report, partial(self.visibility.opening, report.name))
             self._turns.pop(report.run, None)
-
-    async def _info_of(self, caller: Caller, report: RunReport) -> RunInfo:
-        """Return the part of a run visible to the caller: all of it, or only its state and their questions."""
-        row = await asyncio.to_thread(self.records.run, report.run)
-        starter = None if row is None else row.starter
-        if _may_see(caller, report.name, starter):
-            waits_for = await self._unserved({report.run: report.config.project} if report.status == "running" else {})
-            metadata, digest = ({}, None) if row is None else (row.metadata, row.digest)
-            return RunInfo(report, starter, metadata, digest=digest, waits_for=waits_for.get(report.run))
-        asked = tuple([each for each in report.questions if await asyncio.to_thread(self._is_for, caller, report, each)])
-        seen = replace(report, outcome=None, record=None, config=RunConfig(), questions=asked)
-        return RunInfo(seen, starter, is_whole=False)
-
-    async def _require_whole(self, caller: Caller, run: str) -> None:
-        report = await self._seen(caller, run)
-        if not (await self._info_of(caller, report)).is_whole:
-            caller.require("viewer", report.name, f"see all of `{run}`")
 
     async def _audit(self, caller: Caller, action: str, run: str, question: str | None = None, sent: Json = None) -> None:
         await asyncio.to_thread(self.records.audit, caller.name, caller.by, action, run, question=question, sent=sent)
@@ -773,11 +625,6 @@ def _require(action: Action, question: QuestionInfo, caller: Caller, to: Caller 
     error = refusal_of(action, question, caller, time(), to)
     if error is not None:
         raise error
-
-
-def _may_see(caller: Caller, program: str, starter: str | None) -> bool:
-    """Return whether the caller may see a run of a program: by role, or as its starter."""
-    return caller.may_any(SEES, program) or (starter == caller.name and caller.may("starter", program))
 
 
 def _begun_by(caller: Caller, launch: Launch, metadata: Mapping[str, str] | None = None) -> Launch:

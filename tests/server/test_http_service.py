@@ -370,7 +370,7 @@ def test_a_stream_shows_what_a_model_has_written_so_far(tmp_path: Path, monkeypa
         async with opened(made):
             run = (await made.start(BOSS, "letter", "write")).report.run
             found = []
-            async for event in made.events(BOSS, run):
+            async for event in made.event_streams.events(BOSS, run):
                 found.append(event)
                 if event.kind == "asked":
                     made.hub.heard(
@@ -398,7 +398,7 @@ def test_a_stream_shows_what_a_model_of_another_process_has_written(store: tuple
 
     async def parts(run: str | None, caller: Any = BOSS) -> list[NumberedEvent]:
         found: list[NumberedEvent] = []
-        async with aclosing(made.events(caller, run)) as events:
+        async with aclosing(made.event_streams.events(caller, run)) as events:
             async for event in events:
                 found += [event] if event.kind == "partial" else []
                 if len(found) == 3:
@@ -439,7 +439,7 @@ def test_a_stream_reads_only_what_is_new(tmp_path: Path, monkeypatch: pytest.Mon
     async def body() -> None:
         async with opened(made):
             run, number = (await made.start(BOSS, "letter", "write", wait=20)).report.run, 0
-            async for event in made.events(BOSS, run):
+            async for event in made.event_streams.events(BOSS, run):
                 number = event.number
                 if event.kind == "question":
                     await made.answer(BOSS, run, "userContext1", ANSWER)

@@ -131,7 +131,7 @@ def test_who_may_only_start_runs_follows_those(tmp_path: Path) -> None:
     async def body(made: RunService) -> None:
         for caller in (BOSS, ANN, BOB):
             await made.start(caller, "pay", "x", wait=30)
-        seen = made.events(ANN, None)
+        seen = made.event_streams.events(ANN, None)
         kinds = [(await anext(seen)).kind for _ in range(3)]
         await seen.aclose()
         assert kinds == ["run.started", "question.opened", "run.waiting"]

@@ -1,0 +1,111 @@
+"""What a caller may see of runs; one that they may not see is reported as missing."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Final
+
+from msgspec.structs import replace
+
+from instrc import problems
+from instrc.engines.approvals import NameRules, Opening
+from instrc.engines.equip import names_of, opening_of
+from instrc.engines.run_table import questions_query
+from instrc.engines.service_tables import DELETED
+from instrc.problems.errors import ConflictError, GoneError, InstrcError, NotFoundError
+from instrc.runtime.engine_protocol import Engine, WorkerListing
+from instrc.runtime.questions import Question
+from instrc.runtime.run_config import RunConfig
+from instrc.runtime.run_report import RunReport
+from instrc.server.access import Caller
+from instrc.server.records import Records
+from instrc.server.views import RunInfo
+from instrc.vibes.service_settings import Role, ServiceSettings
+
+SEES: Final[tuple[Role, ...]] = ("viewer", "operator", "author")
+"""Roles that see all runs of a program."""
+
+
+class Visibility:
+    """Shows a caller the runs of a store as far as their rights go."""
+
+    def __init__(self, engine: Engine, records: Records, settings: ServiceSettings) -> None:
+        self.engine = engine
+        self.records = records
+        self.settings = settings
+
+    async def seen(self, caller: Caller, run: str, question: str | None = None, *, whole: bool = True) -> RunReport:
+        """Return the state of a run if the caller may see it; otherwise it is reported as missing."""
+        missing = NotFoundError([problems.runs.NoSuchRun(run=run[:200], store="")])
+        if caller.only is not None and (question is None or caller.only[0] != run):
+            raise missing
+        row = await asyncio.to_thread(self.records.run, run)
+        if row is not None and row.status == DELETED:
+            raise GoneError(missing.problems)
+        try:
+            report = await self.engine.show(run, whole=whole)
+        except InstrcError as error:
+            if isinstance(error.problems[0], problems.runs.NoSuchRun):
+                raise missing from None  # its text would distinguish it from one that the caller may not see
+            raise
+        may = caller.only is not None or may_see(caller, report.name, None if row is None else row.starter)
+        if not may and not (caller.may("answerer", report.name) and await asyncio.to_thread(self._asks, caller, report)):
+            raise missing
+        return report
+
+    def _asks(self, caller: Caller, report: RunReport) -> bool:
+        """Return whether the caller is or was asked in a run: as a candidate, by a claim, or by an answer."""
+        if any(self._is_for(caller, report, each) for each in report.questions):
+            return True
+        voted = any(vote.who == caller.name for votes in self.records.votes(report.run).values() for vote in votes)
+        return voted or bool(self.records.questions(questions_query(run=report.run, claimed_by=caller.name)))
+
+    def _is_for(self, caller: Caller, report: RunReport, question: Question) -> bool:
+        if caller.only is not None:
+            return caller.only == (report.run, question.id)
+        return bool(caller.as_candidates & {*self.opening(report.name, question).candidates})
+
+    def opening(self, program: str, question: Question) -> Opening:
+        """Return the candidates and the due time of a question of a program as it opens."""
+        return opening_of(self.settings, self.records.has_keys, program, question)
+
+    @property
+    def names(self) -> NameRules:
+        """The rules for names in settings and programs."""
+        return names_of(self.settings, self.records.has_keys)
+
+    async def info_of(self, caller: Caller, report: RunReport) -> RunInfo:
+        """Return the part of a run visible to the caller: all of it, or only its state and their questions."""
+        row = await asyncio.to_thread(self.records.run, report.run)
+        starter = None if row is None else row.starter
+        if may_see(caller, report.name, starter):
+            waits_for = await self.unserved({report.run: report.config.project} if report.status == "running" else {})
+            metadata, digest = ({}, None) if row is None else (row.metadata, row.digest)
+            return RunInfo(report, starter, metadata, digest=digest, waits_for=waits_for.get(report.run))
+        asked = tuple([each for each in report.questions if await asyncio.to_thread(self._is_for, caller, report, each)])
+        seen = replace(report, outcome=None, record=None, config=RunConfig(), questions=asked)
+        return RunInfo(seen, starter, is_whole=False)
+
+    async def require_free(self, caller: Caller, run: str) -> None:
+        """Raise for the id of a deleted run, or of another caller's, whose state would otherwise be revealed."""
+        row = await asyncio.to_thread(self.records.run, run)
+        if row is not None and row.status == DELETED:
+            raise GoneError([problems.runs.NoSuchRun(run=run, store="")])
+        if row is not None and not may_see(caller, row.program, row.starter):
+            raise ConflictError([problems.runs.RunExists(run=run)])
+
+    async def require_whole(self, caller: Caller, run: str) -> None:
+        """Raise if the caller may see only a part of a run."""
+        report = await self.seen(caller, run)
+        if not (await self.info_of(caller, report)).is_whole:
+            caller.require("viewer", report.name, f"see all of `{run}`")
+
+    async def unserved(self, runs: Mapping[str, str | None]) -> dict[str, str]:
+        """Return the runs among these that no living worker serves, with the project each waits for."""
+        return await self.engine.unserved(runs) if isinstance(self.engine, WorkerListing) else {}
+
+
+def may_see(caller: Caller, program: str, starter: str | None) -> bool:
+    """Return whether the caller may see a run of a program: by role, or as its starter."""
+    return caller.may_any(SEES, program) or (starter == caller.name and caller.may("starter", program))
