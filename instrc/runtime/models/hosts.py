@@ -52,15 +52,21 @@ HOSTS: Final = {
         "https://api.z.ai/api/paas/v4",
         "ZAI_API_KEY",
         ("choice", "words"),  # tool_choice is auto, response_format json_object
-        "docs.z.ai, chat completion; java.agentscope.io, compatibility notes of GLM",
+        "docs.z.ai, chat completion and thinking mode; java.agentscope.io, compatibility notes of GLM",
         "2026-11-28",
     ),
-    "xai": ModelHost("https://api.x.ai/v1", "XAI_API_KEY", _ALL, "docs.x.ai; quoted in anomalyco/opencode#39448", "2026-11-29"),
+    "xai": ModelHost(
+        "https://api.x.ai/v1",
+        "XAI_API_KEY",
+        _ALL,
+        "docs.x.ai, structured outputs: tools are strict; anomalyco/opencode#39448",
+        "2026-11-29",
+    ),
     "groq": ModelHost(
         "https://api.groq.com/openai/v1",
         "GROQ_API_KEY",
         _ALL,
-        "console.groq.com/docs, tool use; 400 answers quoted in BerriAI/litellm#21242 and HunorLaczko/ha-groq-cloud-api#20",
+        "console.groq.com/docs, tool use, structured outputs (strict on some models); 400 answers in BerriAI/litellm#21242",
         "2026-11-29",
     ),
     "openrouter": ModelHost(
