@@ -39,6 +39,21 @@ def test_a_host_is_asked_in_its_first_form_with_its_key(kind: str, standin: Stan
     assert (sent["tool_choice"] == "auto") is (kind == "glm")
 
 
+@pytest.mark.parametrize("kind", ["deepseek", "glm", "qwen", "xai"], indirect=True)
+def test_thoughts_are_turned_off_in_the_words_of_the_host(kind: str, standin: Standin) -> None:
+    for level in ("none", "low"):
+        standin.answers.append((200, SHAPES[kind](FILLED, "step1_read")))
+        ask(kind, reasoning=level)
+    off, low = (
+        {name: sent.get(name) for name in ("thinking", "enable_thinking", "reasoning_effort")} for _, _, sent in standin.seen
+    )
+    words = {"qwen": {"enable_thinking": False}, "xai": {"reasoning_effort": "none"}}.get(
+        kind, {"thinking": {"type": "disabled"}}
+    )
+    assert {name: value for name, value in off.items() if value is not None} == words
+    assert low == {"thinking": None, "enable_thinking": None, "reasoning_effort": "low"}
+
+
 @pytest.mark.parametrize("kind", ["anthropic"], indirect=True)
 def test_a_long_tool_of_anthropic_is_marked_for_its_cache_and_a_short_one_is_not(kind: str, standin: Standin) -> None:
     for words in (10, 10_000):

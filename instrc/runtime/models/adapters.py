@@ -348,6 +348,17 @@ def _context_of(asked: ProviderRequest) -> JsonObject:
     return {"num_ctx": 1 << needed.bit_length()} if needed > _USUAL_CONTEXT else {}
 
 
+class HostHabits(NamedTuple):
+    """What a host takes beside OpenAI's own requests."""
+
+    marked: tuple[str, ...] = ()
+    """Beginnings of the names of models for whose cache a message is marked as Anthropic's is; others cache without marks."""
+    marked_tools: tuple[str, ...] = ()
+    """Likewise for tools."""
+    no_thoughts: JsonObject = {}  # noqa: RUF012  -- never changed
+    """Parameters that replace the reasoning effort `none`."""
+
+
 class OpenAI(Provider):
     """`openai:MODEL`; `OPENAI_BASE_URL` selects another server."""
 
@@ -366,9 +377,7 @@ class OpenAI(Provider):
     }
     without_tools: ClassVar[str | None] = "llamacpp"
     """Target for servers that ignore the tool choice."""
-    marked: ClassVar[tuple[str, ...]] = ()
-    """Beginnings of the names of models for whose cache messages are marked."""
-    marked_tools: ClassVar[tuple[str, ...]] = ()
+    habits: ClassVar[HostHabits] = HostHabits()
     _calls_no_tools = False
 
     def connect(self, library: ModuleType, key: str | None) -> Client:
@@ -404,16 +413,19 @@ class OpenAI(Provider):
             yield piece.model_dump(mode="json", exclude_unset=True, warnings=False)
 
     async def _create(self, client: Client, asked: ProviderRequest, **form: Json) -> Client:
-        shape = self.form(asked)
-        if "tools" in shape and asked.model.startswith(self.marked_tools) and is_long(asked.payload):
+        shape, extra, options = self.form(asked), asked.extra, dict(asked.options)
+        if self.habits.no_thoughts and options.get("reasoning_effort") == "none":
+            del options["reasoning_effort"]
+            extra = {**self.habits.no_thoughts, **extra}
+        if "tools" in shape and asked.model.startswith(self.habits.marked_tools) and is_long(asked.payload):
             shape["tools"] = [{**_MARK, **as_object(asked.payload)}]
         return await client.chat.completions.create(
             model=asked.model,
-            messages=_marked_messages(asked) if asked.model.startswith(self.marked) else asked.messages,
+            messages=_marked_messages(asked) if asked.model.startswith(self.habits.marked) else asked.messages,
             timeout=asked.timeout,
-            extra_body=asked.extra or None,
+            extra_body=extra or None,
             **shape,
-            **asked.options,
+            **options,
             **form,
         )
 

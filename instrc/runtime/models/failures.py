@@ -21,8 +21,7 @@ _MESSAGE: Final = 600
 # One table for all providers: words that occur in their errors, whatever the status; the first that occurs counts.
 _WORDS: tuple[tuple[str, str, bool], ...] = (
     ("insufficient_quota", "quota", False),  # a 429 of OpenAI that waiting does not fix
-    ("billing_hard_limit_reached", "quota", False),
-    ("billing_not_active", "quota", False),
+    ("billing_", "quota", False),  # hard_limit_reached, not_active
     ("insufficient balance", "quota", False),  # a 429 of GLM, code 1113; zai-org/GLM-5#148
     ("spending limit", "quota", False),  # a 429 of xAI; continuedev/continue#10373
     ("arrearage", "quota", False),  # a 400 of Qwen; alibabacloud.com/help/model-studio, error messages
@@ -43,8 +42,7 @@ _WORDS: tuple[tuple[str, str, bool], ...] = (
     ("loading model", "loading", True),
     ("model is loading", "loading", True),
     ("overloaded_error", "overloaded", True),
-    ("rate_limit_exceeded", "429", True),
-    ("rate_limit_error", "429", True),
+    ("rate_limit_", "429", True),  # exceeded, error
     ("resource_exhausted", "429", True),
     ("server_error", "500", True),
     ("internal_error", "500", True),

@@ -64,15 +64,11 @@ KNOWN_MODELS: Final = (
         for family in ("opus", "sonnet", "haiku", "fable", "mythos")
     ),
     *(
-        KnownModel(kinds, f"{start}claude-*-4-{minor}*", _FORCED, _ADAPTIVE, "2026-11-28", "if asked")
+        KnownModel(kinds, f"{start}claude-*-4-[678]*", _FORCED, _ADAPTIVE, "2026-11-28", "if asked")
         for kinds, start in _ANTHROPIC
-        for minor in (6, 7, 8)
     ),
     KnownModel("*", "deepseek-v4*", _FORCED, "400 answers quoted in deepseek-ai/DeepSeek-V3#1376", "2026-08-21"),
-    *(
-        KnownModel("*", f"kimi-k2.{minor}*", _FORCED, "400 answers quoted in UKGovernmentBEIS/inspect_ai#5152", "2026-08-31")
-        for minor in (6, 7)
-    ),
+    KnownModel("*", "kimi-k2.[67]*", _FORCED, "400 answers quoted in UKGovernmentBEIS/inspect_ai#5152", "2026-08-31"),
     KnownModel("openai", "gpt-5.6*", _FORCED | {"choice"}, "400 answers quoted in danny-avila/LibreChat#14231", "2026-07-13"),
     KnownModel("*", "qwen3.5*", _FORCED, "400 answers quoted in cloudwego/eino#994", "2026-04-24"),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from instrc.runtime.models.adapters import OpenAI
+from instrc.runtime.models.adapters import HostHabits, OpenAI
 from instrc.runtime.models.forms import Form, forms_by
 
 
@@ -18,10 +18,7 @@ class ModelHost(NamedTuple):
     """Request forms that it supports."""
     source: str
     date: str
-    marked: tuple[str, ...] = ()
-    """Beginnings of the names of models for whose cache a message is marked as Anthropic's is; others cache without marks."""
-    marked_tools: tuple[str, ...] = ()
-    """Likewise for tools."""
+    habits: HostHabits = HostHabits()
 
 
 _ALL: Final[tuple[Form, ...]] = ("forced", "choice", "output", "words")
@@ -39,6 +36,7 @@ HOSTS: Final = {
         ("forced", "choice", "words"),  # its response_format is json_object only
         "api-docs.deepseek.com; 400 answers quoted in llm-exe/llm-exe#662 and workglow-dev/libs#663",
         "2026-11-28",
+        HostHabits(no_thoughts={"thinking": {"type": "disabled"}}),  # V4 thinks otherwise
     ),
     "qwen": ModelHost(
         "https://dashscope-intl.aliyuncs.com/compatible-mode/v1",
@@ -46,7 +44,8 @@ HOSTS: Final = {
         _ALL,
         "alibabacloud.com/help/model-studio; docs.instructorphp.com, Qwen: json_schema is of Qwen3.8-Max and some of 3.7",
         "2026-11-28",
-        marked=("qwen",),  # context cache: a mark costs 125 % once, then 10 %; without one hits are not guaranteed
+        # Context cache: a mark costs 125 % once, then 10 %; without one hits are not guaranteed.
+        HostHabits(marked=("qwen",), no_thoughts={"enable_thinking": False}),
     ),
     "glm": ModelHost(
         "https://api.z.ai/api/paas/v4",
@@ -54,14 +53,9 @@ HOSTS: Final = {
         ("choice", "words"),  # tool_choice is auto, response_format json_object
         "docs.z.ai, chat completion and thinking mode; java.agentscope.io, compatibility notes of GLM",
         "2026-11-28",
+        HostHabits(no_thoughts={"thinking": {"type": "disabled"}}),  # refused by 5.3, which always thinks
     ),
-    "xai": ModelHost(
-        "https://api.x.ai/v1",
-        "XAI_API_KEY",
-        _ALL,
-        "docs.x.ai, structured outputs: tools are strict; anomalyco/opencode#39448",
-        "2026-11-29",
-    ),
+    "xai": ModelHost("https://api.x.ai/v1", "XAI_API_KEY", _ALL, "docs.x.ai, structured outputs: tools are strict", "2026-11-29"),
     "groq": ModelHost(
         "https://api.groq.com/openai/v1",
         "GROQ_API_KEY",
@@ -75,8 +69,7 @@ HOSTS: Final = {
         _ALL,
         "openrouter.ai/docs: tool calling, structured outputs, prompt caching, ChatFunctionTool of the SDKs",
         "2026-11-29",
-        marked=("anthropic/", "google/gemini"),
-        marked_tools=("anthropic/",),
+        HostHabits(marked=("anthropic/", "google/gemini"), marked_tools=("anthropic/",)),
     ),
 }
 """Hosts by the prefix before the colon: `deepseek:MODEL`. `DEEPSEEK_BASE_URL` sets another address, and likewise for others."""
@@ -97,7 +90,6 @@ def __getattr__(name: str) -> type[OpenAI]:
         "names": OpenAI.names if name == "azure" else {**OpenAI.names, "max_tokens": "max_tokens"},
         "forms": {form: _TARGETS[form] for form in host.forms},
         "without_tools": None,
-        "marked": host.marked,
-        "marked_tools": host.marked_tools,
+        "habits": host.habits,
     }
     return type(name, (OpenAI,), differs)

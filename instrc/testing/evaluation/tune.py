@@ -38,8 +38,6 @@ RUNGS: Final = (12, 24, 48)
 """Numbers of cases on which forms are compared; the worse half is dropped after each."""
 GAIN: Final = 2.0
 """Minimum net number of cases that a form must win to be preferred in the search."""
-REQUESTS: Final = 400
-"""Default maximum of requests in a search."""
 NAMED: Final = 4
 """Maximum values of an enum named next to its key."""
 WRONG: Final = 6

@@ -22,7 +22,6 @@ from instrc.testing.evaluation.statistics import compare  # the test of `eval`
 from instrc.testing.evaluation.tune import (  # a simulation
     EXAMPLES,
     HELD,
-    REQUESTS,
     RUNGS,
     Subject,
     Tuning,
@@ -42,6 +41,8 @@ STAGES: list[Any] = [
     ("off", lambda best: [msgspec.structs.replace(best, off=["a._b"])]),
 ]
 CASES = 180
+REQUESTS = 400
+"""The default of `--requests`."""
 
 
 def simulated(seed: int, chance: Callable[[PromptForm], float]) -> tuple[bool, PromptForm, int]:
