@@ -193,3 +193,27 @@ def test_two_mistakes_far_from_each_other_are_named_and_all_between_is_read() ->
     program = parse(Source("a.aug", f"const x(= Draft;\n{good}const y = = Draft;\n{good}"), report)
     assert (len(program.comments), len(report.problems)) == (100, 2)
     assert len(program.statements) >= 100
+
+
+@every_case(
+    ("text", "hint"),
+    [
+        ("Send(to people.names)", "separate with `,`, or write `to: …`"),
+        ("Send(to people: 1)", "separate with `,`"),
+        ("input(x)", "write it without brackets: `input NAME`"),
+        ("tool(x)", "choose another name; to call an instruction of this name, write it in another case"),
+    ],
+)
+def test_the_hint_of_a_mistake_fits_what_was_written(text: str, hint: str) -> None:
+    report = Report()
+    parse(Source("broken.aug", text), report)
+    assert [problem.hint for problem in report.problems] == [hint]
+
+
+@every_case("text", ['A("it is)', 'A("it is);', 'A([{ b: "it is }])'])
+def test_a_string_without_its_end_leaves_the_brackets_behind_it(text: str) -> None:
+    report = Report()
+    parse(Source("broken.aug", text), report)
+    (problem,) = report.problems
+    assert problem.at is not None
+    assert text[problem.at.start : problem.at.end].rstrip() == '"it is'
