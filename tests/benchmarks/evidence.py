@@ -312,7 +312,7 @@ def tuning(tasks: dict[str, Any]) -> Iterator[str]:
     """Yield what `instrc tune` has found."""
     yield from [
         "",
-        "What `instrc tune` finds (50 cases to search, the others held back; each task has other wordings by its author):",
+        "What `instrc tune` finds (50 or 60 cases to search, the others held back; with wordings by the author of the tasks):",
         "",
     ]
     yield "| task | requests, test included | found | held cases: before | after | difference | p | written |"
@@ -328,6 +328,8 @@ def tuning(tasks: dict[str, Any]) -> Iterator[str]:
         )
         asked = f"{each['requests']}{' (ended early)' if each['stopped'] else ''}"
         yield f"| {task} | {asked} | {each['found']} | {' | '.join(cells)} | {'yes' if each['written'] else 'no'} |"
+    missing = ", ".join(task.name for task in TUNED if task.name not in tasks)
+    yield from ["", f"Not searched yet: {missing}." if missing else "All tasks were searched."]
     yield from ["", f"Mean gain over {len(gains)} tasks, those left as they are counted as 0: {sum(gains) / len(gains):+.3f}."]
     yield from (f"* {task}: {warning}" for task, each in tasks.items() for warning in each["warnings"])
 
