@@ -68,7 +68,7 @@ class Reply(Struct, frozen=True):
     text: str | None = None
     """Text next to the value or in its place."""
     sent: str | None = None
-    """Message if it differs from the request's: several chunks shared a call, or it includes the schema."""
+    """Message if it differs from the request's: it includes the schema."""
     invented: bool = False
     """Whether the answer was generated from the schema without asking a model."""
     notes: tuple[str, ...] = ()
