@@ -312,7 +312,7 @@ def tuning(tasks: dict[str, Any]) -> Iterator[str]:
     """Yield what `instrc tune` has found."""
     yield from [
         "",
-        "What `instrc tune` finds (50 or 60 cases to search, the others held back; with wordings by the author of the tasks):",
+        "What `instrc tune` finds (50 cases to search, 102 held back; with wordings by the author of the tasks):",
         "",
     ]
     yield "| task | requests, test included | found | held cases: before | after | difference | p | written |"
