@@ -65,14 +65,7 @@ async def evaluate_async(
     prepared = prepared_program(program, export, roots, shared, vibes, model)
     given = dict(arguments.mapping("checks", {} if checks is None else checks))
     functions = {name: check for name, check in given.items() if callable(check)}
-    report = Report()
-    data: DataSet | None
-    if isinstance(cases, str | os.PathLike):
-        data = read_data_set(arguments.path("cases", cases), report)
-    else:
-        data = data_set_of(cases_of(arguments.several("cases", cases)), Path(), report)
-    report.stop_if_failed()
-    assert data is not None
+    data = _data_set(cases)
     written = cast("JsonObject", json_of({name: check for name, check in given.items() if name not in functions}))
     options = EvalOptions(
         model=model,
@@ -95,9 +88,21 @@ async def evaluate_async(
     else:
         named = "" if isinstance(program, dict) else source_or_path(program)
         path, other = named if isinstance(named, str) else named.name, arguments.path("against", against)
-        before = other_version(path, other, export=export, project=project_of(roots, shared, vibes, report))
+        before = other_version(path, other, export=export, project=project_of(roots, shared, vibes, Report()))
     comparison = await compared_versions(before, Version("now", prepared), data, options)
     return ComparedEvaluation(**asdict(comparison.after), comparison=comparison)
+
+
+def _data_set(cases: AnyPath | Iterable[object]) -> DataSet:
+    report = Report()
+    data: DataSet | None
+    if isinstance(cases, str | os.PathLike):
+        data = read_data_set(arguments.path("cases", cases), report)
+    else:
+        data = data_set_of(cases_of(arguments.several("cases", cases)), Path(), report)
+    report.stop_if_failed()
+    assert data is not None
+    return data
 
 
 @blocking(evaluate_async)

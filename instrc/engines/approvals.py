@@ -147,19 +147,23 @@ def approval_of(question: Question, starter: str | None, names: NameRules = Name
     """Return the rule in the schema of a question; `starter` is who started the run.
 
     An ambiguous name approves nothing, and excludes everybody it may refer to.
+    A rule that cannot be read, or that names no approver, lets nobody answer.
     """
     said: dict[str, Json] = {}
     for schema in _schemas(question.schema):
         said |= {key: schema[key] for key in APPROVAL if key in schema}
-    needed, veto, claim = said.get("x-needed"), said.get("x-veto", True), said.get("x-claim")
+    needed, veto, claim = said.get("x-needed", 1), said.get("x-veto", True), said.get("x-claim")
     listed = _people(said.get("x-approvers"), question.show)
-    barred = _people(said.get("x-not"), question.show)
+    not_allowed = said.get("x-not", [])
+    barred = ["starter"] if not_allowed == "starter" else _people(not_allowed, question.show)
+    count = needed if isinstance(needed, int) and not isinstance(needed, bool) else 0
+    readable = count >= 1 and isinstance(not_allowed, str | list)
     excluded = {name for word in barred for name in names.read(word)}
     if "starter" in barred and starter is not None:
         excluded.add(starter)
     return Approval(
-        tuple(names.clear(listed)) or ((NOBODY,) if listed else ()),
-        needed if isinstance(needed, int) and not isinstance(needed, bool) and needed >= 1 else 1,
+        (tuple(names.clear(listed)) if readable else ()) or ((NOBODY,) if "x-approvers" in said or not readable else ()),
+        max(count, 1),
         veto is not False,
         seconds(claim) if isinstance(claim, str) and is_duration(claim) else None,
         frozenset(excluded),

@@ -136,7 +136,7 @@ def refusal_of(
     if question.question.by == "operator" and not caller.may("operator", question.program):
         return refused("this needs the role `operator`", "operator")
     excluded = question.approval.excluded if question.question.by == "person" else frozenset[str]()
-    if action != "release" and caller.name in excluded:
+    if action != "release" and caller.as_candidates & excluded:
         return refused(EXCLUDED)
     if action in {"release", "delegate", "link"}:
         stands_in = caller.may("operator", question.program)
@@ -144,7 +144,7 @@ def refusal_of(
             if action == "release" and caller.may("answerer", question.program) and holder is not None:
                 return claimed
             return refused(_STANDING_IN, "operator")
-        if to is not None and to.name in excluded:
+        if to is not None and to.as_candidates & excluded:
             return refused(EXCLUDED)
         if action == "link" and (question.question.by != "person" or to is None or not is_candidate(question, to)):
             return refused("the link is for no candidate, and the question allows no outsiders (`x-links`)")

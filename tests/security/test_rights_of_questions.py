@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 from serving import ANSWER, BOSS, LETTER, asking, client, go, person, service, settled
 
-from instrc.engines.approvals import (  # what the table asks about  # what the table asks about
+from instrc.engines.approvals import (  # what the table asks about
     NOBODY,
     Approval,
     NameRules,
@@ -28,6 +28,7 @@ from instrc.server.access import (  # the function of the table
 from instrc.server.hosting import require_clear_names  # what a service does when it begins
 from instrc.server.identity import Identity  # what callers are known by
 from instrc.server.views import QuestionInfo  # what the table asks about
+from instrc.text.jsonvalue import Json
 from instrc.vibes.service_settings import OidcSettings, PeopleSettings, ServiceSettings  # without a file
 
 NOW = 1000.0
@@ -47,7 +48,7 @@ def combinations() -> Any:
     """Yield each combination of a question, a caller, the means, the time of a claim, and another person."""
     rules = [
         Approval(approvers=approvers, excluded=frozenset(excluded), outsiders=outsiders)
-        for approvers, excluded, outsiders in product(((), ("ann",)), ((), ("ann",), ("bob",)), (False, True))
+        for approvers, excluded, outsiders in product(((), ("ann",)), ((), ("ann",), ("bob",), ("group:leads",)), (False, True))
     ]
     for by, candidates, rule, claim in product(("person", "system", "operator"), LISTS, rules, CLAIMS):
         listed = rule.approvers or candidates
@@ -65,7 +66,7 @@ def expected(action: Action, info: QuestionInfo, caller: Caller, to: Caller | No
     names = {"ann", "*", *(f"group:{each}" for each in caller.groups)}
     holder = info.claimed_by if info.claimed_by and info.claimed_until and info.claimed_until >= NOW else None
     rule, kind = info.approval, info.question.by
-    barred = kind == "person" and caller.name in rule.excluded
+    barred = kind == "person" and bool(names & rule.excluded)
     if caller.only is not None:
         named = names & {*info.candidates}
         fits = bool(named - {"*"}) or (bool(named) and "answerer" in held)
@@ -83,10 +84,10 @@ def expected(action: Action, info: QuestionInfo, caller: Caller, to: Caller | No
         fits = kind != "person" or bool(names & {*info.candidates}) or reassigned
         return needed in held and fits and holder in {None, "ann"}
     assert to is not None
-    if not ("operator" in held or holder == "ann") or (kind == "person" and to.name in rule.excluded):
+    of_to = {to.name, *(f"group:{each}" for each in to.groups)}  # nobody of them is known to have a role
+    if not ("operator" in held or holder == "ann") or (kind == "person" and of_to & rule.excluded):
         return False
     if action == "link":
-        of_to = {to.name, *(f"group:{each}" for each in to.groups)}  # nobody of them is known to have a role
         return kind == "person" and (rule.outsiders if to.name == "link:eve" else bool(of_to & {*info.candidates}))
     return not rule.approvers or any(each == "*" or each.startswith("group:") or each == to.name for each in info.candidates)
 
@@ -232,6 +233,27 @@ def test_whoever_is_asked_sees_what_is_shown_and_no_more(tmp_path: Path) -> None
 # --- names of several issuers -------------------------------------------------------------------------------------------------
 
 ISSUER = "https://id.example"
+
+
+@pytest.mark.parametrize(
+    ("rule", "show"),
+    [
+        ({"x-approvers": []}, {}),
+        ({"x-approvers": "reviewers"}, {"reviewers": []}),
+        ({"x-approvers": 5}, {}),
+        ({"x-approvers": {"ann": True}}, {}),
+        ({"x-approvers": ["ann"], "x-needed": "2"}, {}),
+        ({"x-needed": True}, {}),
+        ({"x-approvers": ["ann"], "x-not": 5}, {}),
+    ],
+)
+def test_a_rule_that_names_nobody_or_cannot_be_read_lets_nobody_answer(rule: dict[str, Json], show: Json) -> None:
+    assert approval_of(Question("q", (), show, rule, "person"), "bob").approvers == (NOBODY,)
+
+
+def test_data_cannot_rename_the_starter() -> None:
+    show: Json = {"prompt": {"starter": "eve"}}
+    assert "bob" in approval_of(Question("q", (), show, {"x-not": "starter"}, "person"), "bob").excluded
 
 
 @pytest.mark.parametrize("text", ["op ", " op", "o\u200bp", "\uff4f\uff50", "op\u00a0"])
