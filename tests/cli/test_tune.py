@@ -65,7 +65,7 @@ TUNE = ("tune", "mood.aug", "--model", "llamacpp:small")
 def test_the_budget_is_told_and_asked_for_first(instrc: Instrc, asked: list[str]) -> None:
     done = instrc(*TUNE, "--requests", "90")
     assert done.code == 2
-    assert "the search takes 90 requests at most, the test of the winner 200 runs on 100 cases" in done.err
+    assert "the search takes 90 requests at most, the test of the winner 300 runs on 150 cases" in done.err
     assert "write --yes" in done.err
     assert asked == []
 

@@ -108,7 +108,9 @@ def test_each_result_is_a_row_and_json_and_comes_as_it_is_made() -> None:
     assert [(row["case"], row["repeat"], row["check"], row["passed"], row["input_tokens"]) for row in rows] == [
         (case, repeat, "label", True, 7) for case in "01" for repeat in (1, 2)
     ]
-    assert instrc.EvaluationResult.from_json(json.loads(json.dumps(found.to_json()))) == found
+    kept = json.loads(json.dumps(found.to_json()))
+    assert type(found).from_json(kept) == found
+    assert instrc.EvaluationResult.from_json(kept).results == found.results
     assert repr(found) == "<evaluation of program: 2 cases, label 100.0%>"
 
 
