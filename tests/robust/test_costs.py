@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 import sys
 import tracemalloc
@@ -374,6 +375,7 @@ def test_blocks_keep_no_copies_of_the_names_that_they_can_read() -> None:
         [document] = instrc.compile(f"{text}C({read})", sketch=True, emit="process")
         process = Process.find(document)
         assert process is not None
+        gc.collect()  # otherwise it depends on the tests before when cycles are collected
         tracemalloc.start()
         assert not list(dataflow_faults(process, ()))
         most = tracemalloc.get_traced_memory()[1]

@@ -371,7 +371,7 @@ class Claims:
         if live is None or live.over or (live.task is not None and live.task.done()):
             live = self.live[run] = Live()
         earlier, live.task, live.port = live.task, task, None
-        live.change.set()
+        live.resting(False)  # noqa: FBT003  -- what the callback takes; what the earlier task waited for is asked again
         self._left.discard(run)
         task.add_done_callback(lambda ended: self._end(run, live) if live.task is ended else None)
         if earlier is not None:
