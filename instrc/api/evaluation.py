@@ -69,8 +69,8 @@ async def evaluate_async(
     prepared = prepared_program(program, export, roots, shared, vibes, model)
     given = dict(arguments.mapping("checks", {} if checks is None else checks))
     functions = {name: check for name, check in given.items() if callable(check)}
-    data = _data_set(cases)
     written = cast("JsonObject", json_of({name: check for name, check in given.items() if name not in functions}))
+    data = _data_set(cases, written)
     options = EvalOptions(
         model=model,
         repeats=arguments.whole_or_none("repeat", repeat),
@@ -84,20 +84,23 @@ async def evaluate_async(
         fresh=arguments.truth("fresh", fresh),
         progress=progress,
     )
-    data = replace(data, checks={**data.checks, **written})
     if against is None:
         return ComparedEvaluation(**asdict(await evaluated(prepared, data, options)))
     if isinstance(against, dict | Source):
         before = Version("before", prepared_program(against, export, roots, shared, vibes, model))
     else:
-        named = "" if isinstance(program, dict) else source_or_path(program)
-        path, other = named if isinstance(named, str) else named.name, arguments.path("against", against)
-        before = other_version(path, other, export=export, project=project_of(roots, shared, vibes, Report()))
+        project = project_of(roots, shared, vibes, Report())
+        before = other_version(_path_of(program), arguments.path("against", against), export=export, project=project)
     comparison = await compared_versions(before, Version("now", prepared), data, options)
     return ComparedEvaluation(**asdict(comparison.after), comparison=comparison)
 
 
-def _data_set(cases: AnyPath | Iterable[object]) -> DataSet:
+def _path_of(program: ProgramLike) -> str:
+    named = "" if isinstance(program, dict) else source_or_path(program)
+    return named if isinstance(named, str) else named.name
+
+
+def _data_set(cases: AnyPath | Iterable[object], checks: JsonObject) -> DataSet:
     report = Report()
     data: DataSet | None
     if isinstance(cases, str | os.PathLike):
@@ -106,7 +109,7 @@ def _data_set(cases: AnyPath | Iterable[object]) -> DataSet:
         data = data_set_of(cases_of(arguments.several("cases", cases)), Path(), report)
     report.stop_if_failed()
     assert data is not None
-    return data
+    return replace(data, checks={**data.checks, **checks})
 
 
 @blocking(evaluate_async)
