@@ -147,7 +147,7 @@ def approval_of(question: Question, starter: str | None, names: NameRules = Name
     """Return the rule in the schema of a question; `starter` is who started the run.
 
     An ambiguous name approves nothing, and excludes everybody it may refer to.
-    A rule that cannot be read, or that names no approver, lets nobody answer.
+    If the rule is invalid, or `x-approvers` is empty, no one can answer.
     """
     said: dict[str, Json] = {}
     for schema in _schemas(question.schema):

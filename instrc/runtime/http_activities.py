@@ -60,7 +60,10 @@ def http_handler(name: str, given: Mapping[str, object], folder: Path) -> Handle
         raise UnusableTableError("`result` is a JSON Pointer and begins with `/`")
 
     async def call(value: Json) -> Json:
-        request = _request(method, table, value)
+        try:
+            request = _request(method, table, value)
+        except httpx.InvalidURL as error:  # httpx limits the length of a URL
+            _refuse(f"the values make no valid URL ({error})")
         try:
             async with httpx.AsyncClient(timeout=None, follow_redirects=False, verify=_trusted()) as client:  # noqa: S113  -- the policy has a limit
                 answer = await client.send(request, stream=True)

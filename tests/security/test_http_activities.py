@@ -50,6 +50,13 @@ def refused(table: dict[str, Any], value: Any) -> str:
     return str(raised.value)
 
 
+def test_values_that_make_no_url_are_refused(url: str) -> None:
+    huge = {"number": "x" * 2_000_000}
+    for place in ("/orders/{number}", "/orders?number={number}"):
+        assert "no valid URL" in refused({"url": url + place, "method": "POST"}, huge)
+    assert call({"url": url + "/orders", "method": "POST"}, huge).path == "/orders"  # a body may be large
+
+
 DOTS = [
     *("", ".", "..", "...", " ", ". .", "..;x", ";x", "．．", "‥", "\t..", "..\n"),
     *("a/..", "../b", "..\\b", "a//b", "/", "a/", "/etc/passwd"),
