@@ -384,7 +384,8 @@ def reported_error(answer: JsonObject) -> RawReply | None:
     """Return the error sent instead of an answer or with it; `None` if there is none.
 
     Below `error` by most, below `Error` in the `response` of an error of boto3,
-    as `object: error` by vLLM and Mistral, with a `status` by GigaChat, as `detail` where FastAPI refuses.
+    as `object: error` by vLLM and Mistral, with a `status` by GigaChat, as `detail` where FastAPI refuses,
+    as `code` and `message` with a `request_id` by DashScope.
     """
     error = answer.get("Error" if "ResponseMetadata" in answer else "error")
     if isinstance(error, str) and not answer.keys() & {"choices", "message", "output"}:
@@ -400,6 +401,8 @@ def reported_error(answer: JsonObject) -> RawReply | None:
         return RawReply(failure=str(answer.get("message") or "error"))
     if isinstance(answer.get("message"), str) and answer.keys() & {"__type"}:  # AWS
         return RawReply(failure=str(answer["message"]))
+    if answer.keys() == {"code", "message", "request_id"}:  # DashScope
+        return RawReply(failure=f"{answer['code']}: {answer['message']}")
     if answer.keys() == {"detail"}:
         return RawReply(failure=text_of(answer["detail"]) or "error")
     return None

@@ -25,6 +25,7 @@ LOOKALIKES = [
     (closed(output={"type": "array"}, status=TEXT), {"output": [], "status": "incomplete"}),
     (closed(message=closed(role=TEXT), done_reason=TEXT), {"message": {"role": "x"}, "done_reason": "length"}),
     (closed(detail=TEXT), {"detail": "all of it"}),
+    (closed(code=TEXT, message=TEXT, request_id=TEXT), {"code": "A1", "message": "hello", "request_id": "7"}),
     (closed(name=TEXT, arguments=TEXT), {"name": "ls", "arguments": "-l"}),
     (closed(tool_calls={"type": "array"}), {"tool_calls": []}),
     (closed(type=TEXT, text=TEXT), {"type": "text", "text": "hello"}),

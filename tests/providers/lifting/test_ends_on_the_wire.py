@@ -549,3 +549,12 @@ def test_an_answer_on_the_wire_has_its_status_and_its_value(name: str) -> None:
         assert lifted.status == status or (status == "!ok" and lifted.status != "ok")
         if value is not ...:
             assert [call.value for call in lifted.calls] == [value]
+
+
+def test_an_error_with_a_request_id_is_no_value_of_an_open_schema() -> None:
+    schema = {"type": "object", "properties": {"code": {"type": "string"}, "text": {"type": "string"}}}
+    for target in ("openai", "anthropic", "ollama", "gemini", "mcp"):
+        assert (
+            lift({"code": "Throttling", "message": "Too many", "request_id": "5f0d"}, lower(schema, target).map).status
+            == "failed"
+        )

@@ -138,6 +138,7 @@ CASES: dict[str, list[Any]] = {
         chat("error", content=""),
         {"status": 422, "message": "Invalid params: object without properties"},
         {"detail": [{"loc": ["body", "tools"], "msg": "field required", "type": "value_error.missing"}]},
+        {"code": "Throttling", "message": "Requests rate limit exceeded", "request_id": "5f0d"},
         [{"error": {"code": 429, "status": "RESOURCE_EXHAUSTED", "message": "Quota"}}],
     ],
     "malformed": [
