@@ -139,7 +139,7 @@ class Runner:
         with suppress(Exception):
             self.loop.wait(self.leave_runs())
         with suppress(Exception):
-            DBOS.destroy()
+            _end_dbos()
         if self.shared is not None:
             with suppress(Exception):
                 self.shared.give_back()
@@ -525,7 +525,7 @@ class Rest:
             self.asleep = True
             await self.runner.leave_runs()
             asyncio.get_running_loop().set_default_executor(self._threads)  # DBOS has put its own there, and ends it now
-            await asyncio.to_thread(DBOS.destroy)
+            await asyncio.to_thread(_end_dbos)
 
     async def _deal_with(self, letter: store.Letter) -> None:
         """Process a message; if the result cannot be recorded now, keep the message."""
@@ -544,6 +544,15 @@ class Rest:
                 await self.runner.resume(letter.run.partition("/")[0])
                 taken = await self.runner.take(letter)
             await asyncio.to_thread(store.settle, self.runner.engine, letter.id, "taken" if taken else "refused")
+
+
+def _end_dbos() -> None:
+    """End DBOS; of two calls at once, as DBOS itself cannot take them, the second finds nothing to end."""
+    with _ENDING:
+        DBOS.destroy()
+
+
+_ENDING = threading.Lock()
 
 
 def begin_queued(queue: str, slots: int | None, busy: int, resumed: set[str]) -> list[str]:
