@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from time import monotonic
 from types import TracebackType
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Self
+from typing import Final, Literal, NamedTuple, Self
 
 from msgspec.structs import replace
 
@@ -39,6 +39,7 @@ from instrc.runtime.run_report import RunFilter, RunStatus
 from instrc.runtime.stream import RunStream
 from instrc.runtime.traces import Sink
 from instrc.testing.evaluation.checks import CheckFunction
+from instrc.testing.evaluation.compared_evaluation import ComparedEvaluation
 from instrc.testing.evaluation.results import CaseResult
 from instrc.text import arguments
 from instrc.text.arguments import as_plain, source_or_path, takes_plain_values, takes_plain_values_async
@@ -47,9 +48,6 @@ from instrc.text.jsonvalue import Json
 from instrc.text.source import Source
 from instrc.tools.python_types import Adapter
 from instrc.tools.python_values import JsonLike
-
-if TYPE_CHECKING:
-    from instrc.testing.evaluation.comparison import ComparedEvaluation
 
 LOOK_SECONDS: Final = 1.0
 """Seconds between two checks for changed files of a program."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from msgspec.structs import asdict, replace
 
@@ -17,6 +17,7 @@ from instrc.runtime.activities import Activities
 from instrc.runtime.models.model import Model
 from instrc.taskbench.score import plan_check
 from instrc.testing.evaluation.checks import KINDS, CheckFunction, CheckKind
+from instrc.testing.evaluation.compared_evaluation import ComparedEvaluation
 from instrc.testing.evaluation.dataset import DataSet, cases_of, data_set_of, read_data_set
 from instrc.testing.evaluation.judge import JUDGE
 from instrc.testing.evaluation.results import CaseResult
@@ -27,9 +28,6 @@ from instrc.text.arguments import source_or_path, takes_plain_values_async
 from instrc.text.jsonvalue import Json, JsonObject
 from instrc.text.source import Source
 from instrc.tools.python_values import JsonLike, json_of
-
-if TYPE_CHECKING:
-    from instrc.testing.evaluation.comparison import ComparedEvaluation
 
 
 @takes_plain_values_async
@@ -63,8 +61,6 @@ async def evaluate_async(
 
     The arguments are those of `evaluate`.
     """
-    from instrc.testing.evaluation.comparison import ComparedEvaluation, compared_versions  # brings the statistics
-
     require_types(model, export, None, requests, tokens)
     prepared = prepared_program(program, export, roots, shared, vibes, model)
     given = dict(arguments.mapping("checks", {} if checks is None else checks))
@@ -86,6 +82,8 @@ async def evaluate_async(
     )
     if against is None:
         return ComparedEvaluation(**asdict(await evaluated(prepared, data, options)))
+    from instrc.testing.evaluation.comparison import compared_versions  # brings the statistics
+
     if isinstance(against, dict | Source):
         before = Version("before", prepared_program(against, export, roots, shared, vibes, model))
     else:

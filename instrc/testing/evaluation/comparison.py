@@ -91,21 +91,6 @@ class VersionComparison(Struct, frozen=True):
         return result
 
 
-class ComparedEvaluation(EvaluationResult, frozen=True, kw_only=True):
-    """The results of `evaluate`: those of the program and, with `against`, the comparison with the other version."""
-
-    comparison: VersionComparison | None = None
-
-    def __str__(self) -> str:
-        """Return the rates on one line, and the result of the comparison."""
-        return " ".join([repr(self), *(conclusion(self.comparison) if self.comparison is not None else ())])
-
-    def _repr_html_(self) -> str:
-        """Return the tables of the evaluation and of the comparison, for a notebook."""
-        rates = super()._repr_html_()
-        return rates if self.comparison is None else f"{rates}{self.comparison._repr_html_()}"
-
-
 def _figures(each: CheckDifference) -> dict[str, object]:
     result: dict[str, object] = msgspec.to_builtins(each)
     return {**result, "difference": each.paired.difference, "shown": each.shown}

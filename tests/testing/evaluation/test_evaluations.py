@@ -239,3 +239,16 @@ def test_a_seed_gives_each_run_of_each_case_a_seed_of_its_own() -> None:
         drawn.append(model.seeds)
     assert drawn[0] == drawn[1], "the same seed gives the same draws"
     assert not set(drawn[0]) & set(drawn[2])
+
+
+def test_an_evaluation_alone_needs_no_library_of_statistics() -> None:
+    program = '@{ title: "Draft", type: "object", properties: { text: { type: "string" } } }'
+    code = f"""
+import sys
+sys.modules["scipy"] = None
+import instrc
+found = instrc.evaluate({program!r}, [{{"input": "a"}}], model=instrc.Scripted({{"draft": {{"text": "b"}}}}))
+print(len(found.results), found.comparison)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.stdout, done.stderr) == ("1 None\n", "")
