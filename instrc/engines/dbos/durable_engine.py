@@ -489,6 +489,8 @@ class DurableEngine(TracedEngine):
             raise UnavailableError([problems.runs.StoreInUse(store=self.location.shown, holder=self.location.holder())])
         if runner is not None:
             runner.is_worker = True
+            if runner.shared is not None:  # from now on other processes leave runs to it
+                await asyncio.to_thread(runner.shared.beat, runner.rest.info(0))
         return runner is not None
 
     async def serve(self, stop: asyncio.Event) -> int:

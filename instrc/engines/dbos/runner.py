@@ -470,7 +470,7 @@ class Rest:
             self._looked = monotonic()
             await asyncio.to_thread(lock.rescue)
             if self.runner.is_worker:
-                await asyncio.to_thread(lock.beat, self._info(busy))
+                await asyncio.to_thread(lock.beat, self.info(busy))
 
     async def _begin_queued(self, busy: int) -> None:
         """Start the runs in this process's queue."""
@@ -493,7 +493,8 @@ class Rest:
                 await self.runner.park(run, None if due == float("inf") else due)
         return len((trees.keys() | self.begun) - idle.keys())
 
-    def _info(self, busy: int) -> WorkerInfo:
+    def info(self, busy: int) -> WorkerInfo:
+        """Return what is listed of this worker."""
         options, host, process = self.runner.options, gethostname(), os.getpid()
         name = options.name or f"{host}-{process}"
         projects = sorted(served_projects())
