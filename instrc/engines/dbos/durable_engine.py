@@ -490,7 +490,8 @@ class DurableEngine(TracedEngine):
         if runner is not None:
             runner.is_worker = True
             if runner.shared is not None:  # from now on other processes leave runs to it
-                await asyncio.to_thread(runner.shared.beat, runner.rest.info(0))
+                with store.trouble(self.location):
+                    await asyncio.to_thread(runner.shared.beat, runner.rest.info(0))
         return runner is not None
 
     async def serve(self, stop: asyncio.Event) -> int:
