@@ -328,8 +328,8 @@ class Claims:
         try:
             if begin is not None and await self.row(run) is None:
                 await begin()
-            else:
-                await self._enqueue(run, live)
+            elif not await self._enqueue(run, live):
+                return live  # not to be cancelled: a retry may have begun it again since it ended
         except BaseException:
             self.live.pop(run, None)
             raise
@@ -341,13 +341,16 @@ class Claims:
         """Return the recorded state of a run."""
         return next(iter(await asyncio.to_thread(self.client.list_workflows, workflow_ids=[run])), None)
 
-    async def _enqueue(self, run: str, live: Live, *, again: bool = False) -> None:
-        """Put a run into the queue of this process, unless it is there, or DBOS has taken it out and begins it in a moment."""
+    async def _enqueue(self, run: str, live: Live, *, again: bool = False) -> bool:
+        """Put a run into the queue of this process, unless it is there, or DBOS has taken it out and begins it in a moment.
+
+        Return `False` for a run that has ended.
+        """
         async with self._taking:
             row = await self.row(run)
             if row is None or row.status not in {"PENDING", "ENQUEUED"}:
                 self._drop(run, live)
-                return
+                return False
             begins = row.status == "PENDING" and row.executor_id == self._executor and run not in self._left and not again
             if not begins and (row.status == "PENDING" or row.queue_name != self._queue):
                 self.resumed.add(run)
@@ -356,7 +359,8 @@ class Claims:
             try:
                 await asyncio.wait_for(live.change.wait(), _PATIENCE)
             except TimeoutError:
-                await self._enqueue(run, live, again=True)
+                return await self._enqueue(run, live, again=True)
+        return True
 
     async def begin_queued(self, begin: Callable[[], Collection[str]]) -> Collection[str]:
         """Let DBOS `begin` the runs of a queue, and return them; none is put into a queue meanwhile: it would begin twice."""

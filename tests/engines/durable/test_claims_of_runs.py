@@ -121,6 +121,20 @@ def test_a_run_that_another_process_has_put_into_the_queue_goes_on(stage: Stage)
     assert go(stage.engine.answer("r1", "userContext1", {"decision": "Approve"})).status == "done"
 
 
+def test_a_run_that_has_ended_is_not_cancelled_by_who_would_carry_it(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may have been begun again by a retry since its end was read."""
+    stage.released.set()
+    assert go(stage.engine.answer("r1", "userContext1", {"decision": "Approve"})).status == "done"
+    cancelled: list[str] = []
+
+    async def cancel(run: str) -> None:
+        cancelled.append(run)
+
+    monkeypatch.setattr(stage.runner.claims, "cancel", cancel)
+    go(stage.runner.away(stage.runner.resume("r1")))
+    assert cancelled == []
+
+
 def test_a_folder_has_as_many_runs_at_once_as_slots(tmp_path: Path) -> None:
     """Those that only wait take none."""
     stage = Stage(tmp_path, slots=2)
