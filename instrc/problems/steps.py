@@ -154,12 +154,27 @@ class UnreadResult(ProblemWarning):
 
 
 class UnreadAnswer(ProblemWarning):
-    message = "nothing reads the `{choice}` of `{word}`, so what follows is carried out whatever the answer is"
-    hint = "give the answer a name and write `when answer.{choice} is … { … }` around what depends on it"
-
     word: str
     choice: str
     """Property that the person decides on."""
+    early: Span | None = None
+    """Effect before the first line that reads the choice; otherwise no line reads it."""
+
+    @property
+    def message(self) -> str:
+        if self.early is None:
+            return f"nothing reads the `{self.choice}` of `{self.word}`, so what follows is carried out whatever the answer is"
+        return f"an effect comes before the line that reads the `{self.choice}` of `{self.word}`: it is carried out in any case"
+
+    @property
+    def hint(self) -> str:
+        if self.early is not None:
+            return "move the effect into the `when` that reads the answer, or above the question"
+        return f"give the answer a name and write `when answer.{self.choice} is … {{ … }}` around what depends on it"
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        return () if self.early is None else (Label(self.early, "this is also carried out after a refusal"),)
 
 
 class IdleKey(ProblemWarning):

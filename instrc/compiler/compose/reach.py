@@ -328,8 +328,9 @@ def _check(flat: ir.FlatGraph, report: Report) -> None:
     for step, shown in unread_results(flat):
         other = None if shown is step else shown.span
         report.add(problems.steps.UnreadResult(at=step.span, word=shown.key or shown.base_name, other=other))
-    for step, choice in unread_choices(flat):
-        report.add(problems.steps.UnreadAnswer(at=step.span, word=step.key or step.base_name, choice=choice))
+    for step, choice, early in unread_choices(flat):
+        word = step.key or step.base_name
+        report.add(problems.steps.UnreadAnswer(at=step.span, word=word, choice=choice, early=early))
     for each in unshown_results(flat):
         word = each.result.key or each.result.base_name
         found = problems.steps.UnreadResult(at=each.person.span, word=word, other=each.result.span, carried=each.activity.span)

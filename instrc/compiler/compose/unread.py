@@ -11,9 +11,10 @@ import msgspec
 from instrc.compiler import ir
 from instrc.compiler.bind.steps import PROGRAM
 from instrc.compiler.bind.values import step_numbers
-from instrc.compiler.partition.effects import Kind, kinds_of_steps
+from instrc.compiler.partition.effects import WRITES, Kind, kinds_of_steps
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, as_texts, mapping
+from instrc.text.source import Span
 
 FOLLOWED_PATHS: Final = 60
 """Maximum paths to which one path is followed; values from more sources are not examined."""
@@ -102,9 +103,10 @@ def _steps_read(graph: ir.Graph, step: ir.Step) -> list[ir.Step]:
     return found if len(found) == len(origins) else []
 
 
-def unread_choices(flat: ir.FlatGraph) -> Iterator[tuple[ir.Step, str]]:
+def unread_choices(flat: ir.FlatGraph) -> Iterator[tuple[ir.Step, str, Span | None]]:
     """Yield the questions with a choice that nothing reads although an effect follows, each with the name of the choice.
 
+    If a line has an effect before the first one that reads the choice, the place of that effect is the third value.
     A "Reject" that nothing reads ends the run, and thus takes effect.
     """
     graph = flat.graph
@@ -134,9 +136,13 @@ def unread_choices(flat: ir.FlatGraph) -> Iterator[tuple[ir.Step, str]]:
     for step in people:
         schema = flat.schemas.get(step.number)
         properties = mapping(mapping(schema).get("properties"))
-        names = [name for name in properties if is_decision(schema, name) and _ways(name, mapping(properties[name])) > 1]
-        if read[step.number].isdisjoint({None, *names}) and names and followed(step.number):
-            yield step, names[0]
+        decisions = [name for name in properties if is_decision(schema, name)]
+        names = [name for name in decisions if _ways(name, mapping(properties[name])) > 1]
+        if names and read[step.number].isdisjoint({None, *names}):
+            if followed(step.number):
+                yield step, names[0], None
+        elif decisions and (early := _before_reading(graph, homes.get(step.number, PROGRAM), step.number, kinds)):
+            yield step, decisions[0], early
 
 
 def _ways(name: str, schema: Mapping[str, Json]) -> int:
@@ -145,6 +151,22 @@ def _ways(name: str, schema: Mapping[str, Json]) -> int:
     if isinstance(values, list):
         return len([value for value in values if (name, value) != ("decision", "Reject")])
     return 1 if "const" in schema else 2
+
+
+def _before_reading(graph: ir.Graph, region: int, question: int, kinds: Mapping[int, Kind]) -> Span | None:
+    """Return the first effect of the server on a line between that of a question and the first one that reads it."""
+    early, asked = None, False
+    for line in graph.lines.get(region, ()):
+        steps = [graph.steps[number] for number in line.steps]
+        tests = [test for step in steps for test in ir.tests_of(step.content)]
+        paths = [*(path for step in steps for path in (*step.reads, *step.needs)), *(test.path for test in tests)]
+        if asked and any(path.origin == question for path in paths):
+            return early
+        if asked and early is None:
+            changes = (step.span for step in steps if step.executor == "server" and kinds.get(step.number) == WRITES)
+            early = next(changes, None)
+        asked = asked or question in line.steps
+    return None
 
 
 def _is_followed(lines: ir.Lines, number: int, kinds: Mapping[int, Kind]) -> bool:

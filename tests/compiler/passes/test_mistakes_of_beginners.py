@@ -115,6 +115,12 @@ MISTAKES = [
     ("const d = Draft(prompt); «Pick_User(d)»; Send_Activity(d)", "unread-answer", "when answer.level is"),
     ("do { const d = Draft(prompt); const o = «Pick_User(d)»; try { Send_Activity(d) } else { d } }", "unread-answer", "when"),
     ("const d = Draft(prompt); do { «Pick_User(d)» }; Send_Activity(d)", "unread-answer", "when answer.level is"),
+    # effects between a question and the line that reads its choice
+    (
+        'const o = «Pick_User(prompt)»; Send_Activity(prompt); when o.level is "low" { Draft(o) }',
+        "unread-answer",
+        "above the question",
+    ),
     # lines that do nothing, or do not run
     ("const d = Draft(prompt); «d»; Write(d)", "nothing-to-do", "Draft(prompt)"),
     ("tool d = Draft(prompt); «Send_Activity(d)»", "misplaced-line", "without `tool` every line runs"),
