@@ -6,14 +6,18 @@ import asyncio
 import gc
 import re
 import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import instrc
+from instrc.runtime.models.fallback import Fallback  # two objects in order, as the words of two models name them
 
 httpx = pytest.importorskip("httpx")
+uvicorn = pytest.importorskip("uvicorn")
 pytest.importorskip("fastapi")
 pytest.importorskip("dbos")
 PAGE = Path(__file__).parents[2] / "examples" / "guides" / "fastapi.md"
@@ -31,14 +35,40 @@ class Model:
         return instrc.Reply({"step1_draft": draft} if "step1_draft" in str(request.schema) else draft)
 
 
+class Down:
+    """Refuses every third request, as a provider that has too much to do."""
+
+    asked = 0
+
+    async def answer(self, request: instrc.Request) -> instrc.Reply:
+        Down.asked += 1
+        if Down.asked % 3 == 0:
+            raise instrc.ModelError("overloaded", retry=True)
+        return await Model().answer(request)
+
+
+@asynccontextmanager
+async def served(api: Any) -> AsyncIterator[str]:
+    """Serve an application on a free port of this process, so that a reader who goes away closes a connection."""
+    server = uvicorn.Server(uvicorn.Config(api, port=0, log_level="warning"))
+    serving = asyncio.create_task(server.serve())
+    while not server.started:
+        assert not serving.done()
+        await asyncio.sleep(0.05)
+    yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+    server.should_exit = True
+    await serving
+
+
 def descriptors() -> int:
     return len([*Path("/proc/self/fd").iterdir()])
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="needs the list of descriptors of Linux")
 def test_a_thousand_runs_leave_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Half of them are approved, the others go on waiting; some readers of a growing draft go away."""
+    """Half of them are approved, the others go on waiting; some readers of a growing draft go away,
+    and every third request to the first provider fails over."""
     shop = re.search(r'```py title="shop.py"\n(.*?)```', PAGE.read_text(encoding="utf-8"), re.DOTALL)
     assert shop is not None
     (tmp_path / "shop.py").write_text(shop[1], encoding="utf-8")
@@ -55,9 +85,9 @@ def test_a_thousand_runs_leave_nothing_behind(tmp_path: Path, monkeypatch: pytes
         return descriptors(), least
 
     async def work() -> list[tuple[int, int]]:
-        letters: Any = letters_of(Model(), str(tmp_path / "store"))
+        letters: Any = letters_of(Fallback({"first": Down(), "second": Model()}), str(tmp_path / "store"))
         api, gate, counted = api_of(letters), asyncio.Semaphore(20), []
-        async with letters, httpx.AsyncClient(transport=httpx.ASGITransport(api), base_url="http://shop", timeout=120) as http:
+        async with served(api) as address, httpx.AsyncClient(base_url=address, timeout=120) as http:
 
             async def one(number: int) -> None:
                 async with gate:
@@ -77,5 +107,7 @@ def test_a_thousand_runs_leave_nothing_behind(tmp_path: Path, monkeypatch: pytes
         return counted
 
     early, late = asyncio.run(work())
+    assert Down.asked > 3 * BATCH
+    assert Model.asked > BATCHES * BATCH
     assert late[0] <= early[0] + 2
     assert late[1] < early[1] * 1.02
