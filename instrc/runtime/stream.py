@@ -7,6 +7,8 @@ from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import aclosing, suppress
 from typing import Generic, TypeVar, cast
 
+from instrc.problems.errors import InputError
+from instrc.problems.settings import InvalidOption
 from instrc.runtime.interpreter.documents import bare_name
 from instrc.runtime.models.partial import AnswerPart, TellPart
 from instrc.runtime.run import Run, Value
@@ -60,32 +62,42 @@ class RunStream(Generic[Value]):
                 print(draft.text)
 
         The default step has the name of the class, without `Partial`.  No validator is called: `run.step("draft", as_=Draft)`
-        is the complete, validated value.
+        is the complete, validated value.  Raises `InputError` after the run if it has no such step.
         """
         name = getattr(as_, "__name__", "").removeprefix("Partial") if step is None else arguments.text("step", step)
-        async with aclosing(aiter(self)) as parts:
-            async for part in parts:
-                value = _member(part, name, [])
-                if value is not None:
-                    yield cast("_T", partial_instance(as_, value))
+        async with aclosing(self._members(name, [])) as values:
+            async for _, value in values:
+                yield cast("_T", partial_instance(as_, value))
 
     async def text(self, path: str) -> AsyncGenerator[str]:
         """Run the program, and yield additions to one text: `letter.body` is the member `body` of the step `letter`.
 
-        If the model is asked again, the new text starts over.
+        If the model is asked again, the new text starts over.  Raises `InputError` after the run if it has no such step.
         """
         step, *members = arguments.text("path", path).split(".")
         key, reported = "", ""
-        async with aclosing(aiter(self)) as parts:
-            async for part in parts:
-                result = _member(part, step, members)
+        async with aclosing(self._members(step, members)) as values:
+            async for part_key, result in values:
                 if not isinstance(result, str):
                     continue
-                if part.key != key or not result.startswith(reported):
-                    key, reported = part.key, ""
+                if part_key != key or not result.startswith(reported):
+                    key, reported = part_key, ""
                 if result != reported:
                     yield result[len(reported) :]
                     reported = result
+
+    async def _members(self, step: str, members: list[str]) -> AsyncGenerator[tuple[str, Json]]:
+        """Yield the key of each part, and its value at a path; raise `InputError` after the run if no step has the name."""
+        seen = False
+        async with aclosing(aiter(self)) as parts:
+            async for part in parts:
+                value = _member(part, step, members)
+                if value is not None:
+                    seen = True
+                    yield part.key, value
+        if not seen and bare_name(step) not in map(bare_name, steps := self.run.steps) and steps:
+            wanted = f"one of {', '.join(f'`{key}`' for key in steps)}"
+            raise InputError([InvalidOption(option="step", given=f"`{step}`", wanted=wanted)])
 
 
 def _member(part: AnswerPart, step: str, members: list[str]) -> Json:

@@ -334,7 +334,12 @@ def test_values_of_a_stream_are_instances_of_the_class() -> None:
         stream = app.stream("Draft(prompt)", "a letter", as_=Draft)
         assert [draft async for draft in stream.values(Draft)] == [Draft(text="Dear", days=2)]
         assert stream.run.value.days == 2
-        assert [draft async for draft in app.stream("Draft", "x").values(Draft, "other")] == []
+        with pytest.raises(instrc.InputError, match=r"`step` must be one of `draft`, not `other`"):
+            _ = [draft async for draft in app.stream("Draft", "x").values(Draft, "other")]
+        with pytest.raises(instrc.InputError, match=r"not `Letter`"):
+            _ = [draft async for draft in app.stream("Draft", "x").values(Letter)]
+        with pytest.raises(instrc.InputError, match=r"not `draught`"):
+            _ = [text async for text in app.stream("Draft", "x").text("draught.text")]
 
     asyncio.run(work())
 
