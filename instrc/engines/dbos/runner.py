@@ -489,7 +489,8 @@ class Rest:
         self._idle = {run: self._idle.get(run, monotonic()) for run in idle}
         answered = {run for run, _ in self._letters.values()}
         for run, due in idle.items():
-            if self._idle[run] < monotonic() - PARK_AFTER and due > time() + PARK_AFTER and run not in answered:
+            lasts = self._idle[run] < monotonic() - PARK_AFTER and due > time() + PARK_AFTER and run not in answered
+            if lasts and idle_until(trees[run]) is not None:  # it may have been answered while others were parked
                 await self.runner.park(run, None if due == float("inf") else due)
         return len((trees.keys() | self.begun) - idle.keys())
 

@@ -265,3 +265,37 @@ def test_a_run_that_only_waits_is_left_while_the_process_is_busy(way: str, made:
             time.sleep(0.05)
     assert "r1" not in runner.rest.parked or way == "cancelled"
     runner.leave()
+
+
+def test_a_run_that_is_answered_while_another_is_left_goes_on(
+    made: Callable[[str], DurableEngine], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = made("store")
+    monkeypatch.setattr(runner, "PARK_AFTER", 600.0)
+    begin(engine), begin(engine, run="r2")
+    carrier = engine._runner
+    assert carrier is not None
+    carrier.enter()  # so that it does not rest as a whole
+    park, left = carrier.park, list[str]()
+    leaving, answered = threading.Event(), threading.Event()
+
+    async def slow(run: str, due: float | None) -> None:
+        left.append(run)
+        leaving.set()
+        await asyncio.to_thread(answered.wait, 60)
+        await park(run, due)
+
+    monkeypatch.setattr(carrier, "park", slow)
+    deadline = time.monotonic() + 60
+    while carrier.rest._idle.keys() != {"r1", "r2"}:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    monkeypatch.setattr(runner, "PARK_AFTER", 0.0)
+    assert leaving.wait(60)
+    [first] = left
+    other = "r2" if first == "r1" else "r1"
+    assert go(engine.answer(other, "confirm", YES)).status == "done"
+    answered.set()
+    carrier.loop.wait(asyncio.sleep(0.5))
+    assert (left, set(carrier.rest.parked)) == ([first], {first})
+    carrier.leave()
