@@ -202,7 +202,7 @@ def tune(folder: Path, model: str, requests: int, tasks: list[Task]) -> None:
             options = EvalOptions(
                 "llamacpp:model", settings=SETTINGS, budget=Budget(requests), folder=work / "runs", concurrency=4
             )
-            subject = Subject(str(file), DataSet(cases=tuple(cases)), options)
+            subject = Subject(str(file), DataSet(cases=tuple(cases)), options, words="keys")
             found = asyncio.run(tuned(subject, PromptForm(), lambda line: print(" ", line, file=sys.stderr, flush=True)))
             paired = None if found.comparison is None else found.comparison.overall.paired
             keep(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import TypeAlias
 
 from msgspec import Struct, field
@@ -32,10 +32,9 @@ _OF_CONVERSE = _ERRORS_OF_CONVERSE | {
 
 
 def join_chat(pieces: list[JsonObject]) -> JsonObject:
-    """Join the deltas of Chat Completions; calls are identified by `index`, and by `id` for servers with wrong indexes."""
-    said: JsonObject = {"role": "assistant", "content": "", "tool_calls": []}
-    calls: dict[Hashable, JsonObject] = {}
-    joined: JsonArray = []
+    """Join the deltas of Chat Completions."""
+    said: JsonObject = {"role": "assistant", "content": ""}
+    parts: list[JsonObject] = []
     reason: Json = None
     error: Json = None
     for choice in _choices_of(pieces):
@@ -45,48 +44,53 @@ def join_chat(pieces: list[JsonObject]) -> JsonObject:
             if more := _words_of(delta.get(word)):
                 said[word] = text_or_empty(said.get(word)) + more
         if isinstance(function := delta.get("function_call"), dict):
-            said["function_call"] = _joined(mapping(said.get("function_call")), function)
-        calls_now = delta.get("tool_calls")
-        for position, part in enumerate(
-            [calls_now] if isinstance(calls_now, dict) else listing(calls_now)
-        ):  # TGI sends one call bare
-            if not isinstance(part, dict):
-                continue
-            index = _index(part.get("index", position))
-            known = calls.get(index)
-            own = None if part.get("id") == "null" else part.get("id")  # how Mistral's library expresses that there is none
-            if known is None or _begins_call(known, part, own):
-                known = calls[index] = {"id": own, "type": "function", "function": {}}
-                joined.append(known)
-            known["id"] = known["id"] or own
-            if isinstance(function := part.get("function"), dict):
-                known["function"] = _joined(mapping(known["function"]), function)
-    said["tool_calls"] = joined
+            parts.append({"index": "function_call", "function": function})
+        calls = delta.get("tool_calls")
+        listed = [calls] if isinstance(calls, dict) else listing(calls)  # TGI sends one call bare
+        parts += [{"index": position, **part} for position, part in enumerate(listed) if isinstance(part, dict)]
+    said["tool_calls"] = [*_joined_calls(parts)]
     joined_choice: JsonObject = {"message": said, "finish_reason": reason or "length"}
     return {"choices": [joined_choice | {"error": error} if error else joined_choice]}
+
+
+def _joined_calls(parts: Iterable[JsonObject]) -> list[JsonObject]:
+    """Join fragments of calls, which are identified by `index`, and by `id` for servers with wrong indexes."""
+    calls: dict[Hashable, JsonObject] = {}
+    joined: list[JsonObject] = []
+    for part in parts:
+        index = _index(part.get("index"))
+        known = calls.get(index)
+        own = None if part.get("id") == "null" else part.get("id")  # how Mistral's library expresses that there is none
+        if known is None or _begins_call(known, part, own):
+            known = calls[index] = {"id": own, "type": "function", "function": {}}
+            joined.append(known)
+        known["id"] = known["id"] or own
+        if isinstance(function := part.get("function"), dict):
+            known["function"] = _joined(mapping(known["function"]), function)
+    return joined
 
 
 def _begins_call(known: JsonObject, part: JsonObject, own: Json) -> bool:
     """Return whether a fragment begins a new call rather than continuing the one known under its index.
 
-    Some servers send whole calls under one index without ids, and others send each fragment under a new id.
+    Some servers send several calls under one index without ids, and others send each fragment under a new id.
     """
-    function, before = mapping(part.get("function")), mapping(known["function"]).get("arguments")
-    more, is_named = function.get("arguments"), bool(function.get("name"))
+    function, before = mapping(part.get("function")), mapping(known["function"])
+    name, more, held = function.get("name"), function.get("arguments"), before.get("arguments")
+    opens = isinstance(more, dict) or text_or_empty(more).lstrip().startswith("{")
     if not own:
-        return is_named and _is_whole(more) and _is_whole(before)
+        return bool(name) and (before.get("name") not in (None, name) or (opens and _is_whole(held)))
     if not known.get("id") or own == known["id"]:
         return False
-    begins = not isinstance(more, str) or not more or more.lstrip().startswith("{")
-    return _is_whole(before) or (is_named and begins)
+    return (_is_whole(held) and held not in ({}, "{}")) or (bool(name) and (opens or not more))
 
 
 def _is_whole(arguments: Json) -> bool:
-    """Return whether arguments are a non-empty object, or the text of one."""
+    """Return whether arguments are an object, or the text of one."""
     if not isinstance(arguments, str):
-        return bool(arguments)
+        return isinstance(arguments, dict)
     try:
-        return arguments.rstrip().endswith("}") and bool(loads(arguments))
+        return isinstance(loads(arguments), dict)
     except (ValueError, RecursionError):
         return False
 
@@ -194,6 +198,7 @@ def _live(pieces: list[JsonObject]) -> JsonObject:
 
 def _converse(pieces: list[JsonObject]) -> JsonObject:
     """Join the events of Bedrock's ConverseStream."""
+    content: JsonArray = []
     blocks: dict[Hashable, JsonObject] = {}
     reason: Json = None
     for piece in pieces:
@@ -202,16 +207,19 @@ def _converse(pieces: list[JsonObject]) -> JsonObject:
             return {"error": {"message": mapping(piece[name]).get("message") or name}}
         start, change = mapping(piece.get("contentBlockStart")), mapping(piece.get("contentBlockDelta"))
         if use := mapping(mapping(start.get("start")).get("toolUse")):
-            blocks[_index(start.get("contentBlockIndex"))] = {"toolUse": {**use, "input": ""}}
+            block = blocks[_index(start.get("contentBlockIndex"))] = {"toolUse": {**use, "input": ""}}
+            content.append(block)
         if delta := mapping(change.get("delta")):
-            block = blocks.setdefault(_index(change.get("contentBlockIndex")), {})
+            index = _index(change.get("contentBlockIndex"))
+            if index not in blocks:
+                content.append(blocks.setdefault(index, {}))
+            block = blocks[index]
             if isinstance(text := delta.get("text"), str):
                 block["text"] = str(block.get("text") or "") + text
             more, use = mapping(delta.get("toolUse")).get("input"), mapping(block.get("toolUse"))
             if isinstance(more, str) and use:
                 use["input"] = text_or_empty(use.get("input")) + more
         reason = mapping(piece.get("messageStop")).get("stopReason") or reason
-    content: JsonArray = [*blocks.values()]
     return {"output": {"message": {"role": "assistant", "content": content}}, "stopReason": reason or "max_tokens"}
 
 
@@ -255,21 +263,23 @@ def _llama(pieces: list[JsonObject]) -> JsonObject:
 
 def _conversation(pieces: list[JsonObject]) -> JsonObject:
     """Join the events of a Mistral conversation: calls by id, texts in order."""
-    calls: dict[str, JsonObject] = {}
+    parts: list[JsonObject] = []
     words: list[str] = []
     for piece in pieces:
         kind, said = piece["type"], piece.get("content")
         if kind == "conversation.response.error":
             return {"error": {"message": piece.get("message") or "error"}}
         if kind == "function.call.delta":
-            known = calls.setdefault(text_or_empty(piece.get("tool_call_id")), {"type": "function.call", "arguments": ""})
-            known["name"], known["tool_call_id"] = known.get("name") or piece.get("name"), piece.get("tool_call_id")
-            known["arguments"] = text_or_empty(known["arguments"]) + text_or_empty(piece.get("arguments"))
+            function: JsonObject = {"name": piece.get("name"), "arguments": piece.get("arguments")}
+            parts.append({"index": piece.get("tool_call_id"), "id": piece.get("tool_call_id"), "function": function})
         elif kind == "message.output.delta":
             words.append(text_or_empty(said) or text_or_empty(mapping(said).get("text")))
     content: JsonArray = [{"type": "text", "text": "".join(words)}] if any(words) else []
+    content += [
+        {"type": "function.call", "tool_call_id": call["id"], **mapping(call["function"])} for call in _joined_calls(parts)
+    ]
     ended = pieces[-1]["type"] == "conversation.response.done"
-    return {"role": "assistant", "content": [*content, *calls.values()], "stop_reason": None if ended else "max_tokens"}
+    return {"role": "assistant", "content": content, "stop_reason": None if ended else "max_tokens"}
 
 
 def _reported(event: JsonObject) -> Json:
@@ -308,7 +318,7 @@ def _smolagents(pieces: list[JsonObject]) -> JsonObject:
 
 def _langchain(pieces: list[JsonObject]) -> JsonObject:
     """Join the chunks of LangChain: calls by index, text in order; the last chunk is marked."""
-    calls: dict[Json, JsonObject] = {}
+    parts: list[JsonObject] = []
     texts: list[str] = []
     beside: JsonObject = {}
     about: JsonObject = {}
@@ -316,17 +326,24 @@ def _langchain(pieces: list[JsonObject]) -> JsonObject:
         said = piece.get("content")
         texts += [said] if isinstance(said, str) else [_text_of(part) for part in listing(said)]
         for call in map(mapping, listing(piece.get("tool_call_chunks"))):
-            index = call.get("index") if call.get("index") is not None else call.get("id")
-            known = calls.setdefault(index if isinstance(index, int | str) else len(calls), {"name": "", "args": "", "id": None})
-            for key in ("name", "args"):
-                known[key] = f"{known[key]}{call.get(key) or ''}"
-            known["id"] = known["id"] or call.get("id")
+            function: JsonObject = {"name": call.get("name"), "arguments": call.get("args")}
+            parts.append(
+                {
+                    "index": call.get("id") if call.get("index") is None else call["index"],
+                    "id": call.get("id"),
+                    "function": function,
+                }
+            )
         about |= mapping(piece.get("response_metadata"))
         if isinstance(refusal := mapping(piece.get("additional_kwargs")).get("refusal"), str):
             beside["refusal"] = f"{beside.get('refusal', '')}{refusal}"
     if not about and all("chunk_position" in piece and piece["chunk_position"] is None for piece in pieces) and len(pieces) > 1:
         about = {"finish_reason": "length"}
-    listed: Json = [{"type": "tool_call", **call} for call in calls.values()]
+    listed: Json = [
+        {"type": "tool_call", "id": call["id"], "name": function.get("name", ""), "args": function.get("arguments", "")}
+        for call in _joined_calls(parts)
+        for function in [mapping(call["function"])]
+    ]
     return {
         "type": "ai",
         "content": "".join(texts),
@@ -450,7 +467,11 @@ class _Item(Struct):
 
     def is_at(self, said: JsonObject, place: Hashable, *, begins: bool) -> bool:
         """Return whether an event belongs to this item by its type and index, if ids do not identify it."""
-        other = self.is_called(said) is False and (begins or self.ended)
+        if self.is_called(said) is False:
+            other = begins or self.ended
+        else:
+            names = {name for item in (said, self.said) if isinstance(name := item.get("name"), str) and name}
+            other = (begins and self.ended) or len(names) > 1
         return self.place == place and self.said.get("type") == said.get("type") and not other
 
     def grow(self, said: JsonObject) -> None:

@@ -15,7 +15,7 @@ from instrc.compiler.ir import FlatGraph
 from instrc.compiler.tuned import PromptForm, formed, other_calls, schemas_of, steps_of
 from instrc.engines.prepare import Prepared, prepare
 from instrc.problems.errors import InstrcError
-from instrc.process.request_settings import WORDS_LEVELS
+from instrc.process.request_settings import WORDS_LEVELS, WordsLevel
 from instrc.schema.vocabulary import WORDINGS
 from instrc.testing.evaluation.comparison import VersionComparison, compared, evaluated_versions
 from instrc.testing.evaluation.dataset import DataSet, EvalCase
@@ -99,6 +99,8 @@ class Subject(Struct):
     project: Project = DEFAULT_PROJECT
     shown: bool = False
     """Whether the model sees the schema, so that describing it in the message changes nothing."""
+    words: WordsLevel | None = None
+    """Level of words of the program as it is, which is not tried again."""
     writer: str | None = None
     """Model that proposes wordings; without one, only the author's are tried."""
     sentences: Sentences = EN
@@ -275,7 +277,7 @@ def _said(best: PromptForm, texts: Mapping[str, str]) -> PromptForm:
 
 def _levels(subject: Subject, best: PromptForm) -> Iterator[PromptForm]:
     """Yield the levels of words: the task, and the keys with short lists of values."""
-    yield from (structs.replace(best, words=level) for level in WORDS_LEVELS if level != best.words)
+    yield from (structs.replace(best, words=level) for level in WORDS_LEVELS if level != (best.words or subject.words))
     short = {
         place: " ".join(
             [str(part.get("description", "")), f"({filled(subject.sentences.one_of, values=', '.join(map(_text, values)))})"]
