@@ -217,6 +217,8 @@ def test_thinking_that_cannot_be_turned_off_is_asked_with_little_effort(kind: st
         ("anthropic:claude-opus-4-5", {"reasoning": "high"}, "forced"),
         ("bedrock:eu.anthropic.claude-opus-5-v1:0", {}, "choice"),
         ("openai:deepseek-v4-flash", {}, "choice"),
+        ("deepseek:deepseek-flash", {}, "choice"),
+        ("deepseek:deepseek-flash", {"reasoning": "none"}, "forced"),
         ("openai:qwen/qwen3.5-plus", {}, "choice"),
         ("openai:gpt-5", {}, "forced"),
         ("openai:gpt-5.6-terra", {}, "output"),

@@ -494,6 +494,7 @@ def test_a_provider_that_asks_for_a_pause_gets_it(
         (400, "code: Arrearage, Access denied, please make sure your account is in good standing.", "quota"),
         (400, "The input token count (1200293) exceeds the maximum number of tokens allowed (1048576).", "context"),
         (400, "ValidationException: Input is too long for requested model.", "context"),
+        (400, "<400> InternalError.Algo.InvalidParameter: Range of input length should be [1, 98304]", "context"),
         (403, "Your chosen model requires moderation and your input was flagged", "refused"),
     ],
 )

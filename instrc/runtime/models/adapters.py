@@ -444,9 +444,9 @@ class OpenAI(Provider):
         """Return the part of a request that carries the schema: a tool or a response format."""
         if asked.form in {"output", "words"}:
             return {"response_format": asked.payload} if asked.form == "output" else {}
-        named: Json = {"type": "function", "function": {"name": asked.name}}
-        choice = named if asked.form == "forced" else "auto"
-        return {"tools": [asked.payload], "tool_choice": choice, "parallel_tool_calls": False}
+        choice: JsonObject = {"tool_choice": {"type": "function", "function": {"name": asked.name}}}
+        forced = choice if asked.form == "forced" else {}  # left out it is `auto`, which DeepSeek refuses while it thinks
+        return {"tools": [asked.payload], **forced, "parallel_tool_calls": False}
 
 
 class OpenAIOutput(OpenAI):

@@ -24,14 +24,15 @@ _WORDS: tuple[tuple[str, str, bool], ...] = (
     ("billing_", "quota", False),  # hard_limit_reached, not_active
     ("insufficient balance", "quota", False),  # a 429 of GLM, code 1113; zai-org/GLM-5#148
     ("spending limit", "quota", False),  # a 429 of xAI; continuedev/continue#10373
-    ("arrearage", "quota", False),  # a 400 of Qwen; alibabacloud.com/help/model-studio, error messages
+    ("arrearage", "quota", False),  # a 400 of Qwen; help.aliyun.com/en/model-studio/error-code, 2026-11
     ("credit balance is too low", "quota", False),
     ("context_length_exceeded", "context", False),
     ("exceed_context_size", "context", False),
     ("prompt is too long", "context", False),
     ("maximum context length", "context", False),  # of vLLM, which counts the limit of the answer too
     ("maximum number of tokens allowed", "context", False),  # of Gemini; google-gemini/gemini-cli#6678
-    ("input is too long", "context", False),  # of Bedrock
+    ("input is too long", "context", False),  # of Bedrock; aws-samples/bedrock-chat#95
+    ("range of input length", "context", False),  # of Qwen; help.aliyun.com/en/model-studio/error-code, 2026-11
     ("content_filter", "refused", False),  # a 400 of Azure
     ("content_policy_violation", "refused", False),
     ("invalid_prompt", "refused", False),  # of OpenAI's Responses

@@ -68,6 +68,7 @@ KNOWN_MODELS: Final = (
         for kinds, start in _ANTHROPIC
     ),
     KnownModel("*", "deepseek-v4*", _FORCED, "400 answers quoted in deepseek-ai/DeepSeek-V3#1376", "2026-08-21"),
+    KnownModel("*", "deepseek-flash*", _FORCED, "V4.1; 400 answers quoted in can1357/oh-my-pi#11505", "2026-09-10"),
     KnownModel("*", "kimi-k2.[67]*", _FORCED, "400 answers quoted in UKGovernmentBEIS/inspect_ai#5152", "2026-08-31"),
     KnownModel("openai", "gpt-5.6*", _FORCED | {"choice"}, "400 answers quoted in danny-avila/LibreChat#14231", "2026-07-13"),
     KnownModel("*", "qwen3.5*", _FORCED, "400 answers quoted in cloudwego/eino#994", "2026-04-24"),

@@ -34,9 +34,9 @@ HOSTS: Final = {
         "https://api.deepseek.com",
         "DEEPSEEK_API_KEY",
         ("forced", "choice", "words"),  # its response_format is json_object only
-        "api-docs.deepseek.com; 400 answers quoted in llm-exe/llm-exe#662 and workglow-dev/libs#663",
-        "2026-11-28",
-        HostHabits(no_thoughts={"thinking": {"type": "disabled"}}),  # V4 thinks otherwise
+        "api-docs.deepseek.com: json_mode, thinking_mode (on unless disabled), Oh My Pi (no tool_choice while thinking)",
+        "2026-11-29",
+        HostHabits(no_thoughts={"thinking": {"type": "disabled"}}),
     ),
     "qwen": ModelHost(
         "https://dashscope-intl.aliyuncs.com/compatible-mode/v1",
