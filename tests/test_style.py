@@ -21,7 +21,7 @@ def test_nothing_to_complain_about(command: list[str]) -> None:
 
 LONGEST_FUNCTION = 60
 """Lines; what is longer hides its idea."""
-LONGEST_FILE = 600
+LONGEST_FILE = 450
 """Lines with code, without imports and docstrings; what is longer has two ideas."""
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from serving import ANSWER, BOB, BOSS, RunService, asking, on, service, settled
 
-from instrc.engines.dbos import durable_engine  # how many runs are read at once
+from instrc.engines.dbos import run_rows  # how many runs are read at once
 from instrc.engines.dbos.durable_engine import DurableEngine  # whose table is looked at
 from instrc.engines.run_table import FILLED  # the cursor of the filling
 
@@ -49,8 +49,8 @@ def test_what_waits_in_an_old_store_is_listed_and_finishes(old: Path) -> None:
 def test_an_interrupted_reading_of_an_old_store_goes_on_where_it_was(
     old: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(durable_engine, "_AT_ONCE", 1)
-    monkeypatch.setattr(durable_engine, "_TOLD", 1)
+    monkeypatch.setattr(run_rows, "AT_ONCE", 1)
+    monkeypatch.setattr(run_rows, "_TOLD", 1)
 
     async def body(made: RunService) -> None:
         engine = made.engine
@@ -70,7 +70,7 @@ def test_an_interrupted_reading_of_an_old_store_goes_on_where_it_was(
             await engine.fill()
         await engine.fill()
         assert noted == ["waits", "unseen", "unseen"]
-        assert made.records.cursor(FILLED) == durable_engine.ALL
+        assert made.records.cursor(FILLED) == run_rows.ALL
         assert "runs of an earlier release that were read into the table of runs: 2" in caplog.text
 
     made = service(old, name="durable", records=str(old), pay=asking())

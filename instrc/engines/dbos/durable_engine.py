@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
-import threading
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from functools import partial
@@ -24,15 +22,15 @@ from instrc.engines.dbos import schedules, store
 from instrc.engines.dbos.budgets import SharedBudget
 from instrc.engines.dbos.carrying import entries_of, journal_of, recorded_entries
 from instrc.engines.dbos.postgres import workers_of
+from instrc.engines.dbos.run_rows import AT_ONCE, RunRows
 from instrc.engines.dbos.runner import LOST, POLL, Runner
 from instrc.engines.dbos.store_client import BROKEN_OFF, ENDED, StoreClient, is_active, launch_of, report_of, state_of
-from instrc.engines.equip import opening_of, settings_of
 from instrc.engines.event_writer import EventWriter
 from instrc.engines.places import store_of
-from instrc.engines.projects import folder_of, serve_runs_of
-from instrc.engines.run_table import FILLED, JournalMark, RunTable, StandingWriter, runs_query
+from instrc.engines.projects import serve_runs_of
+from instrc.engines.run_table import RunTable, runs_query
 from instrc.engines.schedules import Clock, Overlap, Schedule, require_name
-from instrc.engines.service_tables import RUNS, service_store
+from instrc.engines.service_tables import RUNS
 from instrc.engines.stores import USUAL_FOLDER, RunStore
 from instrc.problems.errors import ConflictError, InstrcError, NotFoundError, UnavailableError
 from instrc.runtime.answers import copy_answer, find_question
@@ -40,7 +38,7 @@ from instrc.runtime.effects import Effects
 from instrc.runtime.engine_protocol import EngineOptions, Equip, TracedEngine, WorkerInfo, WorkerOptions
 from instrc.runtime.interpreter import versions
 from instrc.runtime.interpreter.documents import Author, Outcome, PinnedPlan
-from instrc.runtime.journal import Journal, JournalEntry
+from instrc.runtime.journal import Journal
 from instrc.runtime.models.budget import CountedBudget, MoneyBudget
 from instrc.runtime.models.partial import AnswerPart
 from instrc.runtime.retry import RetryOptions, retry_of, was_cancelled
@@ -49,13 +47,6 @@ from instrc.runtime.run_report import RunFilter, RunReport, require_ended
 from instrc.runtime.traces import Event, Sink, forget_trace, join_sinks
 from instrc.text.jsonvalue import Json, JsonObject
 
-ALL = "all"
-"""Key for a store whose runs are all in the table."""
-_AT_ONCE = 200
-"""Number of runs read at once."""
-_TOLD = 1000
-"""Number of runs read into the table between two log messages."""
-_log = logging.getLogger(__name__)
 _ENDING = 3.0
 """Seconds for a process to end a run whose journal is complete; after that others enqueue it, as the process was killed."""
 _PATIENCE = 15.0
@@ -77,8 +68,7 @@ class DurableEngine(TracedEngine):
         self._parts: store.PartExchange = store.PartExchange(self.asker.db)
         super().__init__(self.location.folder, equip, {**options, "parts": self._parts.beside(options.get("parts"))})
         self._runner: Runner | None = None
-        self._table: RunTable | None = None
-        self._opening: OpeningOf | None = None
+        self.rows: RunRows = RunRows(self.place, self.location)
         self.worker: WorkerOptions = options.get("worker", WorkerOptions())
         self._fronts: bool = self.worker.slots == 0 and not self.location.is_local
         """Whether other processes carry all runs, so that nothing here waits for them."""
@@ -88,7 +78,6 @@ class DurableEngine(TracedEngine):
         """Whether it is a worker; a process that is none leaves a run to the workers of its project."""
         self._served: tuple[float, set[str | None]] = (-_LOOK, set())
         """The projects that living workers serve, and when that was asked."""
-        self._gate = threading.RLock()
         self._events: EventWriter = EventWriter(partial(store.insert_events, self.asker.db))
 
     def trace_from(self, run: str, place: int = 0) -> tuple[list[Event], int]:
@@ -99,35 +88,15 @@ class DurableEngine(TracedEngine):
 
     def use_table(self, table: RunTable, opening: OpeningOf) -> None:
         """Record runs in the table of a service, whose `opening` returns who may answer."""
-        self._table, self._opening = table, opening
+        self.rows.use(table, opening)
 
     def table(self) -> RunTable:
         """Return the run table: in the database of the runs, or in a file next to them."""
-        with self._gate:
-            if self._table is None:
-                with store.trouble(self.location):
-                    self._table = RunTable(service_store(self.place).open())
-            return self._table
+        return self.rows.table()
 
-    def _writer_of(self, launch: LaunchDocument, entries: Sequence[JournalEntry]) -> StandingWriter:
-        results = (result for entry in entries for _, result in entry.get("results", ()))
-        return StandingWriter(self.table(), launch, self._opening_of(launch), len(entries), results)
-
-    def _opening_of(self, launch: LaunchDocument) -> OpeningOf:
-        """Return the function that returns who may answer: the service's, else the settings of the run's project."""
-        if self._opening is not None:
-            return self._opening
-        try:
-            settings = settings_of(folder_of(RunConfig.from_json(launch["how"]))).service
-        except InstrcError:  # the folder is elsewhere: everybody may answer
-            settings = None
-        return partial(opening_of, settings, self.table().has_keys)
-
-    async def _note(self, report: RunReport, launch: LaunchDocument, mark: JournalMark | None = None) -> None:
-        """Write the state of a run that no process carries out here."""
-        opening = partial(self._opening_of(launch), report.name)
-        with store.trouble(self.location):
-            await asyncio.to_thread(lambda: self.table().note(report, opening, mark))
+    async def fill(self) -> bool:
+        """Write the runs of an earlier release into the table; `False` if there are none."""
+        return await self.rows.fill(self.asker, self._report_of)
 
     async def write_row(self, run: str) -> None:
         """Write the state of a run from its journal, if the process carrying it out has not done so."""
@@ -136,28 +105,9 @@ class DurableEngine(TracedEngine):
         def write(client: DBOSClient) -> None:
             entries = entries_of(launch_of(row), client.list_workflow_steps(run))
             if row.status not in ENDED:
-                self._writer_of(launch_of(row), entries).write(state_of(client, row)[1])
+                self.rows.writer_of(launch_of(row), entries).write(state_of(client, row)[1])
 
         await self.asker.ask(write)
-
-    async def fill(self) -> bool:
-        """Write the runs of an earlier release into the table, from where that was interrupted; `False` if there are none."""
-        if not await self.asker.is_there():
-            return False
-        table = await asyncio.to_thread(self.table)
-        place = await asyncio.to_thread(table.cursor, FILLED)
-        while place != ALL:
-            begun = int(place or 0)
-            rows = await self.asker.ask(lambda c, n=begun: c.list_workflows(name=store.WORKFLOW, limit=_AT_ONCE, offset=n))  # type: ignore[misc]  # a default is not inferred
-            for row in rows:
-                if "/" not in row.workflow_id and await asyncio.to_thread(table.lacks, row.workflow_id):
-                    report = await self._report_of(row)
-                    await self._note(report, launch_of(row), JournalMark(0, digest=launch_of(row)["plan"]["digest"], is_old=True))
-            place = str(begun + len(rows)) if len(rows) == _AT_ONCE else ALL
-            await asyncio.to_thread(table.move_cursor, FILLED, place)
-            if len(rows) == _AT_ONCE and not (begun + len(rows)) % _TOLD:
-                _log.warning("runs of an earlier release that were read into the table of runs: %d", begun + len(rows))
-        return True
 
     def parts_of(self, runs: Collection[str]) -> list[AnswerPart]:
         """Return partial answers written by other processes since the last call, for the given runs, or for all if one is ""."""
@@ -228,10 +178,7 @@ class DurableEngine(TracedEngine):
     def _put(self, client: DBOSClient, begun: LaunchDocument) -> None:
         """Enqueue a run for its project, and add it to the table."""
         store.enqueue(client, begun, is_local=self.location.is_local)
-        config = RunConfig.from_json(begun["how"])
-        started = RunReport(begun["run"], begun["name"], "running", None, began=time(), config=config)
-        mark = JournalMark(-1, digest=begun["plan"]["digest"])
-        self.table().note(started, partial(self._opening_of(begun), begun["name"]), mark)
+        self.rows.add(begun)
 
     def _prepare(self) -> None:
         """Create the tables of the store under a lock."""
@@ -283,8 +230,8 @@ class DurableEngine(TracedEngine):
         """Return the selected runs, latest first; only their journals are read."""
         names = await self.run_ids(chosen or RunFilter())
         reports: list[RunReport] = []
-        for first in range(0, len(names), _AT_ONCE):
-            page = names[first : first + _AT_ONCE]
+        for first in range(0, len(names), AT_ONCE):
+            page = names[first : first + AT_ONCE]
             rows = await self.asker.ask(lambda client, page=page: client.list_workflows(workflow_ids=page))  # type: ignore[misc]  # as above
             known = {row.workflow_id: row for row in rows}
             reports += [await self._report_of(known[name]) for name in page if name in known]
@@ -355,7 +302,7 @@ class DurableEngine(TracedEngine):
                     await asyncio.to_thread(store.send, self.asker.db(), store.Letter(token_hex(16), run, {"cancel": True}))
         report = await self.show(run)
         if "/" not in run:
-            await self._note(report, launch_of(row))
+            await self.rows.note(report, launch_of(row))
         return report
 
     async def resume(self, run: str) -> RunReport:
@@ -444,8 +391,8 @@ class DurableEngine(TracedEngine):
     async def delete_all(self, runs: Sequence[str]) -> None:
         """Delete ended runs, by the run table, and their children, many in each transaction."""
         await asyncio.to_thread(self._events.flush)
-        for first in range(0, len(runs), _AT_ONCE):
-            page = runs[first : first + _AT_ONCE]
+        for first in range(0, len(runs), AT_ONCE):
+            page = runs[first : first + AT_ONCE]
             with store.trouble(self.location):
                 below = await asyncio.to_thread(store.runs_below, self.asker.db(), self.location.schema, set(page))
                 await self.asker.ask(lambda client, names=[*page, *below]: client.delete_workflows(names))  # type: ignore[misc]  # as above
@@ -525,8 +472,6 @@ class DurableEngine(TracedEngine):
         await asyncio.to_thread(self.close)
         return len(roots)
 
-    # --- schedules ------------------------------------------------------------------------------------------------------------
-
     @property
     def keeps_schedules(self) -> bool:
         """Whether the store is on a server; a folder has no schedules."""
@@ -570,9 +515,7 @@ class DurableEngine(TracedEngine):
         self._events.close()
         self._parts.close()
         self.asker.close()
-        if self._table is not None and self._opening is None:
-            store.close_engine(self._table.engine)
-            self._table = None
+        self.rows.close()
 
     def _close_runner(self) -> None:
         if self._runner is not None:
@@ -634,7 +577,7 @@ class DurableEngine(TracedEngine):
             lock = self.location.lock(self.asker.db())
         if lock is None:
             return None
-        runner = Runner(self.location, self.asker.db(), lock, self._make_effects, self._writer_of, self.worker)
+        runner = Runner(self.location, self.asker.db(), lock, self._make_effects, self.rows.writer_of, self.worker)
         try:
             runner.open()
         except BaseException:

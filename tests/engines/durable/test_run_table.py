@@ -162,7 +162,7 @@ def test_a_process_that_was_frozen_changes_no_row_of_a_later_entry(place: str) -
 
 
 def test_the_runs_of_an_earlier_release_are_filled_in_once(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("instrc.engines.dbos.durable_engine._AT_ONCE", 2)
+    monkeypatch.setattr("instrc.engines.dbos.run_rows.AT_ONCE", 2)
 
     async def body() -> None:
         with engine_at(place) as engine, table_at(place) as table:

@@ -1,0 +1,110 @@
+"""The rows of the run table that the engine writes itself: new runs, cancelled ones, and those of earlier releases."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from pathlib import Path
+from time import time
+
+from dbos import WorkflowStatus
+
+from instrc.engines.approvals import OpeningOf
+from instrc.engines.dbos import store
+from instrc.engines.dbos.store_client import StoreClient, launch_of
+from instrc.engines.equip import opening_of, settings_of
+from instrc.engines.projects import folder_of
+from instrc.engines.run_table import FILLED, JournalMark, RunTable, StandingWriter
+from instrc.engines.service_tables import service_store
+from instrc.engines.stores import RunStore
+from instrc.problems.errors import InstrcError
+from instrc.runtime.journal import JournalEntry
+from instrc.runtime.run_config import LaunchDocument, RunConfig
+from instrc.runtime.run_report import RunReport
+
+ALL = "all"
+"""Key for a store whose runs are all in the table."""
+AT_ONCE = 200
+"""Number of runs read at once."""
+_TOLD = 1000
+"""Number of runs read into the table between two log messages."""
+_log = logging.getLogger(__name__)
+
+
+class RunRows:
+    """Writes the rows of runs that no process carries here, and makes the writers of those that one does."""
+
+    def __init__(self, place: Path | str, location: RunStore) -> None:
+        self.place = place
+        self.location = location
+        self._table: RunTable | None = None
+        self._opening: OpeningOf | None = None
+        self._gate = threading.RLock()
+
+    def use(self, table: RunTable, opening: OpeningOf) -> None:
+        """Record runs in the table of a service, whose `opening` returns who may answer."""
+        self._table, self._opening = table, opening
+
+    def table(self) -> RunTable:
+        """Return the run table: in the database of the runs, or in a file next to them."""
+        with self._gate:
+            if self._table is None:
+                with store.trouble(self.location):
+                    self._table = RunTable(service_store(self.place).open())
+            return self._table
+
+    def add(self, begun: LaunchDocument) -> None:
+        """Add a run that has just been put into the queue."""
+        config = RunConfig.from_json(begun["how"])
+        started = RunReport(begun["run"], begun["name"], "running", None, began=time(), config=config)
+        mark = JournalMark(-1, digest=begun["plan"]["digest"])
+        self.table().note(started, partial(self.opening_of(begun), begun["name"]), mark)
+
+    def writer_of(self, launch: LaunchDocument, entries: Sequence[JournalEntry]) -> StandingWriter:
+        """Return the writer of a run's row, which continues after these entries of its journal."""
+        results = (result for entry in entries for _, result in entry.get("results", ()))
+        return StandingWriter(self.table(), launch, self.opening_of(launch), len(entries), results)
+
+    def opening_of(self, launch: LaunchDocument) -> OpeningOf:
+        """Return the function that returns who may answer: the service's, else the settings of the run's project."""
+        if self._opening is not None:
+            return self._opening
+        try:
+            settings = settings_of(folder_of(RunConfig.from_json(launch["how"]))).service
+        except InstrcError:  # the folder is elsewhere: everybody may answer
+            settings = None
+        return partial(opening_of, settings, self.table().has_keys)
+
+    async def note(self, report: RunReport, launch: LaunchDocument, mark: JournalMark | None = None) -> None:
+        """Write the state of a run that no process carries out here."""
+        opening = partial(self.opening_of(launch), report.name)
+        with store.trouble(self.location):
+            await asyncio.to_thread(lambda: self.table().note(report, opening, mark))
+
+    async def fill(self, asker: StoreClient, report_of: Callable[[WorkflowStatus], Awaitable[RunReport]]) -> bool:
+        """Write the runs of an earlier release into the table, from where that was interrupted; `False` if there are none."""
+        if not await asker.is_there():
+            return False
+        table = await asyncio.to_thread(self.table)
+        place = await asyncio.to_thread(table.cursor, FILLED)
+        while place != ALL:
+            begun = int(place or 0)
+            rows = await asker.ask(lambda c, n=begun: c.list_workflows(name=store.WORKFLOW, limit=AT_ONCE, offset=n))  # type: ignore[misc]  # a default is not inferred
+            for row in rows:
+                if "/" not in row.workflow_id and await asyncio.to_thread(table.lacks, row.workflow_id):
+                    report = await report_of(row)
+                    await self.note(report, launch_of(row), JournalMark(0, digest=launch_of(row)["plan"]["digest"], is_old=True))
+            place = str(begun + len(rows)) if len(rows) == AT_ONCE else ALL
+            await asyncio.to_thread(table.move_cursor, FILLED, place)
+            if len(rows) == AT_ONCE and not (begun + len(rows)) % _TOLD:
+                _log.warning("runs of an earlier release that were read into the table of runs: %d", begun + len(rows))
+        return True
+
+    def close(self) -> None:
+        """Close the table, unless a service owns it."""
+        if self._table is not None and self._opening is None:
+            store.close_engine(self._table.engine)
+            self._table = None
