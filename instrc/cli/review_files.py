@@ -15,13 +15,12 @@ from instrc.problems.errors import InstrcError
 from instrc.problems.problem import Fix, Problem
 from instrc.problems.report import Report
 from instrc.problems.suggest import applied, comparison_key
+from instrc.text.files import MOST_BYTES
 from instrc.vibes.find_files import STDIN, find_files, read_bytes
 from instrc.vibes.project import DEFAULT_PROJECT, Project
 from instrc.vibes.roots import ENDING, PROGRAM_ENDING, read_name
 from instrc.vibes.settings import read_settings
 
-DEPENDENT_BYTES: Final = 16 * 1024 * 1024
-"""Maximum bytes of a file that is searched for references."""
 FIX_ROUNDS: Final = 20
 """Maximum rounds of fixing: a fix may reveal the next mistake."""
 
@@ -52,7 +51,7 @@ def _name(file: str) -> str:
 
 
 def _text(file: str) -> str:
-    data = read_bytes(file, DEPENDENT_BYTES, Report())
+    data = read_bytes(file, MOST_BYTES, Report())
     return "" if data is None else data.decode("utf-8", "replace")
 
 

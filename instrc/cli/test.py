@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from difflib import unified_diff
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,15 +16,12 @@ from instrc.language.lexer import decode_source
 from instrc.problems.errors import InstrcError
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
-from instrc.text.files import is_regular
+from instrc.text.files import MOST_BYTES, is_regular
 from instrc.vibes.find_files import is_folder, read_data, readable
 
 if TYPE_CHECKING:
     from instrc.compiler.ir import Artefact
     from instrc.testing.cases import Case, Difference
-
-CASE_BYTES: Final = 16 * 1024 * 1024
-"""Maximum bytes of a file of cases."""
 
 
 def _test(files: list[Path], workspace: Workspace, chosen: str, report: Report, *, update: bool) -> int:
@@ -32,8 +29,8 @@ def _test(files: list[Path], workspace: Workspace, chosen: str, report: Report, 
     passed = failed = known = 0
     changed: dict[Path, str] = {}
     for file in files:
-        data = read_data(str(file), report, CASE_BYTES)
-        source = None if data is None else decode_source(str(file), data, report, CASE_BYTES)
+        data = read_data(str(file), report)
+        source = None if data is None else decode_source(str(file), data, report, MOST_BYTES)
         if source is None:
             continue
         text = source.text

@@ -33,8 +33,6 @@ from instrc.vibes.vibe import Vibe
 
 IMPORT_ATTEMPTS: Final = 20
 """Maximum attempts to make an imported vibe pass the check."""
-SOURCE_FILES: Final = 1000
-"""Maximum files of one source of tools."""
 
 
 def sound_vibes(imported: Imported) -> Imported:
@@ -164,9 +162,8 @@ class Folder:
             inside = path.resolve().is_relative_to(self._folder.resolve())  # a link may lead out of it
         except (OSError, ValueError, RuntimeError):
             inside = False
-        if not inside or len(self._known) >= SOURCE_FILES:
-            reason = "the source is spread over too many files" if inside else "it lies outside of the source's folder"
-            return CompileError([UnreadableFile(path=str(path), reason=reason)])
+        if not inside:
+            return CompileError([UnreadableFile(path=str(path), reason="it lies outside of the source's folder")])
         report = Report()
         try:
             text = read_text(str(path), report)

@@ -46,20 +46,22 @@ def object_of(required: Mapping[str, Json], optional: Mapping[str, Json] | None 
     return {**made, "additionalProperties": False} if closed else made
 
 
-_WAITS_FOR: Final[JsonObject] = {
-    "type": ["string", "null"],
-    "description": "The project for whose worker the run waits, since none is alive; an empty text if any worker would do.",
+_RUN: Final[JsonObject] = {"run": ID, "program": TEXT, "status": {"enum": [*STATUSES]}, "began": MOMENT, "ended": MOMENT}
+_ABOUT_RUN: Final[JsonObject] = {
+    "starter": {"type": ["string", "null"]},
+    "metadata": METADATA,
+    "digest": {"type": ["string", "null"], "description": "The digest of its plan, which differs between versions."},
+    "waitsFor": {
+        "type": ["string", "null"],
+        "description": "The project whose worker the run waits for, as none is alive; an empty text if any worker would do.",
+    },
 }
-_DIGEST: Final[JsonObject] = {"type": ["string", "null"], "description": "That of its plan: another one is another version."}
 SCHEMAS: Final[dict[str, JsonObject]] = {
     "Program": object_of({"name": TEXT, "title": TEXT, "inputs": _SCHEMA, "output": _SCHEMA, "digest": TEXT}),
     "RunRow": object_of(
-        {"run": ID, "program": TEXT, "status": {"enum": [*STATUSES]}, "began": MOMENT, "ended": MOMENT},
+        _RUN,
         {
-            "starter": {"type": ["string", "null"]},
-            "metadata": METADATA,
-            "digest": _DIGEST,
-            "waitsFor": _WAITS_FOR,
+            **_ABOUT_RUN,
             "error": {
                 **object_of({"kind": TEXT, "step": {"type": ["string", "null"]}, "message": TEXT}),
                 "description": "Why it has failed or is held.",
@@ -67,12 +69,9 @@ SCHEMAS: Final[dict[str, JsonObject]] = {
         },
     ),
     "Run": object_of(
-        {"run": ID, "program": TEXT, "status": {"enum": [*STATUSES]}, "began": MOMENT, "ended": MOMENT},
+        _RUN,
         {
-            "starter": {"type": ["string", "null"]},
-            "metadata": METADATA,
-            "digest": _DIGEST,
-            "waitsFor": _WAITS_FOR,
+            **_ABOUT_RUN,
             "output": {"description": "The result of each step, when the run is done."},
             "value": {"description": "The result, when the run is done."},
             "error": object_of({"kind": TEXT, "message": TEXT}),
@@ -182,7 +181,7 @@ def token_of(place: tuple[float | str, ...] | None) -> str | None:
 
 def program_json(info: ProgramInfo) -> JsonObject:
     """Return a program as JSON."""
-    return {"name": info.name, "title": info.title, "inputs": info.inputs, "output": info.output, "digest": info.digest}
+    return structs.asdict(info)
 
 
 def row_json(row: RunRow) -> JsonObject:
@@ -221,16 +220,9 @@ def run_json(info: RunInfo) -> JsonObject:
 
 def schedule_json(schedule: Schedule) -> JsonObject:
     """Return a schedule as JSON."""
-    return {
-        "name": schedule.name,
-        "program": schedule.program,
-        "cron": schedule.clock.cron,
-        "zone": schedule.clock.zone,
-        "overlap": schedule.overlap,
-        "due": moment(schedule.due),
-        "last": schedule.last,
-        "trouble": schedule.trouble,
-    }
+    made = structs.asdict(schedule)
+    clock = made.pop("clock")
+    return {**made, **structs.asdict(clock), "due": moment(schedule.due)}
 
 
 def worker_json(worker: WorkerInfo) -> JsonObject:

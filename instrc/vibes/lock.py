@@ -6,14 +6,13 @@ import os
 import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Final
 
 from msgspec import Struct
 
 from instrc.problems.errors import CompileError, InstrcError
 from instrc.text import files
 from instrc.text.arguments import excerpt
-from instrc.text.files import TomlError, read_regular, read_toml
+from instrc.text.files import TomlError, read_toml, read_whole
 from instrc.text.jsontext import dumps
 from instrc.text.source import CONFLICT_MARK, Source, Span
 from instrc.vibes.uri import evergreen_of, short
@@ -71,8 +70,6 @@ def _toml_string(text: str) -> str:
     return dumps(text, indent=False).replace("\x7f", "\\u007f")
 
 
-LOCK_BYTES: Final = 16 * 1024 * 1024
-"""Maximum size of a lock file, in bytes."""
 NAME = "aug.lock"
 _DIGITS = 64
 
@@ -218,13 +215,11 @@ def open_lock(path: Path) -> Lock:
 def lock_text(path: Path) -> str | None:
     """Return the text of the lock at a path, or `None` if there is none; raise `CompileError` if it is unreadable."""
     try:
-        data = read_regular(str(path), LOCK_BYTES + 1)
+        data = read_whole(str(path))
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:
         raise _invalid(path, "", (getattr(error, "strerror", None) or str(error)).lower()) from None
-    if len(data) > LOCK_BYTES:
-        raise _invalid(path, "", f"it is larger than {LOCK_BYTES:,} bytes")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:

@@ -27,7 +27,7 @@ from instrc.process.request_settings import (
     request_settings,
     whole,
 )
-from instrc.text.files import TomlError, read_regular, read_toml
+from instrc.text.files import TomlError, read_toml, read_whole
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import is_amount
 from instrc.text.sentences import EN, LANGUAGES, Sentences, sentences_in
@@ -151,13 +151,11 @@ def read_file(file: Path) -> Settings:
     """Return the settings of a `pyproject.toml`; raise `SettingsError` with all errors."""
     name = readable_path(file).as_posix()
     try:
-        data = read_regular(str(file), SETTINGS_BYTES + 1)
+        data = read_whole(str(file), SETTINGS_BYTES)
         text = data.decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         reason = "it is not UTF-8" if isinstance(error, UnicodeDecodeError) else (error.strerror or "no reason").lower()
         raise _error([(Source(name, "").whole(), "", reason, ())]) from None
-    if len(data) > SETTINGS_BYTES:
-        raise _error([(Source(name, "").whole(), "", f"it is larger than {SETTINGS_BYTES:,} bytes", ())])
     if re.search(_MAY_BE_SET, text) is None and not has_similar_header(text):
         return Settings(file=file)  # spares the import of the TOML reader
     source = Source(name, text)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from command_lines import Instrc
 
-from instrc.cli.test import CASE_BYTES  # the limit that is tried here
+from instrc.text.files import MOST_BYTES  # the limit that is tried here
 
 PROGRAM = """
 const mail = prompt | @{
@@ -380,7 +380,7 @@ def test_a_file_without_a_case_is_told(instrc: Instrc) -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "name"), [(CASES.encode().replace(b"short", b"sh\xffrt"), "not-utf8"), (b"\n" * (CASE_BYTES + 1), "too-large")]
+    ("data", "name"), [(CASES.encode().replace(b"short", b"sh\xffrt"), "not-utf8"), (b"\n" * (MOST_BYTES + 1), "too-large")]
 )
 def test_a_file_of_cases_that_cannot_be_read_whole_is_told_and_kept(instrc: Instrc, data: bytes, name: str) -> None:
     Path("mail.aug").write_text(PROGRAM, encoding="utf-8")

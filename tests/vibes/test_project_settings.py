@@ -224,7 +224,7 @@ def test_a_limit_on_vibes_reaches_the_registry(files: Files, tmp_path: Path) -> 
         (f"[tool.instrc]\nroots = {'[' * 5000}", "it nests too deeply"),
         (f"[tool.instrc]\nlimits = {{ source = {'1' * 5000} }}", "it holds a number that is too long"),
         (f"[tool.instrc]\n{'a.' * 20_000}a = 1", "it has keys of too many parts"),
-        (f"[tool.instrc]\n# {'x' * 1_100_000}", "it is larger than 1,048,576 bytes"),
+        (f"[tool.instrc]\n# {'x' * 1_100_000}", "it has over 1,048,576 bytes"),
     ],
     ids=["number", "long", "deep", "digits", "dots", "large"],
 )

@@ -63,8 +63,6 @@ class DataSet(Struct, frozen=True, kw_only=True):
 
 ENDINGS: Final = (".eval.jsonl", ".eval.yaml", ".eval.yml")
 """Extensions of data sets that are discovered next to programs; Python ones run only when named."""
-CASES: Final = 100_000
-"""Maximum cases of one data set."""
 _OF_CASE: Final = ("id", "input", "expected", "tags", "weight", "answers", "metadata")
 _OF_SET: Final = ("name", "checks", "activities", "repeat", "min", "evaluators", "report_evaluators")
 _PYDANTIC: Final = {"name": "id", "inputs": "input", "expected_output": "expected"}
@@ -122,15 +120,15 @@ def data_set_of(given: Given, folder: Path, report: Report) -> DataSet | None:
         first = items[0][1] if items else None
         if isinstance(first, dict) and first.keys().isdisjoint({"input", "inputs"}) and any(_is_of_set(key) for key in first):
             head, items = first, items[1:]
-    cases = [_case(item, number, given.locate((*place, number)), wrong) for number, item in items[:CASES]]
+    cases = [_case(item, number, given.locate((*place, number)), wrong) for number, item in items]
     ids: set[str] = set()
     for case in cases:
         if case.id in ids:
             wrong.append(case.refused("another case has this id"))
         ids.add(case.id)
     at = given.locate(())
-    if not cases or len(items) > CASES:
-        wrong.append(InvalidDataSet(at=at, what="the file", reason=f"it has {len(items):,} cases, and needs from 1 to {CASES:,}"))
+    if not cases:
+        wrong.append(InvalidDataSet(at=at, what="the file", reason="it has no cases"))
     result = _set(head, tuple(cases), folder, at, wrong)
     report.problems += [*given.problems, *wrong]
     return None if wrong or any(problem.severity == "error" for problem in given.problems) else result

@@ -54,7 +54,7 @@ def test_yaml_has_the_values_of_json(tmp_path: Path) -> None:
 
 
 WRONG = {
-    '{"repeat": 1}': "it has 0 cases",
+    '{"repeat": 1}': "it has no cases",
     '{"expected": 1}': "it has no `input`",
     '{"text": "x", "label": "y"}': "case `case 1`: it has no `input`",
     '{"input": "x", "expectd": 1}': "did you mean `expected`?",
@@ -84,7 +84,7 @@ WRONG = {
     '{"checks": [1]}\n{"input": "x"}': "`checks` is an object",
     '{"input": "x", "id": "a", "id": "b"}': "id",
     '{"input": "x"}\n{"input": "y", "expected": {"drafft": 1}}': "t.eval.jsonl:2:1: ",
-    "\n": "it has 0 cases",
+    "\n": "it has no cases",
     "{": "",
 }
 
