@@ -76,7 +76,7 @@ def main() -> None:
         folder = Path(name) / "meeting"
         shutil.copytree(MEETING, folder, ignore=shutil.ignore_patterns("expected"))
         instrc(folder, "graph", "meeting.aug", "--format", "html", "-o", "graph.html")
-        shoot(folder / "graph.html", "graph", 1560, 1180)
+        shoot(folder / "graph.html", "graph", 1000, 1180)
         run = ("run", "meeting.aug", "--input", "lunch with Ann on Friday", "--model", "scripted:answers.json")
         instrc(folder, *run, "--id", "lunch", "--quiet", "-o", "waiting.json")
         instrc(folder, "answer", "lunch", "approve", "--data", '{"decision":"Approve"}', "--quiet", "-o", "done.json")

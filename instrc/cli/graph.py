@@ -20,28 +20,30 @@ if TYPE_CHECKING:
     from instrc.process.picture import Picture
 
 
-PictureFormat: TypeAlias = Literal["mermaid", "svg", "html"]
+PictureFormat: TypeAlias = Literal["text", "mermaid", "svg", "html"]
 
 
 def graph_command(
     file: options.ProgramFile,
     kind: Annotated[
         PictureFormat | None,
-        typer.Option("--format", help="The format of the picture; by default from the extension of -o, otherwise mermaid."),
+        typer.Option("--format", help="The format of the picture; by default from the extension of -o, otherwise text."),
     ] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to this file.")] = None,
     export: options.Export = None,
+    whole: Annotated[bool, typer.Option("--whole", help="Fold no blocks of a large program.")] = False,
     sketch: options.Sketch = False,
     locked: options.LockedOption = False,
     root: options.Roots = None,
     shared: options.Shared = None,
     shape: options.ProblemsOption = Format.TEXT,
 ) -> None:
-    """Draw a program: steps in lanes, data as arrows.
+    """Draw a program: its steps in writing order, blocks as frames.
 
-    Lanes are executors, boxes are chunks and blocks.
+    The sign and the colour of a step are its executor's. Of a program of more than 60 steps the deepest blocks are folded.
 
-    html is one page that needs no network: light and dark, with the schema of each step and the views of each chunk.
+    html is one page that needs no network: light and dark, with the schema of each step and the views of each chunk; folded
+    blocks have their own pictures.
     """
     form = _by_ending(output) if kind is None else kind
     report = Report()
@@ -50,7 +52,7 @@ def graph_command(
         workspace = Workspace(options.project_of(root, shared, locked=locked))
         compiled = workspace.compile(file, OptionOverrides(sketch=sketch), report)
         if not report.failed:
-            text = _render([_picture(artefact) for artefact in _chosen(compiled, export, file, report)], form)
+            text = _render([_picture(artefact) for artefact in _chosen(compiled, export, file, report)], form, whole=whole)
             if text and form == "mermaid" and output is not None and output.suffix.lower() == ".md":
                 text = f"```mermaid\n{text}```\n"  # Markdown renderers draw fenced charts
     except InstrcError as error:
@@ -59,7 +61,8 @@ def graph_command(
 
 
 _ENDINGS: Final[dict[str, PictureFormat]] = {
-    "": "mermaid",
+    "": "text",
+    ".txt": "text",
     ".md": "mermaid",
     ".mmd": "mermaid",
     ".mermaid": "mermaid",
@@ -73,7 +76,7 @@ def _by_ending(output: Path | None) -> PictureFormat:
     ending = "" if output is None else output.suffix.lower()
     if (kind := _ENDINGS.get(ending)) is None:
         options.refuse_use(
-            f"there is no picture of the kind `{ending}`: the formats are mermaid, svg, html (or say one with --format)",
+            f"there is no picture of the kind `{ending}`: the formats are text, mermaid, svg, html (or say one with --format)",
             "--output",
         )
     return kind
@@ -95,11 +98,14 @@ def _picture(artefact: Artefact) -> Picture:
     return picture_of(process, artefact.name, places)
 
 
-def _render(pictures: list[Picture], kind: PictureFormat) -> str:
+def _render(pictures: list[Picture], kind: PictureFormat, *, whole: bool) -> str:
+    from instrc.process.picture import folded, folded_pictures
+
     if kind == "html":
         from instrc.process.picture_page import html  # each format by itself: only one is asked for
 
-        return html(pictures) if pictures else ""
+        return html(pictures if whole else [part for picture in pictures for part in folded_pictures(picture)])
+    pictures = pictures if whole else [folded(picture) for picture in pictures]
     if kind == "svg":
         from instrc.process.svg import svg
 
@@ -108,6 +114,6 @@ def _render(pictures: list[Picture], kind: PictureFormat) -> str:
                 f"one SVG shows one export; choose it: --export {pictures[0].name} (or --format html, which shows all)"
             )
         return "".join(map(svg, pictures))
-    from instrc.process.charts import mermaid
+    from instrc.process.charts import mermaid, text_picture
 
-    return mermaid(*pictures) if pictures else ""
+    return mermaid(*pictures) if kind == "mermaid" and pictures else "\n".join(map(text_picture, pictures))

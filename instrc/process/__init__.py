@@ -1,1 +1,1 @@
-"""Processes as pictures: nodes and arrows, their layout, and four output formats."""
+"""Processes, their JSON and their differences, and pictures of them as text, Mermaid, SVG and a page."""

@@ -1,11 +1,41 @@
-"""Write pictures in the language of Mermaid."""
+"""Write pictures as text: with box characters for a terminal, and in the language of Mermaid."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
 
-from instrc.process.picture import LANES, Box, Picture, arrows_of, printable
+from instrc.process.picture import LANES, SIGNS, Box, Picture, arrows_of, printable
+from instrc.text.visible import visible
+
+
+def text_picture(picture: Picture) -> str:
+    """Return a picture for a terminal: one line for each step, with the sign of its executor, and blocks as frames."""
+    lines = [printable(picture.title)] if picture.title else []
+    lines.append("  ".join(f"{SIGNS[lane]} {LANES[lane]}" for lane in picture.lanes()))
+    lines.append(f"inputs: {printable(', '.join(picture.inputs))}")
+    for box in picture.boxes:
+        lines += _text_lines(box)
+    return "\n".join(lines) + "\n"
+
+
+def _text_lines(box: Box) -> Iterator[str]:
+    if box.folded:
+        yield f"▸ {printable(box.title)}"
+    for index, section in enumerate(box.sections):
+        if box.lane is None:
+            yield f"{'├' if index else '┌'} {printable(section.title or box.title)}"
+        for number, item in enumerate(section.items):
+            if isinstance(item, Box):
+                yield from (f"│ {line}" if box.lane is None else line for line in _text_lines(item))
+            else:
+                notes = ", ".join([*item.notes, *(["same request"] if number and item.lane == "model" else [])])
+                reads = ", ".join(line.text for line in item.reads)
+                line = f"{SIGNS[item.lane]} {item.label}" + f" ({notes})" * bool(notes) + f"  ← {reads}" * bool(reads)
+                yield visible(line)
+    if box.lane is None and not box.folded:
+        yield "└"
+
 
 _STYLES = {
     "model": "fill:#dbeafe,stroke:#1d4ed8,color:#172554",
@@ -65,9 +95,8 @@ def _mermaid_quoted(text: str) -> str:
 
 
 def _mermaid_box(box: Box, given: Mapping[str, Mapping[str, str]], prefix: str, indent: str) -> Iterator[str]:
-    lane = f" · {LANES[box.lane]}" if box.lane else ""
     entry = "▶ entry · " if box.entry else ""
-    yield f'{indent}subgraph {prefix}{box.id}["{entry}{_mermaid_quoted(box.title)}{lane}"]'
+    yield f'{indent}subgraph {prefix}{box.id}["{entry}{_mermaid_quoted(box.title)}"]'
     for name, id_ in given.get(box.id, {}).items():
         yield f'{indent}  {prefix}{id_}(["{_mermaid_quoted(name)}"])'
     for index, section in enumerate(box.sections):

@@ -585,7 +585,7 @@ def parts_of(context: Context) -> tuple[BlockPart, ...]:
             return (BlockPart(body, ("rounds",)),)
         case Try(body=body, otherwise=otherwise):
             first = BlockPart(body, title="try", rescued=True)
-            return first, BlockPart(otherwise, ("error",), title="if it fails")
+            return first, BlockPart(otherwise, ("error",), title="else")
         case Race(branches=branches):
             return tuple(
                 [BlockPart(body, title="or" if number else "race", rescued=True) for number, body in enumerate(branches)]

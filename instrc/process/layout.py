@@ -1,16 +1,14 @@
-"""Compute the position of everything in a picture: lanes are columns, time runs down."""
+"""Compute the position of everything in a picture: one column in writing order, blocks as frames around their contents."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from heapq import heappop, heappush
+import textwrap
+from collections.abc import Iterator, Sequence
 from itertools import chain, pairwise
-from typing import Final, NamedTuple
 
-from msgspec import Struct, field
+from msgspec import Struct
 
-from instrc.process.flow import Executor
-from instrc.process.picture import Box, Picture, PictureRead, PictureStep, Section
+from instrc.process.picture import Box, Picture, PictureRead, PictureStep, shorten_to_width, wide
 
 
 class Area(Struct, frozen=True):
@@ -23,7 +21,7 @@ class Area(Struct, frozen=True):
 
 
 class Text(Struct, frozen=True):
-    """A line of text in a box or step: the path read, with the id of its source."""
+    """A line of text: a path that is read, with the id of its source."""
 
     x: float
     y: float
@@ -31,12 +29,12 @@ class Text(Struct, frozen=True):
 
 
 class PlacedTitle(Struct, frozen=True):
-    """The heading over one body of a block."""
+    """The heading of a block, or over one of its bodies, in lines."""
 
-    title: str | None
+    lines: tuple[str, ...]
+    whole: str
     x: float
     y: float
-    reads: tuple[Text, ...]
 
 
 class PlacedNode(Struct, frozen=True):
@@ -52,19 +50,9 @@ class PlacedBox(Struct, frozen=True):
 
     box: Box
     area: Area
-    reads: tuple[Text, ...]
     titles: tuple[PlacedTitle, ...]
+    """Its heading, then one for each body that has one."""
     inside: tuple[PlacedBox | PlacedNode, ...]
-
-
-class Edge(Struct, frozen=True):
-    """A line between two items: its corners, the last one at the reader."""
-
-    source: str
-    target: str
-    points: tuple[tuple[float, float], ...]
-    lane: Executor | None
-    """Lane of the source."""
 
 
 class Layout(Struct, frozen=True):
@@ -73,48 +61,41 @@ class Layout(Struct, frozen=True):
     picture: Picture
     width: float
     height: float
-    lanes: tuple[tuple[Executor, float], ...]
-    """Lanes with their left edges, in pixels."""
     boxes: tuple[PlacedBox, ...]
-    arrows: tuple[Edge, ...]
+    arrows: tuple[tuple[float, float, float], ...]
+    """Lines from an item to the one that follows it in the same body: their `x`, and where they begin and end."""
 
 
+MARGIN = 16
+WIDTH = 400
+"""Width of a step in the innermost block, in pixels."""
 INSET = 12
 """Indentation of a block inside the enclosing one, in pixels."""
-GUTTER = 22
-"""Width of a gutter without lines, in pixels."""
-TRACK = 7
-"""Distance between two lines in a gutter, in pixels."""
-MARGIN = 16
-WIDTH = 300
-"""Width of a lane, in pixels."""
+TOP = 54
+"""Height of the legend and the inputs, in pixels."""
+LINE = 17
+"""Height of one line of text, in pixels."""
+PAD = 8
+GAP = 18
+"""Height of the line from an item to the next, in pixels."""
+HEAD = 24
+"""Height of the heading of a chunk, in pixels."""
+LETTER = 7.25
+"""Width of a letter of the font, in pixels; wide characters take two."""
+SMALL = 6.65
+LINES = 3
+"""Maximum lines of a heading."""
 
 
 def layout(picture: Picture) -> Layout:
     """Return the positions of everything in a picture."""
-    lanes = picture.lanes()
     depth = _depth(picture.boxes)
-    inset = min(INSET, 240 / max(depth, 1))
-    heights = Heights()
-    heights.measure(picture, lanes)
-    tracks = tracks_of(heights, len(lanes))
-    widths = [GUTTER + TRACK * count for count in tracks.counts]
-    left = MARGIN + widths[0] + depth * inset
-    edges: list[float] = []
-    gutters = [MARGIN + 8.0]
-    x = left
-    for index in range(len(lanes)):
-        gutters.append(x + 8)
-        x += widths[index + 1]
-        edges.append(x)
-        x += WIDTH
-    gutters.append(x + 8)
-    right = x + widths[-1]
-    width = right + depth * inset + MARGIN
-    placer = _Placer(heights, dict(zip(lanes, edges, strict=True)), inset, MARGIN + widths[0], width - MARGIN)
-    boxes = placer.boxes(picture.boxes, 0)
-    arrows = tuple(_arrows(picture, placer, edges, gutters, tracks))
-    return Layout(picture, width, heights.y + MARGIN, tuple(zip(lanes, edges, strict=True)), boxes, arrows)
+    placer = _Placer(min(INSET, 240 / max(depth, 1)))
+    width = WIDTH + 2 * PAD + 2 * depth * placer.inset
+    top = MARGIN + TOP + (LINE + PAD if picture.title else 0)
+    boxes, bottom = placer.items(picture.boxes, MARGIN, top, width)
+    placed = tuple(each for each in boxes if isinstance(each, PlacedBox))
+    return Layout(picture, width + 2 * MARGIN, bottom + MARGIN, placed, tuple(placer.arrows))
 
 
 def _depth(boxes: tuple[Box, ...]) -> int:
@@ -128,228 +109,61 @@ def _depth(boxes: tuple[Box, ...]) -> int:
     return deepest
 
 
-class EdgeEnd(Struct):
-    """The end of an arrow before the position of its gutter is known."""
+class _Placer:
+    """Places items below each other."""
 
-    source: str
-    target: str
-    lane: int
-    """Lane of the reader; -1 for a block, whose text begins at the left edge."""
-    y: float
-    x: float
+    def __init__(self, inset: float) -> None:
+        self.inset = inset
+        self.arrows: list[tuple[float, float, float]] = []
 
+    def items(
+        self, items: Sequence[Box | PictureStep], x: float, y: float, width: float
+    ) -> tuple[list[PlacedBox | PlacedNode], float]:
+        """Place the items of a body; return them with their bottom."""
+        placed: list[PlacedBox | PlacedNode] = []
+        for item in items:
+            if placed:
+                gap = GAP if isinstance(item, Box) else PAD / 2
+                if isinstance(item, Box):
+                    self.arrows.append((x + width / 2, y, y + gap))
+                y += gap
+            placed.append(self.box(item, x, y, width) if isinstance(item, Box) else self.step(item, x, y, width))
+            y = placed[-1].area.y + placed[-1].area.height
+        return placed, y
 
-TOP = 44
-"""Height of the lane headings, in pixels."""
-LINE = 17
-"""Height of one line of text in a step, in pixels."""
-PAD = 8
-GAP = 14
-HEAD = 26
-"""Height of the heading of a chunk or block, in pixels."""
-INNER = "-in"
-"""Suffix of a block's id for the names that it defines; their lines start at its top."""
-
-
-class Heights(Struct):
-    """The heights of a picture's items."""
-
-    y: float = 0
-    areas: dict[str, Area] = field(default_factory=dict)
-    """Vertical extent of each box and step."""
-    ports: list[EdgeEnd] = field(default_factory=list)
-    lane_of: dict[str, int] = field(default_factory=dict)
-    tops: dict[str, float] = field(default_factory=dict)
-    """Vertical positions where lines leave a box or step."""
-
-    def measure(self, picture: Picture, lanes: tuple[Executor, ...]) -> None:
-        """Assign every box and step of a picture its vertical extent."""
-        self.y = MARGIN + TOP + (LINE + PAD if picture.title else 0)
-        column = {lane: index for index, lane in enumerate(lanes)}
-        for box in picture.boxes:
-            self._box(box, column)
-            self.y += GAP
-
-    def _box(self, box: Box, column: dict[Executor, int]) -> None:
-        top = self.y
-        self.lane_of[box.id] = -1 if box.lane is None else column[box.lane]
-        self.y += HEAD
-        self._texts(box.id, box.reads, -1)
-        self.tops[box.id] = top + HEAD / 2
-        self.tops[box.id + INNER] = self.tops[box.id]
-        self.lane_of[box.id + INNER] = self.lane_of[box.id]
-        for section in box.sections:
-            self._section(box, section, column)
-        self.y += PAD if box.lane is not None else 4
-        self.areas[box.id] = Area(0, top, 0, self.y - top)
-        if box.key is not None:
-            self.tops[box.id] = self.y - 6  # its value exists once everything in it is done
-
-    def _section(self, box: Box, section: Section, column: dict[Executor, int]) -> None:
-        if section.title is not None:
-            self.y += LINE + 4
-            self._texts(box.id, section.reads, -1)
-        self.y += PAD / 2
-        for index, item in enumerate(section.items):
-            if isinstance(item, Box):
-                self._box(item, column)
-                self.y += GAP / 2 if index < len(section.items) - 1 else PAD / 2
-            else:
-                top = self.y
-                self.lane_of[item.id] = column[item.lane]
-                self.y += LINE + 8
-                self.tops[item.id] = top + LINE / 2 + 4
-                self.y += LINE * len(item.notes)
-                self._texts(item.id, item.reads, column[item.lane])
-                self.y += 4
-                self.areas[item.id] = Area(0, top, 0, self.y - top)
-                self.y += PAD / 2
-
-    def _texts(self, target: str, reads: tuple[PictureRead, ...], lane: int) -> None:
-        for line in reads:
-            if line.source is not None:
-                self.ports.append(EdgeEnd(line.source + (INNER if line.inner else ""), target, lane, self.y + LINE / 2, 0))
-            self.y += LINE
-
-
-class _Placer(Struct):
-    """Computes rectangles once the widths are known."""
-
-    heights: Heights
-    edges: dict[Executor, float]
-    inset: float
-    left: float
-    right: float
-    areas: dict[str, Area] = field(default_factory=dict)
-
-    def boxes(self, boxes: tuple[Box, ...], depth: int) -> tuple[PlacedBox, ...]:
-        return tuple(self.box(box, depth) for box in boxes)
-
-    def box(self, box: Box, depth: int) -> PlacedBox:
-        tall = self.heights.areas[box.id]
-        if box.lane is not None:
-            area = Area(self.edges[box.lane], tall.y, WIDTH, tall.height)
-        else:
-            x = self.left + depth * self.inset
-            area = Area(x, tall.y, self.right - depth * self.inset - x, tall.height)
-        self.areas[box.id] = area
-        y = area.y + HEAD
-        reads = _texts(box.reads, area.x + PAD, y)
-        y += LINE * len(box.reads)
-        titles: list[PlacedTitle] = []
-        inside: list[PlacedBox | PlacedNode] = []
+    def box(self, box: Box, x: float, y: float, width: float) -> PlacedBox:
+        top, titles, inside = y, [], []
+        pad = PAD if box.lane else self.inset
+        if box.lane:
+            y += HEAD
+        elif box.folded or box.sections[0].title is None:
+            titles.append(_title(box.title, x + PAD, y + 3, width - 2 * PAD, LETTER))
+            y += PAD + LINE * len(titles[0].lines)
         for section in box.sections:
             if section.title is not None:
-                if section.items and inside:
-                    last = self.areas[inside[-1].box.id if isinstance(inside[-1], PlacedBox) else inside[-1].node.id]
-                    y = last.y + last.height + PAD / 2
-                titles.append(PlacedTitle(section.title, area.x + PAD, y, _texts(section.reads, area.x + PAD + 8, y + LINE + 4)))
-                y += LINE + 4 + LINE * len(section.reads)
-            y += PAD / 2
-            for item in section.items:
-                placed = self.box(item, depth + 1) if isinstance(item, Box) else self.node(item)
-                inside.append(placed)
-                y = self.areas[item.id].y + self.areas[item.id].height
-        return PlacedBox(box, area, reads, tuple(titles), tuple(inside))
+                titles.append(_title(section.title, x + PAD, y + 2, width - 2 * PAD, SMALL))
+                y += PAD + LINE * len(titles[-1].lines)
+            placed, y = self.items(section.items, x + pad, y, width - 2 * pad)
+            inside += placed
+            y += PAD
+        if box.folded:
+            y += PAD
+        return PlacedBox(box, Area(x, top, width, y - top), tuple(titles), tuple(inside))
 
-    def node(self, node: PictureStep) -> PlacedNode:
-        tall = self.heights.areas[node.id]
-        area = Area(self.edges[node.lane] + PAD, tall.y, WIDTH - 2 * PAD, tall.height)
-        self.areas[node.id] = area
-        return PlacedNode(node, area, _texts(node.reads, area.x + PAD, area.y + LINE + 8 + LINE * len(node.notes)))
+    def step(self, step: PictureStep, x: float, y: float, width: float) -> PlacedNode:
+        head = LINE * (1 + len(step.notes)) + 8
+        reads = tuple(Text(x + PAD, y + head + LINE * index, line) for index, line in enumerate(step.reads))
+        return PlacedNode(step, Area(x, y, width, head + LINE * len(reads) + 4), reads)
 
 
-def _texts(reads: tuple[PictureRead, ...], x: float, y: float) -> tuple[Text, ...]:
-    return tuple(Text(x, y + LINE * index, line) for index, line in enumerate(reads))
-
-
-class Way(NamedTuple):
-    """The vertical line from a source on one side of a gutter."""
-
-    gutter: int
-    """Index of the gutter: 0 at the far left for blocks, otherwise the one next to the reader's lane."""
-    to_left: bool
-    """Whether the readers are to the left of the gutter."""
-    source: str
-
-
-class Tracks(Struct, frozen=True):
-    """The number of lines in each gutter, and the index of each line from the left."""
-
-    counts: list[int]
-    chosen: dict[Way, int]
-
-
-def _arrows(picture: Picture, placer: _Placer, edges: list[float], gutters: list[float], tracks: Tracks) -> list[Edge]:
-    lanes = picture.lanes()
-    heights = placer.heights
-    found = []
-    for port in heights.ports:
-        way = way_of(heights, port)
-        source_lane = heights.lane_of[port.source]
-        area = placer.areas[port.source.removesuffix(INNER)]
-        from_right = way.gutter > source_lane + 1 and source_lane >= 0
-        x = gutters[way.gutter] + TRACK * tracks.chosen[way]
-        start = area.x + area.width if from_right else area.x
-        end = placer.areas[port.target].x if port.lane < 0 else edges[port.lane] + (WIDTH - PAD if way.to_left else PAD)
-        y = heights.tops[port.source]
-        points: tuple[tuple[float, float], ...] = ((start, y), (x, y), (x, port.y), (end, port.y))
-        bottom = area.y + area.height
-        if y > area.y + HEAD and source_lane < 0 and area.x < x < area.x + area.width:
-            points = ((x, bottom), (x, port.y), (end, port.y))  # a line along the bottom edge would look like a second edge
-        found.append(Edge(port.source.removesuffix(INNER), port.target, points, lanes[source_lane] if source_lane >= 0 else None))
-    return found
-
-
-PICTURED_TRACKS: Final = 40
-"""Maximum parallel lines between two rows of a picture; beyond it they share tracks, to stay legible."""
-
-
-def tracks_of(heights: Heights, lanes: int) -> Tracks:
-    """Assign each way its own track: those to the left count from the left of their gutter, the others from the right."""
-    spans: dict[Way, tuple[float, float]] = {}
-    for port in heights.ports:
-        way = way_of(heights, port)
-        low, high = spans.get(way, (heights.tops[port.source], heights.tops[port.source]))
-        spans[way] = (min(low, port.y), max(high, port.y))
-    counts = [0] * (lanes + 2)
-    chosen: dict[Way, int] = {}
-    for gutter in range(len(counts)):
-        leftward, rightward = (
-            _side({way: span for way, span in spans.items() if way.gutter == gutter and way.to_left is side})
-            for side in (True, False)
-        )
-        counts[gutter] = len(set(leftward.values())) + len(set(rightward.values()))
-        chosen |= leftward | {way: counts[gutter] - 1 - track for way, track in rightward.items()}
-    return Tracks(counts, chosen)
-
-
-def _side(spans: Mapping[Way, tuple[float, float]]) -> dict[Way, int]:
-    """Return the track of each way, the lowest free one; where there are very many, tracks are shared."""
-    chosen: dict[Way, int] = {}
-    free: list[int] = []
-    busy: list[tuple[float, int]] = []
-    used = 0
-    for way, (start, end) in sorted(spans.items(), key=lambda item: (item[1], item[0])):
-        while busy and busy[0][0] < start - 2:
-            heappush(free, heappop(busy)[1])
-        if free:
-            track = heappop(free)
-        elif used < PICTURED_TRACKS:
-            track, used = used, used + 1
-        else:
-            track = len(chosen) % PICTURED_TRACKS
-        chosen[way] = track
-        heappush(busy, (end, track))
-    return chosen
-
-
-def way_of(heights: Heights, port: EdgeEnd) -> Way:
-    """Return the gutter line that an arrow uses."""
-    if port.lane < 0:
-        return Way(0, to_left=False, source=port.source)
-    to_left = heights.lane_of[port.source] > port.lane
-    return Way(port.lane + (2 if to_left else 1), to_left, port.source)
+def _title(text: str, x: float, y: float, width: float, letter: float) -> PlacedTitle:
+    """Divide a heading into lines; the last one is shortened."""
+    text = " ".join(text.split())
+    room = int(width / letter / (1 if wide(text) <= len(text) else 2))
+    lines = textwrap.wrap(text, room, break_on_hyphens=False) or [""]
+    if len(lines) > LINES:
+        lines[LINES - 1 :] = [" ".join(lines[LINES - 1 :])]
+    return PlacedTitle(tuple(shorten_to_width(line, width, letter) for line in lines), text, x, y)
 
 
 _TALL = 1.3
@@ -390,8 +204,8 @@ def _solid(placed: PlacedBox, *, whole: bool) -> Iterator[tuple[float, float]]:
     if placed.box.lane is not None and whole:
         yield area.y, area.y + area.height
         return
-    heads = [(area.y, area.y + HEAD + LINE * len(placed.reads))]
-    heads += [(title.y, title.y + LINE + 4 + LINE * len(title.reads)) for title in placed.titles]
+    heads = [(area.y, area.y + HEAD)] if placed.box.lane else []
+    heads += [(title.y, title.y + LINE * len(title.lines)) for title in placed.titles]
     for begin, end in heads:  # labels stay with their subjects
         yield begin, min((inner.area.y + 1 for inner in placed.inside if inner.area.y >= end), default=end)
     for inner in placed.inside:

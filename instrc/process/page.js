@@ -13,11 +13,11 @@
   const measure = () => root.style.setProperty("--head", `${head.offsetHeight}px`);
   addEventListener("resize", measure);
   measure();
-  const arrows = new Map();
-  for (const arrow of document.querySelectorAll(".arrow")) {
-    for (const id of [arrow.dataset.from, arrow.dataset.to]) {
-      if (!arrows.has(id)) arrows.set(id, []);
-      arrows.get(id).push(arrow);
+  const reads = new Map();  // by step: what it reads, and who reads it
+  for (const { dataset } of document.querySelectorAll("[data-from]")) {
+    for (const id of [dataset.from, dataset.to]) {
+      if (!reads.has(id)) reads.set(id, []);
+      reads.get(id).push(dataset);
     }
   }
   let pinned = null;
@@ -44,7 +44,7 @@
     return parts.length ? `${kind}\n${parts.join(",\n")}\n${indent}${end}` : kind + end;
   }
 
-  // The steps at the other ends of arrows, to go there: in a long picture they are out of sight.
+  // The steps that are read and that read, to go there: in a long picture they are out of sight.
   function neighbours(words, ids) {
     const found = [...new Set(ids)].filter((id) => factOf(document.getElementById(id) || {}));
     if (!found.length) return;
@@ -59,13 +59,13 @@
 
   function showStep(fact, id) {
     panel.replaceChildren(element("h2", fact.name));
-    const where = [fact.lane, ...fact.notes].join(" · ");
+    const where = [fact.lane, fact.key, ...fact.notes].join(" · ");
     panel.append(element("p", where, { class: "where" }));
     if (fact.source) panel.append(element("pre", fact.source, { class: "line" }));
     if (fact.reads.length) panel.append(element("p", "Reads " + fact.reads.join(", ")));
-    const ends = arrows.get(id) || [];
-    neighbours("Comes from", ends.filter((arrow) => arrow.dataset.to === id).map((arrow) => arrow.dataset.from));
-    neighbours("Is read by", ends.filter((arrow) => arrow.dataset.from === id).map((arrow) => arrow.dataset.to));
+    const ends = reads.get(id) || [];
+    neighbours("Comes from", ends.filter(({ to }) => to === id).map(({ from }) => from));
+    neighbours("Is read by", ends.filter(({ from }) => from === id).map(({ to }) => to));
     panel.append(element("pre", pretty(fact.schema)));
   }
 
@@ -89,20 +89,10 @@
     panel.append(tabs, body);
   }
 
-  // Arrows that are lit are copies above the others, which fade as one group: thousands, one by one, would take too long.
+  // Mark the steps that a step reads, and those that read it.
   function light(item) {
-    for (const drawing of document.querySelectorAll(".instrc.lit")) {
-      drawing.classList.remove("lit");
-      drawing.querySelector(".on").remove();
-    }
-    const mine = (item && arrows.get(item.id)) || [];
-    if (!mine.length) return;
-    const group = mine[0].parentNode;
-    const above = group.cloneNode(false);
-    above.setAttribute("class", "on");
-    above.append(...mine.map((arrow) => arrow.cloneNode()));
-    group.after(above);
-    item.closest("svg").classList.add("lit");
+    for (const other of document.querySelectorAll(".lit")) other.classList.remove("lit");
+    for (const { from, to } of (item && reads.get(item.id)) || []) document.getElementById(from === item.id ? to : from)?.classList.add("lit");
   }
 
   function show(item) {
@@ -125,6 +115,14 @@
   pictures.addEventListener("mouseover", (event) => { const item = target(event); if (item && !pinned) show(item); });
   pictures.addEventListener("focusin", (event) => { const item = target(event); if (item && !pinned) show(item); });
   pictures.addEventListener("click", (event) => {
+    const link = event.target.closest("a");
+    if (link) {
+      const picture = document.getElementById(link.getAttribute("href").slice(1));
+      event.preventDefault();
+      chooser.value = picture.dataset.export;
+      chooser.dispatchEvent(new Event("change"));
+      return chooser.focus();
+    }
     const item = target(event);
     pin(item === pinned ? null : item);
     if (item) focus(item);
@@ -161,7 +159,7 @@
     let hits = 0;
     for (const step of all) {
       const fact = factOf(step);
-      const hit = !word || (fact.name + " " + fact.reads.join(" ")).toLowerCase().includes(word);
+      const hit = !word || [fact.name, fact.key, ...fact.reads].join(" ").toLowerCase().includes(word);
       step.classList.toggle("missed", !hit);
       if (word && hit) hits += 1;
     }
@@ -199,7 +197,7 @@
     return item.tagName === "rect" ? [y, y + Number(item.getAttribute("height"))] : [y - 12, y + 4];
   };
   function kept(item, top, bottom) {
-    if (item.tagName === "g" && !item.matches(".step, .choose")) {
+    if (["g", "a"].includes(item.tagName) && !item.matches(".step, .choose")) {
       const copy = item.cloneNode(false);
       for (const child of item.children) { const part = kept(child, top, bottom); if (part) copy.append(part); }
       return copy.children.length ? copy : null;

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 from unicodedata import combining, east_asian_width
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from instrc.problems.errors import CompileError
 from instrc.problems.files import TooLarge
@@ -25,6 +27,8 @@ class PictureRead(Struct, frozen=True):
     text: str
     source: str | None
     """Id of the source; `None` for `prompt`, for inputs, and for an unresolved path."""
+    first: str
+    """First name of the path in the process."""
     inner: bool = False
     """Whether the source is a name that a block defines, such as its element, rather than the block's final value."""
 
@@ -51,7 +55,12 @@ class PictureStep(Struct, frozen=True):
     @property
     def label(self) -> str:
         """Its text: the title, or else the key."""
-        return f"{'✗ ' if self.fails else ''}{self.title or self.key}"
+        return f"{'✗ ' if self.fails else ''}{self.title or name_of_step(self.key)}"
+
+
+def name_of_step(key: str) -> str:
+    """Return the display name of a step's key."""
+    return re.sub(r"^step\d+_|_(?:User|Activity)$", "", key).replace("_", " ")
 
 
 class Section(Struct, frozen=True):
@@ -82,10 +91,21 @@ class Box(Struct, frozen=True):
     """Schema of a chunk: its request in the process."""
     key: str | None = None
     """Key of a block whose value is used."""
+    folded: bool = False
+    """Whether its contents are left out: they are a picture of their own."""
+    state: str | None = None
+    """State of a folded block in a picture of a run."""
+
+    @property
+    def heading(self) -> str:
+        """Its text: that of its first body if it has one, such as the condition of a branch."""
+        return (self.sections[0].title if self.sections else None) or self.title
 
 
 LANES: dict[flow.Executor, str] = {"model": "Model", "server": "Server", "user": "Person"}
-"""Lanes from left to right, with their headings."""
+"""The names of executors."""
+SIGNS: Final[dict[flow.Executor, str]] = {"model": "●", "server": "■", "user": "▲"}
+"""The sign of each executor, which is read without colour."""
 
 
 class Picture(Struct, frozen=True):
@@ -95,6 +115,8 @@ class Picture(Struct, frozen=True):
     title: str | None
     inputs: tuple[str, ...]
     boxes: tuple[Box, ...]
+    block: str = ""
+    """Id of the block whose picture it is, if not all is shown."""
 
     def all(self) -> Iterator[Box | PictureStep]:
         """Yield every box and step, each box before its contents."""
@@ -109,6 +131,11 @@ class Picture(Struct, frozen=True):
         """Yield every step, in order."""
         return (item for item in self.all() if isinstance(item, PictureStep))
 
+    @property
+    def size(self) -> int:
+        """The number of its steps and folded blocks."""
+        return sum(1 for item in self.all() if isinstance(item, PictureStep) or item.folded)
+
     def lanes(self) -> tuple[flow.Executor, ...]:
         """Return the non-empty lanes from left to right."""
         used = {node.lane for node in self.nodes()} | {box.lane for box in self.all() if isinstance(box, Box)}
@@ -119,13 +146,53 @@ PICTURED_LETTERS: Final = 60
 """Maximum characters of a line in a picture."""
 PICTURED_LEVELS: Final = 100
 """Maximum nesting of blocks that is guaranteed to be drawable."""
+UNFOLDED: Final = 60
+"""Maximum steps and folded blocks of a picture, unless its outermost blocks have more."""
 
 
-def picture_reads(item: PictureStep | Box) -> list[PictureRead]:
-    """Return all paths that a step or a box reads."""
-    if isinstance(item, PictureStep):
-        return list(item.reads)
-    return [*item.reads, *(line for section in item.sections for line in section.reads)]
+def folded_pictures(picture: Picture) -> Iterator[Picture]:
+    """Yield a picture with its deepest blocks folded until few steps are left, then one of each folded block."""
+    small = folded(picture)
+    yield small
+    for box in small.all():
+        if isinstance(box, Box) and box.folded:
+            yield from folded_pictures(picture_of_block(picture, box.id))
+
+
+def picture_of_block(picture: Picture, id_: str) -> Picture:
+    """Return the picture of one block; of all if there is no such block."""
+    boxes = tuple(box for box in picture.all() if isinstance(box, Box) and box.id == id_ and box.lane is None)
+    return (
+        replace(picture, title=f"{picture.title or picture.name} › {boxes[0].heading}", boxes=boxes, block=id_)
+        if boxes
+        else picture
+    )
+
+
+def folded(picture: Picture) -> Picture:
+    """Fold the deepest blocks until few steps are left; a single block stays open."""
+    small, depth = picture, PICTURED_LEVELS
+    while depth > (len(picture.boxes) == 1) and small.size > UNFOLDED:
+        depth -= 1
+        small = replace(picture, boxes=tuple(_folded(box, depth) for box in picture.boxes))
+    return small
+
+
+def _folded(box: Box, depth: int) -> Box:
+    """Fold the blocks at a depth."""
+    if box.lane:
+        return box
+    if depth:
+        sections = tuple(
+            replace(part, items=tuple(_folded(item, depth - 1) if isinstance(item, Box) else item for item in part.items))
+            for part in box.sections
+        )
+        return replace(box, sections=sections)
+    inside = list(Picture(box.name, None, (), (box,)).nodes())
+    states = {node.state for node in inside}
+    state = next((state for state in ("failed", "open", "rejected", "done", "idle") if state in states), None)
+    count = len(inside)
+    return replace(box, title=f"{box.heading} · {count} step{'s' * (count != 1)}", sections=(), folded=True, state=state)
 
 
 _AROUND = 80
@@ -144,6 +211,10 @@ class _Painter(Struct):
     """Walks through a process once, in execution order."""
 
     places: Mapping[str, Span]
+    labels: dict[str, str] = field(default_factory=dict)
+    """Display names of steps and blocks by key; processes written by hand may put the name of the chunk before it."""
+    outputs: set[str] = field(default_factory=set)
+    """Steps whose value is the member `output` of the recorded one."""
     known: dict[str, str] = field(default_factory=dict)
     """Ids by the keys that are visible at this point."""
     names: dict[str, str] = field(default_factory=dict)
@@ -152,6 +223,13 @@ class _Painter(Struct):
 
     def picture(self, process: Process, name: str) -> Picture:
         inputs = tuple(process.inputs) if process.inputs else ("prompt",)
+        for context in process.contexts():
+            if isinstance(context, flow.Chunk):
+                labels = {step.key: _title_of_step(step) or name_of_step(step.key) for step in context.steps}
+                self.labels |= labels | {f"{context.name}.{key}": label for key, label in labels.items()}
+                self.outputs |= {step.key for step in context.steps if step.output}
+            elif not isinstance(context, flow.Else) and context.key is not None:
+                self.labels[context.key] = name_of_step(context.key)
         contexts = process.body.contexts
         boxes = [self.box(context, first=index == 0) for index, context in enumerate(contexts)]
         return Picture(name, process.title, inputs, tuple(boxes))
@@ -163,25 +241,28 @@ class _Painter(Struct):
             case flow.Chunk(name, executor, steps):
                 nodes = tuple(self.node(step, context) for step in steps)
                 entry = first and executor == "model"
-                return Box(here, name, "chunk", name, executor, entry, (), (Section(None, (), nodes),), write_chunk(context))
+                title = f"{SIGNS[executor]} {LANES[executor]}"
+                return Box(here, name, "chunk", title, executor, entry, (), (Section(None, (), nodes),), write_chunk(context))
             case block:
                 return self.block(here, block)
 
     def block(self, here: str, block: flow.Block) -> Box:
-        title, said = _titles(block)
+        title, said = self.titles(block)
         reads = tuple(self.lines(flow.reads_of(flow.source_of_block(block))))
         sections = []
         for text, part in zip(said, flow.parts_of(block), strict=True):
             seen = tuple(self.lines(read for read, _ in (part.condition.tests if part.condition else ())))
             sections.append(Section(text, seen, self.body(part.body, dict.fromkeys(part.names, here))))
-        key = None
+        key, more = None, ""
         if not isinstance(block, flow.Else):
             key = block.key
-            title += (f" · within {block.within}" if block.within else "") + (f" · after {block.delay}" if block.delay else "")
-            title += f" · when {', '.join(block.after)} ended" if block.after else ""
+            more = (f" · within {block.within}" if block.within else "") + (f" · after {block.delay}" if block.delay else "")
+            more += f" · when {self.named(block.after)} ended" if block.after else ""
         if key is not None:
             self.known[key] = here
-            title += f"  →  {key}"
+        if sections[0].title is not None:
+            sections[0] = replace(sections[0], title=sections[0].title + more)
+        title += more
         kind = flow.word_of(block)
         return Box(here, block.name, kind, title, None, entry=False, reads=reads, sections=tuple(sections), schema=None, key=key)
 
@@ -199,25 +280,22 @@ class _Painter(Struct):
         made = f"s{self.count}"
         self.known[step.key] = made
         self.known[f"{chunk.name}.{step.key}"] = made  # as processes written by hand may call it
-        title = step.schema.get("title") if isinstance(step.schema, dict) else None
-        title = title if isinstance(title, str) and title.strip() else None
-        notes = [step.key] if title else []
-        notes += [f"calls {step.activity}"] if step.activity else []
+        notes = [f"calls {step.activity}"] if step.activity else []
         notes += ["fails the block"] if step.fail else []
         notes += [f"within {step.within}"] if step.within else []
         notes += [f"after {step.delay}"] if step.delay else []
-        notes += [f"when {', '.join(step.after)} ended"] if step.after else []
+        notes += [f"when {self.named(step.after)} ended"] if step.after else []
         notes += ["a plan"] if step.plans else []
         at = self.places.get(step.key)
         where = None if at is None else f"{at.source.name}:{at.line}  {_line_around(at)}"
-        about = (write_step(step), where, title)
+        about = (write_step(step), where, _title_of_step(step))
         return PictureStep(made, step.key, chunk.executor, reads, tuple(notes), *about, fails=step.fail)
 
     def lines(self, reads: Iterable[flow.Read]) -> Iterator[PictureRead]:
         for read in dict.fromkeys(reads):
             source = self.source(read)
             inner = None if source is not None else self.names.get(read.first)
-            yield PictureRead(read.text, source or inner, inner is not None)
+            yield PictureRead(self.text(read), source or inner, read.first, inner is not None)
 
     def source(self, read: flow.Read) -> str | None:
         """Return the step or block whose key is the beginning of a path; keys may contain dots."""
@@ -228,54 +306,71 @@ class _Painter(Struct):
                 return found
         return None
 
+    def named(self, keys: Iterable[str]) -> str:
+        return ", ".join(self.labels.get(key) or name_of_step(key) for key in keys)
+
+    def text(self, read: flow.Read) -> str:
+        """Return a path with the titles of steps instead of their keys: `The ticket › topic`."""
+        names = [segment.name for segment in read.segments]
+        for start in (0, 1):  # behind a name of a block such as `previous` stands a key, too
+            for end in range(min(len(names), start + PICTURED_LETTERS), start, -1):
+                key = ".".join(names[start:end])
+                if label := self.labels.get(key):
+                    rest = names[end:]
+                    rest = rest[1:] if key in self.outputs and rest[:1] == ["output"] else rest
+                    return " › ".join([*names[:start], label, *rest])
+        return " › ".join(names)
+
+    def titles(self, block: flow.Block) -> tuple[str, list[str | None]]:
+        """Return the title of a block, and of each of its parts."""
+        match block:
+            case flow.Each(item=item, source=source, most=most, until=until, selection=selection):
+                title = f"each {item} in {self.value(source)}{self.selection(selection)}"
+                title += f" until {self.condition(until)}" if until else ""
+                return title + ("" if most is None or most == _USUAL else f" · at most {most:,}"), [None]
+            case flow.Repeat(item=item, source=source, until=until, most=most, keep=keep, selection=selection):
+                title = "repeat" + (f" {item} in {self.value(source)}{self.selection(selection)}" if item else "")
+                title += f" until {self.condition(until)}" if until else ""
+                title += f" · at most {most:,} rounds" if most is not None else ""
+                return title + (f" · keep {keep}" if keep else ""), [None]
+            case flow.Else(of=of):
+                return f"else of the {re.sub(r'Context[0-9]+$', '', of)}", [None]
+            case _:
+                parts = flow.parts_of(block)
+                cases = any(part.condition for part in parts)
+                return flow.word_of(block), [self.title_of_part(number, part, cases=cases) for number, part in enumerate(parts)]
+
+    def title_of_part(self, number: int, part: flow.BlockPart, *, cases: bool) -> str | None:
+        if part.condition is not None:
+            return ("else " if number else "") + f"when {self.condition(part.condition)}"
+        return "else" if cases else part.title
+
+    def selection(self, chosen: flow.Selection | None) -> str:
+        """Return the selection of elements that a block runs for, in program syntax."""
+        if chosen is None:
+            return ""
+        text = "" if chosen.condition is None else f" when {self.condition(chosen.condition)}"
+        numbers = (("max", chosen.most), ("first", chosen.first))
+        return text + "".join(f" {word} {self.value(value)}" for word, value in numbers if value is not None)
+
+    def value(self, value: flow.Value | None) -> str:
+        if isinstance(value, flow.Read):
+            return self.text(value)
+        reads = list(flow.reads_of(value))
+        return ", ".join(map(self.text, reads)) if reads else _short(str(getattr(value, "value", "…")))
+
+    def condition(self, condition: flow.Condition) -> str:
+        """Return a condition in the notation of the language, with titles."""
+        return condition.as_text(self.text, _test)
+
 
 _USUAL = 1000
 """Default limit of an `each`."""
 
 
-def _selection(chosen: flow.Selection | None) -> str:
-    """Return the selection of elements that a block runs for, in program syntax."""
-    if chosen is None:
-        return ""
-    text = "" if chosen.condition is None else f" when {_condition_as_text(chosen.condition)}"
-    numbers = (("max", chosen.most), ("first", chosen.first))
-    return text + "".join(f" {word} {_text(value)}" for word, value in numbers if value is not None)
-
-
-def _titles(block: flow.Block) -> tuple[str, list[str | None]]:
-    """Return the title of a block, and of each of its parts."""
-    match block:
-        case flow.Each(item=item, source=source, most=most, until=until, selection=selection):
-            title = f"each {item} in {_text(source)}{_selection(selection)}"
-            title += f" until {_condition_as_text(until)}" if until else ""
-            return title + ("" if most is None or most == _USUAL else f" · at most {most:,}"), [None]
-        case flow.Repeat(item=item, source=source, until=until, most=most, keep=keep, selection=selection):
-            title = "repeat" + (f" {item} in {_text(source)}{_selection(selection)}" if item else "")
-            title += f" until {_condition_as_text(until)}" if until else ""
-            title += f" · at most {most:,} rounds" if most is not None else ""
-            return title + (f" · keep {keep}" if keep else ""), [None]
-        case flow.Else(of=of):
-            return f"else of {of}", [None]
-        case _:
-            parts = flow.parts_of(block)
-            cases = any(part.condition for part in parts)
-            return flow.word_of(block), [_title_of_part(number, part, cases=cases) for number, part in enumerate(parts)]
-
-
-def _text(value: flow.Value | None) -> str:
-    reads = list(flow.reads_of(value))
-    if isinstance(value, flow.Read):
-        return value.text
-    return ", ".join(read.text for read in reads) if reads else _short(str(getattr(value, "value", "…")))
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= PICTURED_LETTERS else text[: PICTURED_LETTERS - 1] + "…"
-
-
-def _condition_as_text(condition: flow.Condition) -> str:
-    """Return a condition in the notation of the language."""
-    return condition.as_text(lambda read: read.text, _test)
+def _title_of_step(step: flow.Step) -> str | None:
+    title = step.schema.get("title") if isinstance(step.schema, dict) else None
+    return title if isinstance(title, str) and title.strip() else None
 
 
 def _test(schema: Json) -> str:
@@ -292,7 +387,7 @@ def _test(schema: Json) -> str:
     signs = [word for word in test if word in _SIGNS]
     if len(signs) == 1 and test.keys() == {"type", *signs} and test["type"] == "number":
         return f" {_SIGNS[signs[0]]} {_json(test[signs[0]])}"
-    return f" @ {_short(_json(schema))}"
+    return f" @ {_short(_notation(schema))}"
 
 
 _SIGNS: Final = {"minimum": ">=", "exclusiveMinimum": ">", "maximum": "<=", "exclusiveMaximum": "<"}
@@ -302,10 +397,16 @@ def _json(value: Json) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def _title_of_part(number: int, part: flow.BlockPart, *, cases: bool) -> str | None:
-    if part.condition is not None:
-        return ("else " if number else "") + f"if {_condition_as_text(part.condition)}"
-    return "otherwise" if cases else part.title
+def _notation(value: Json) -> str:
+    """Return a value as the language writes it, with plain member names unquoted."""
+    if isinstance(value, dict):
+        members = (f"{name if name.isidentifier() else _json(name)}: {_notation(part)}" for name, part in value.items())
+        return f"{{ {', '.join(members)} }}" if value else "{}"
+    return f"[{', '.join(map(_notation, value))}]" if isinstance(value, list) else _json(value)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= PICTURED_LETTERS else text[: PICTURED_LETTERS - 1] + "…"
 
 
 def _line_around(at: Span) -> str:
@@ -331,13 +432,19 @@ class ReadArrow(Struct, frozen=True):
 def arrows_of(picture: Picture) -> Iterator[ReadArrow]:
     """Yield the arrows, grouped by reader."""
     inputs = {name: f"in{index}" for index, name in enumerate(picture.inputs)}
-    names = {id_: name for name, id_ in inputs.items()} | {item.id: item.key or "" for item in picture.all()}
+    names = {id_: name for name, id_ in inputs.items()} | {item.id: name_of_step(item.key or "") for item in picture.all()}
+    names |= {node.id: node.title for node in picture.nodes() if node.title}
     for item in picture.all():
-        for line in picture_reads(item):
-            first = line.text.partition(".")[0]
-            source = line.source or inputs.get(first)
+        for line in (
+            item.reads
+            if isinstance(item, PictureStep)
+            else [*item.reads, *(read for part in item.sections for read in part.reads)]
+        ):
+            source = line.source or inputs.get(line.first)
             if source is not None and source != item.id:
-                yield ReadArrow(source, item.id, "" if line.text == names[source] else line.text, first if line.inner else None)
+                yield ReadArrow(
+                    source, item.id, "" if line.text == names[source] else line.text, line.first if line.inner else None
+                )
 
 
 def printable(text: str) -> str:

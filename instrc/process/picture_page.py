@@ -98,7 +98,8 @@ class _Facts:
         """Return the number of a step."""
         return self._number(
             {
-                "name": node.key,
+                "name": node.label,
+                "key": node.key,
                 "lane": LANES[node.lane],
                 "source": node.source,
                 "notes": list(node.notes),
@@ -121,7 +122,7 @@ _WITHOUT_SCRIPTS = (
 )
 """Styles without scripts: controls are hidden, and all pictures are shown on as many sheets as they need."""
 _SIGNIFICANT = re.compile("[<>&\ud800-\udfff]")
-_SMALLEST = 0.8
+_SMALLEST = 0.7
 """Minimum scale at which a picture is fitted to its window; below it would be illegible, so the page scrolls."""
 
 
@@ -131,7 +132,7 @@ def html(pictures: Sequence[Picture]) -> str:
 
 
 def _page(pictures: Sequence[Picture]) -> Iterator[str]:
-    title = escape(_title(pictures))
+    title = escape(_title([picture for picture in pictures if not picture.block]))
     here = files("instrc.process")
     yield (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -146,7 +147,7 @@ def _page(pictures: Sequence[Picture]) -> Iterator[str]:
         options = "".join(
             f'<option value="{index}">{escape(each.title or each.name)}</option>' for index, each in enumerate(pictures)
         )
-        yield f'<label>Export <select id="export">{options}</select></label>\n'
+        yield f'<label>Picture <select id="export">{options}</select></label>\n'
     yield (
         '<label>Find <input id="find" type="search" autocomplete="off" aria-describedby="found"></label>'
         '<output id="found"></output>\n'
@@ -156,10 +157,11 @@ def _page(pictures: Sequence[Picture]) -> Iterator[str]:
     for index, picture in enumerate(pictures):
         hidden = " hidden" if index else ""
         placed = layout(picture)
-        drawn = figure(placed, styled=False, prefix=f"e{index}-")
+        drawn = figure(placed, styled=False, prefix=f"e{index}-", link=f"#{escape(picture.name)}-{{}}")
         cuts = " ".join(f"{cut:.0f}" for cut in leaves(placed))
+        place = f'id="{escape(picture.name)}-{picture.block}" data-export="{index}" data-leaves="{cuts}"'
         size = f'style="min-width:{placed.width * _SMALLEST:.0f}px"'
-        yield f'<figure data-export="{index}" data-leaves="{cuts}" {size}{hidden}>{drawn}</figure>\n'
+        yield f"<figure {place} {size}{hidden}>{drawn}</figure>\n"
     yield (
         '</div>\n<aside id="panel" aria-label="Details" aria-live="polite"><p class="hint">Point at a step to see its schema and '
         "its line in the source; choose a chunk to see its three views. With the keyboard: Tab into the picture, then the arrow "
@@ -197,7 +199,7 @@ def _entries(items: Iterable[PictureStep | Box], prefix: str) -> Iterator[str]:
         elif item.lane is not None:
             yield from _entries(item.sections[0].items, prefix)
         else:
-            yield f"<li>{escape(item.title)}<ol>\n"
+            yield f"<li>{escape(item.title if item.folded or not item.sections[0].title else item.kind)}<ol>\n"
             for section in item.sections:
                 yield f"<li>{escape(section.title)}<ol>\n" if section.title else ""
                 yield from _entries(section.items, prefix)
@@ -208,7 +210,7 @@ def _entries(items: Iterable[PictureStep | Box], prefix: str) -> Iterator[str]:
 def _entry(node: PictureStep, prefix: str) -> str:
     reads = f", reads {escape(', '.join(line.text for line in node.reads))}" if node.reads else ""
     notes = f", {escape(', '.join(node.notes))}" if node.notes else ""
-    link = f'<a href="#{prefix}{node.id}">{escape(node.key)}</a>'
+    link = f'<a href="#{prefix}{node.id}">{escape(node.label)}</a>'
     return f"<li>{link} ({LANES[node.lane].lower()}{notes}{reads})</li>\n"
 
 

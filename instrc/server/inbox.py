@@ -32,6 +32,7 @@ from instrc.problems.errors import (
     codes_of,
 )
 from instrc.problems.problem import Problem
+from instrc.process.picture import name_of_step
 from instrc.process.process import Process
 from instrc.process.svg import style
 from instrc.runtime.interpreter.documents import Complaint
@@ -55,7 +56,6 @@ from instrc.server.run_page import (
     facts_of,
     groups_of,
     keys_of,
-    name_of_step,
     sample_picture,
     schemas_of,
     titles_of,
@@ -409,7 +409,8 @@ class Inbox:
             votes = [(vote, names.get(name) or name) for name, given in story.votes.items() for vote in given]
             about = {"inputs": story.launch.inputs, "groups": groups[:STEPS]}
             about["chosen"] = next((group for group in groups if group.key == query.get("step")), None)
-            about["picture"] = await asyncio.to_thread(drawn, process, report.name, groups)
+            about["picture"] = await asyncio.to_thread(drawn, process, report.name, groups, query.get("block", ""))
+            about["block"] = query.get("block")
             about["answers"] = sorted(votes, key=lambda vote: vote[0].at)
         ended = report.outcome
         failed = ended["error"]["step"] if ended is not None and ended["status"] == "failed" else None

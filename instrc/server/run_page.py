@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from instrc.problems.errors import InstrcError
 from instrc.process import flow
 from instrc.process.layout import layout
-from instrc.process.picture import Box, Picture, PictureStep, picture_of
+from instrc.process.picture import Box, PictureStep, folded, name_of_step, picture_of, picture_of_block
 from instrc.process.process import Process
 from instrc.process.svg import figure
 from instrc.runtime.traces import SpanState, TimelineSpan
@@ -25,7 +25,7 @@ SPANS: Final = 50
 FOLDED: Final = 2
 """Elements of a step shown while it is folded."""
 STEPS: Final = 200
-"""Maximum steps in a list, and in a picture."""
+"""Maximum steps in a list."""
 _EXCERPT: Final = 1_000
 """Maximum characters of a value in the list of steps."""
 _SIGNS: Final = {"done": "\u2713", "failed": "\u2717", "rejected": "\u21ba", "open": "\u2026", "cancelled": "\u2013"}
@@ -120,11 +120,6 @@ def keys_of(span: TimelineSpan) -> list[str]:
     return keys or [re.sub(r"#\d+$", "", span.id.rpartition(".")[2])]
 
 
-def name_of_step(key: str) -> str:
-    """Return the display name of a step's key."""
-    return re.sub(r"^step\d+_|_(?:User|Activity)$", "", key).replace("_", " ")
-
-
 def element_of(span: TimelineSpan) -> str:
     """Return the element and round of a command: "3", "3.2", or the empty string."""
     return ".".join(re.findall(r"\[(\d+)\]", span.id))
@@ -148,18 +143,17 @@ def titles_of(process: Process) -> dict[str, str]:
     return {key: title for key, title in titles.items() if title}
 
 
-def drawn(process: Process, name: str, groups: Iterable[StepGroup]) -> str | None:
-    """Return the picture of a program with the states of a run, or `None` if it is too large."""
+def drawn(process: Process, name: str, groups: Iterable[StepGroup], block: str = "") -> str | None:
+    """Return the picture of a program or of one of its blocks with the states of a run; `None` if it cannot be drawn."""
     by_key: dict[str, StepGroup] = {}
     for group in groups:
         for key in keys_of(group.spans[0]):
             by_key.setdefault(key, group)
     try:
         picture = picture_of(process, name)
-        if sum(1 for _ in picture.nodes()) > STEPS:
-            return None
-        boxes = tuple(_marked(box, by_key) for box in picture.boxes)
-        return figure(layout(Picture(picture.name, picture.title, picture.inputs, boxes)), styled=False, prefix="g")
+        picture = replace(picture, boxes=tuple(_marked(box, by_key) for box in picture.boxes))
+        shown = layout(folded(picture_of_block(picture, block)))
+        return figure(shown, styled=False, prefix="g", link="?block={}#picture")
     except InstrcError:
         return None
 

@@ -48,15 +48,15 @@ ACTIONS = """
   const step = at(".step")[0];
   fire(step, "mouseover");
   said.hovered = panel.textContent;
-  said.lit = at(".on .arrow").length;
   said.panelInSight = panel.getBoundingClientRect().bottom <= innerHeight + 1;
   said.went = [];
   for (const each of at(".step").slice(0, 20)) {
     fire(each, "mouseover");
+    said.lit = Math.max(said.lit || 0, at(".step.lit").length);
     for (const way of at(".near")) {
       const to = way.querySelector("button");
       to.click();
-      const [from, there] = [each, document.activeElement].map((step) => step.querySelector("text").textContent);
+      const [from, there] = [each, document.activeElement].map((step) => step.querySelector("text").lastChild.textContent);
       said.went.push([from, way.firstChild.textContent, to.textContent, there === to.textContent]);
     }
   }
@@ -94,7 +94,7 @@ ACTIONS = """
   said.unnamed = unnamed.length;
   const drawnSteps = at("figure .step").length;
   fire(document.querySelector(".step"), "click");
-  const lit = () => at(".lit, .on").length;
+  const lit = () => at(".lit").length;
   said.litAndPrinted = [lit()];
   dispatchEvent(new Event("beforeprint"));
   said.litAndPrinted.push(lit());
@@ -137,7 +137,10 @@ def test_no_label_lies_on_another_or_leaves_its_step(size: int, tmp_path: Path) 
 
 def test_each_step_is_printed_whole_on_one_sheet_of_paper(tmp_path: Path) -> None:
     seen = act(straight(200), tmp_path)
-    assert seen["litAndPrinted"] == [2, 0, 2]  # what is chosen on the screen does not fade the others on paper
+    assert (seen["litAndPrinted"][1], seen["litAndPrinted"][0]) == (
+        0,
+        seen["litAndPrinted"][2],
+    )  # what is chosen on the screen does not fade the others on paper
     assert seen["printed"][0]
     assert seen["printed"][1] > 5
     assert seen["afterPrinting"] == 0
@@ -158,23 +161,23 @@ def test_in_a_narrow_window_details_are_in_sight_and_cover_no_chosen_step(tmp_pa
     assert seen["endAbovePanel"]
 
 
-def test_a_wide_picture_shrinks_to_its_window_as_far_as_it_stays_readable(tmp_path: Path) -> None:
-    assert 0.79 < act(straight(20), tmp_path)["scale"] < 0.95  # a window of 800 pixels
+def test_a_picture_has_its_whole_size_in_a_narrow_window(tmp_path: Path) -> None:
+    assert act(straight(20), tmp_path)["scale"] > 0.99  # a window of 800 pixels
 
 
 def test_the_page_answers_the_pointer_and_the_keyboard(tmp_path: Path) -> None:
     seen = act(blocks(), tmp_path)
     assert seen["overlapping"] == []
-    assert seen["hovered"].startswith("step1_identify")
+    assert seen["hovered"].startswith("identify")
     assert '"references"' in seen["hovered"]
     assert seen["lit"] == 1
-    assert ["step8_confirm", "Is read by", "step13_thank", True] in seen["went"]
-    assert ["step13_thank", "Comes from", "step8_confirm", True] in seen["went"]
+    assert ["confirm", "Is read by", "thank", True] in seen["went"]
+    assert ["thank", "Comes from", "confirm", True] in seen["went"]
     assert all(there for *_, there in seen["went"])
     assert seen["tabs"] == ["tool", "result", "process"]
     assert '"references"' in seen["process"]
     assert seen["focused"] == "process"
-    assert seen["end"].startswith("step17_report, ← step14_when")
+    assert "report, ← when" in seen["end"]
     assert seen["endRole"] == "button"
     assert seen["stops"] == 1
     assert (seen["pinned"], seen["free"]) == (1, 0)

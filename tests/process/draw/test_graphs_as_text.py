@@ -1,4 +1,4 @@
-"""Pictures in the language of Mermaid: what others draw."""
+"""Pictures as text: in a terminal, and in the language of Mermaid."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from drawn_processes import blocks
 from syrupy.assertion import SnapshotAssertion
 
-from instrc.process.charts import mermaid
+from instrc.process.charts import mermaid, text_picture
 from instrc.process.picture import Picture, picture_of
 from instrc.process.process import Process
 
@@ -20,6 +20,7 @@ def picture(document: Any) -> Picture:
 
 def test_blocks_as_text(snapshot: SnapshotAssertion) -> None:
     assert mermaid(picture(blocks())) == snapshot
+    assert text_picture(picture(blocks())) == snapshot(name="in a terminal")
 
 
 def test_the_title_of_a_chart_is_text_and_not_in_the_codes_of_its_labels() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from itertools import combinations, pairwise
 from typing import Any
 from xml.etree import ElementTree as ET
 
@@ -15,15 +14,14 @@ from objects import an_object
 
 import instrc
 from instrc import CompileError
-from instrc.process.charts import mermaid
+from instrc.process.charts import mermaid, text_picture
 from instrc.process.layout import (  # places in a picture, before they are numbers in a text
-    TRACK,
-    WIDTH,
+    Area,
     PlacedBox,
     PlacedNode,
     layout,
 )
-from instrc.process.picture import Picture, picture_of, wide  # the width of one word
+from instrc.process.picture import Box, Picture, folded, folded_pictures, picture_of, wide  # the width of one word
 from instrc.process.picture_page import html
 from instrc.process.process import Process
 from instrc.process.svg import svg
@@ -63,93 +61,45 @@ def test_texts_never_lie_on_each_other(document: Any) -> None:
             assert right <= other_left or other_right <= left
 
 
-@every_case("document", DOCUMENTS, ids=[*map(str, SIZES), "blocks"])
-def test_lines_go_around_steps(document: Any) -> None:
-    drawn = layout(picture(document))
-    steps = sorted((item for item in placed(drawn.boxes) if isinstance(item, PlacedNode)), key=lambda item: item.area.y)
-    edges = [x for _, x in drawn.lanes]
-    for arrow in drawn.arrows:
-        (x, _), (_, end) = arrow.points[-3:-1]
-        assert all(not edge <= x <= edge + WIDTH for edge in edges)  # down in a gutter
-        assert any(step.area.y <= end <= step.area.y + step.area.height for step in steps if step.node.id == arrow.target) or any(
-            box.area.y <= end <= box.area.y + box.area.height for box in placed(drawn.boxes) if isinstance(box, PlacedBox)
-        )
-    for first, second in pairwise(steps):
-        assert first.area.y + first.area.height <= second.area.y
-
-
-@every_case("document", DOCUMENTS, ids=[*map(str, SIZES), "blocks"])
-def test_arrows_end_at_the_edge_that_they_come_from(document: Any) -> None:
-    drawn = layout(picture(document))
-    areas = {item.node.id if isinstance(item, PlacedNode) else item.box.id: item.area for item in placed(drawn.boxes)}
-    for arrow in drawn.arrows:
-        (x, _), (end, _) = arrow.points[-2:]
-        area = areas[arrow.target]
-        assert end == (area.x if x < area.x else area.x + area.width)
-
-
-@every_case("document", DOCUMENTS, ids=[*map(str, SIZES), "blocks"])
-def test_arrows_begin_at_the_edge_of_a_step_on_whose_side_they_go(document: Any) -> None:
-    drawn = layout(picture(document))
-    areas = {item.node.id: item.area for item in placed(drawn.boxes) if isinstance(item, PlacedNode)}
-    begun = [(areas[arrow.source], *arrow.points[:2]) for arrow in drawn.arrows if arrow.source in areas]
-    assert begun or not drawn.arrows
-    for area, (start, _), (x, _) in begun:
-        assert start == (area.x if x < area.x else area.x + area.width)
-
-
 @pytest.mark.long
 @every_case("document", DOCUMENTS, ids=[*map(str, SIZES), "blocks"])
 def test_every_step_is_in_every_format(document: Any) -> None:
     drawn = picture(document)
-    keys = {node.key for node in drawn.nodes()}
-    assert len(keys) >= 1
-    for text in (html([drawn]), mermaid(drawn)):
-        assert all(key in text for key in keys)
+    labels = {node.label for node in drawn.nodes()}
+    assert len(labels) >= 1
+    for text in (html([drawn]), mermaid(drawn), text_picture(drawn)):
+        assert all(label in text for label in labels)
 
 
-@every_case("document", [straight(20), straight(60), blocks()], ids=["20", "60", "blocks"])
-def test_lines_of_two_sources_never_lie_on_each_other(document: Any) -> None:
+@every_case("document", DOCUMENTS, ids=[*map(str, SIZES), "blocks"])
+def test_items_stand_below_each_other_in_their_frame_and_no_line_crosses_a_frame(document: Any) -> None:
     drawn = layout(picture(document))
-    upright = [
-        (x, min(y, to), max(y, to), arrow.points[0])
-        for arrow in drawn.arrows
-        for (x, y), (same, to) in pairwise(arrow.points)
-        if x == same
-    ]
-    for (x, top, bottom, source), (other_x, other_top, other_bottom, other) in combinations(upright, 2):
-        assert source == other or abs(x - other_x) >= TRACK or bottom < other_top or other_bottom < top
+
+    def walk(items: Any, outer: Area) -> None:
+        bottom = outer.y
+        for item in items:
+            area = item.area
+            assert outer.x <= area.x
+            assert area.x + area.width <= outer.x + outer.width
+            assert bottom <= area.y
+            bottom = area.y + area.height
+            if isinstance(item, PlacedBox):
+                walk(item.inside, area)
+        assert bottom <= outer.y + outer.height
+
+    walk(drawn.boxes, Area(0, 0, drawn.width, drawn.height))
+    edges = sorted(edge for item in placed(drawn.boxes) for edge in (item.area.y, item.area.y + item.area.height))
+    assert len(drawn.arrows) >= len(drawn.boxes) - 1
+    for _, begin, end in drawn.arrows:
+        assert not [edge for edge in edges if begin < edge < end]
 
 
 def test_the_entry_is_marked_and_blocks_say_what_they_do() -> None:
     said = svg(picture(blocks()))
-    assert said.count("▶ entry") == 1
-    for words in ("each person in step1_identify.attendees", "repeat until step4_act.answer", "if step8_confirm.decision is"):
+    assert said.count("· entry<") == 1
+    for words in ("each person in identify › attendees", "repeat until act › answer", "when confirm › decision is"):
         assert words in said
     assert "within PT30S" in said
-
-
-def test_a_name_of_a_block_comes_from_its_head_and_its_value_from_its_foot() -> None:
-    drawn = layout(picture(blocks()))
-    boxes = {item.box.name: item for item in placed(drawn.boxes) if isinstance(item, PlacedBox)}
-    heights = sorted(arrow.points[0][1] for arrow in drawn.arrows if arrow.source == boxes["eachContext1"].box.id)
-    top, bottom = boxes["eachContext1"].area.y, boxes["eachContext1"].area.y + boxes["eachContext1"].area.height
-    assert heights[0] < top + 30
-    assert heights[-1] > bottom - 10
-
-
-def test_no_line_runs_along_the_edge_of_a_block() -> None:
-    drawn = layout(picture(blocks()))
-    floors = [item.area.y + item.area.height for item in placed(drawn.boxes) if isinstance(item, PlacedBox) and not item.box.lane]
-    long = [
-        level
-        for arrow in drawn.arrows
-        for (x, level), (to, same) in pairwise(arrow.points)
-        if level == same and abs(to - x) > WIDTH
-    ]
-    assert floors
-    assert long
-    assert [level for level in long if any(abs(level - floor) < 10 for floor in floors)] == []
 
 
 def test_words_of_a_program_stay_in_their_places() -> None:
@@ -158,7 +108,7 @@ def test_words_of_a_program_stay_in_their_places() -> None:
     assert "<script>alert" not in page
     assert page.count("</script>") == 2
     ET.fromstring(svg(drawn))  # noqa: S314  -- our own
-    assert any(fact["name"].startswith("</script>") for fact in _data(page)["facts"])
+    assert any(fact.get("key", "").startswith("</script>") for fact in _data(page)["facts"])
     assert "\x00" not in page
     assert not re.search(r"[\ud800-\udfff]", page)
     assert "\x00" not in mermaid(drawn)
@@ -183,7 +133,7 @@ def test_a_page_has_each_value_of_its_schemas_once_and_whole() -> None:
     first[key] = {**large, **first[key]}
     data = _data(html([picture(document)]))
     assert len({json.dumps(value) for value in data["schemas"]}) == len(data["schemas"])
-    [number] = [fact["schema"] for fact in data["facts"] if fact["name"] == key]
+    [number] = [fact["schema"] for fact in data["facts"] if fact.get("key") == key]
     assert _value(data["schemas"], number) == json.dumps(first[key], ensure_ascii=False)
 
 
@@ -257,17 +207,17 @@ def test_a_condition_stands_as_the_language_writes_it() -> None:
     program = f'const a = @{{ title: "Draft", {members} }}; {when}'
     [process] = instrc.compile(program, emit="process")
     titles = [branch for branch, _steps in _branches(picture(process).boxes)]
-    assert titles == ["if step1_draft.ok", 'else if step1_draft.ok is false or step1_draft.mood is "well"']
+    assert titles == ["when Draft › ok", 'else when Draft › ok is false or Draft › mood is "well"']
 
 
 @pytest.mark.parametrize(
     ("condition", "shown"),
     [
-        ("a.score >= 8", "if step1_draft.score >= 8"),
-        ("a.score < 2.5", "if step1_draft.score < 2.5"),
-        ("a.mood is not null", "if step1_draft.mood is not null"),
-        ('a.mood is not "ill"', 'if step1_draft.mood is not "ill"'),
-        ('a.mood @ { type: "string", pattern: "^w" }', 'if step1_draft.mood @ {"type":"string","pattern":"^w"}'),
+        ("a.score >= 8", "when Draft › score >= 8"),
+        ("a.score < 2.5", "when Draft › score < 2.5"),
+        ("a.mood is not null", "when Draft › mood is not null"),
+        ('a.mood is not "ill"', 'when Draft › mood is not "ill"'),
+        ('a.mood @ { type: "string", pattern: "^w" }', 'when Draft › mood @ { type: "string", pattern: "^w" }'),
     ],
 )
 def test_a_comparison_stands_as_the_language_writes_it(condition: str, shown: str) -> None:
@@ -288,32 +238,17 @@ def test_a_step_is_called_by_its_title_and_one_that_fails_says_so() -> None:
             "required": ["llmContext1", "serverContext1"],
         }
     )
-    assert [(step.label, step.key in step.notes) for step in drawn.nodes()] == [
-        ("The letter", True),
-        ("step2_sum", False),
-        ("✗ step3_fail", False),
-    ]
-    for text in (svg(drawn), mermaid(drawn)):
-        assert text.index("The letter") < text.index("step1_read")
-        assert "✗ step3_fail" in text
+    assert [step.label for step in drawn.nodes()] == ["The letter", "sum", "✗ fail"]
+    for text in (svg(drawn), mermaid(drawn), text_picture(drawn)):
+        assert text.index("The letter") < text.index("✗ fail")
     assert '<g class="step server fail"' in svg(drawn)
-
-
-def test_what_a_block_reads_has_a_ground_below_which_lines_run_and_a_step_is_its_own() -> None:
-    tree = ET.fromstring(svg(picture(blocks())))  # noqa: S314  -- our own
-    grounds: dict[bool, set[bool]] = {True: set(), False: set()}
-    for group in tree.iter("{http://www.w3.org/2000/svg}g"):
-        for before, item in pairwise(group):
-            if item.tag.endswith("}text") and "← " in "".join(item.itertext()):
-                grounds["step" in group.attrib["class"].split()].add(before.get("class") == "back")
-    assert grounds == {True: {False}, False: {True}}
 
 
 def test_branches_are_told_to_those_who_do_not_see_them() -> None:
     """A screen reader meets a step inside the name of its branch, in the picture and in the list below it."""
     drawn = picture(blocks())
     groups = {step: branch for branch, inside in _branches(drawn.boxes) for step in inside}
-    assert set(groups.values()) == {"try", "if it fails", "otherwise"}
+    assert set(groups.values()) == {"try · within PT30S", "else"}
     tree = ET.fromstring(svg(drawn))  # noqa: S314  -- our own
     for step, branch in groups.items():
         told = [each for each in tree.iter() if each.get("aria-label") == branch and each.get("role") == "group"]
@@ -326,10 +261,48 @@ def test_branches_are_told_to_those_who_do_not_see_them() -> None:
 
 
 def _branches(boxes: Any) -> Any:
-    """Yield the title of each branch with the keys of the steps that are directly in it."""
+    """Yield the title of each branch with the labels of the steps that are directly in it."""
     for box in boxes:
         for section in box.sections:
             chunks = [item for item in section.items if getattr(item, "lane", None) and hasattr(item, "sections")]
             if section.title:
-                yield section.title, [step.key for each in chunks for step in each.sections[0].items]
+                yield section.title, [step.label for each in chunks for step in each.sections[0].items]
             yield from _branches(item for item in section.items if hasattr(item, "sections") and item.lane is None)
+
+
+def many(count: int) -> Any:
+    """Return a process of a step, and a block of many blocks of three steps."""
+
+    def body(number: int) -> Any:
+        steps = {f"step{number}{letter}_do": {"type": "string", "references": ["item"]} for letter in "abc"}
+        return an_object(llmContext9=an_object(**steps))
+
+    inner = {
+        f"eachContext{number}": {
+            "type": "array",
+            "items": body(number),
+            "each": {"item": "item", "in": "step1_read", "value": f"step{number}a_do"},
+        }
+        for number in range(2, count + 2)
+    }
+    outer = {"type": "array", "items": an_object(**inner), "each": {"item": "part", "in": "step1_read", "value": "part"}}
+    return an_object(llmContext1=an_object(step1_read={"type": "array", "items": {"type": "string"}}), eachContext1=outer)
+
+
+def test_blocks_of_a_large_program_are_folded_and_have_their_own_pictures() -> None:
+    whole = picture(many(70))
+    small = folded(whole)
+    assert [node.label for node in small.nodes()] == ["read"]
+    assert text_picture(small).splitlines()[-1] == "▸ each part in read · 210 steps"
+    pictures = list(folded_pictures(whole))
+    blocks = [box.id for drawn in pictures for box in drawn.all() if isinstance(box, Box) and box.folded]
+    assert [drawn.block for drawn in pictures] == ["", *blocks]
+    assert len(blocks) == 71
+    assert sum(1 for drawn in pictures for _ in drawn.nodes()) == 211
+    page = html(pictures)
+    assert (
+        set(re.findall(r'href="#(it-\w+)"', page))
+        == {f"it-{block}" for block in blocks}
+        <= set(re.findall(r'id="(it-\w*)"', page))
+    )
+    assert list(folded_pictures(picture(straight(200)))) == [picture(straight(200))]
