@@ -15,7 +15,7 @@ from typing import Final, Literal, NamedTuple, Self
 
 from msgspec.structs import replace
 
-from instrc.api.batch import ItemResult, Progress, mapped
+from instrc.api.batch import ItemResult, Pace, Progress, mapped
 from instrc.api.evaluation import evaluate_async
 from instrc.api.preparation import Handlers, ProgramLike, classes_of, local_objects, prepared_program, require_mode, require_types
 from instrc.api.programs import AnyPath
@@ -249,13 +249,8 @@ class App:
             item_id = None if run_id is None else f"{run_id}.{number}"
             return (await self._run(program, item, item_id, export, rehearse, self._parts)).typed(as_)
 
-        return mapped(
-            begin,
-            inputs,
-            concurrency=max(arguments.whole_number("concurrency", concurrency), 1),
-            rate=rate,
-            progress=progress,
-        )
+        pace = Pace(max(arguments.whole_number("concurrency", concurrency), 1), rate)
+        return mapped(begin, inputs, pace, progress=progress)
 
     @takes_plain_values_async
     async def find(

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sized
 from contextlib import aclosing, contextmanager
-from typing import Any, Generic, Literal, TypeAlias, TypeVar
+from typing import Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
 import msgspec
 
 from instrc.problems.errors import InstrcError
-from instrc.runtime.run import Run, Value
+from instrc.runtime.run import Run, Value, state_as_json
+from instrc.runtime.run_report import RunStatus
+from instrc.text.jsonvalue import JsonObject
 from instrc.tools.python_values import JsonLike
 
 
@@ -24,9 +26,14 @@ class ItemResult(msgspec.Struct, Generic[Value], frozen=True):
     error: InstrcError | None = None
 
     @property
+    def status(self) -> RunStatus:
+        """The status of the run; `failed` if an error prevented it."""
+        return "failed" if self.run is None else self.run.status
+
+    @property
     def ok(self) -> bool:
         """Whether the run is done."""
-        return self.run is not None and self.run.status == "done"
+        return self.status == "done"
 
     @property
     def value(self) -> Value:
@@ -36,28 +43,45 @@ class ItemResult(msgspec.Struct, Generic[Value], frozen=True):
         assert self.error is not None
         raise self.error
 
+    def to_json(self) -> JsonObject:
+        """Return the line that `instrc run --items` prints: `item`, `run`, `status`, and `output`, `error` or `questions`."""
+        if self.run is None:
+            error: JsonObject = {"kind": "invalid", "message": str(self.error)}
+            return {"item": self.number, "status": self.status, "error": error}
+        return {"item": self.number, "run": self.run.id, **state_as_json(self.run)}
+
+
+class Pace(NamedTuple):
+    """Limits of a batch: runs at the same time, and runs started per second."""
+
+    concurrency: int
+    rate: float | None
+
 
 _Listener: TypeAlias = Callable[[ItemResult[Any]], object]  # a listener accepts results of any class
 Progress: TypeAlias = _Listener | Literal[True]
 
 
-async def mapped(
-    begin: Callable[[int, JsonLike], Awaitable[Run[Value]]],
-    inputs: Iterable[JsonLike] | AsyncIterable[JsonLike],
-    *,
-    concurrency: int,
-    rate: float | None,
-    progress: Progress | None,
-) -> AsyncIterator[ItemResult[Value]]:
-    """Yield the result of each item once it is available; start at most `rate` items per second."""
+_Input = TypeVar("_Input", bound=JsonLike)
 
-    async def work(number: int, item: JsonLike) -> ItemResult[Value]:
+
+async def mapped(
+    begin: Callable[[int, _Input], Awaitable[Run[Value]]],
+    inputs: Iterable[_Input] | AsyncIterable[_Input],
+    pace: Pace,
+    *,
+    progress: Progress | None,
+    ordered: bool = False,
+) -> AsyncIterator[ItemResult[Value]]:
+    """Yield the result of each item once it is available, or in the order of the inputs."""
+
+    async def work(number: int, item: _Input) -> ItemResult[Value]:
         try:
             return ItemResult(number, item, await begin(number, item))
         except InstrcError as error:
             return ItemResult(number, item, None, error)
 
-    results = streamed(_paced(inputs, rate), work, window=concurrency, ordered=False)
+    results = streamed(_paced(inputs, pace.rate), work, window=pace.concurrency, ordered=ordered)
     with _shown(progress, len(inputs) if isinstance(inputs, Sized) else None) as tell:
         async with aclosing(results):
             async for result in results:
@@ -70,9 +94,9 @@ _Result = TypeVar("_Result")
 
 
 async def streamed(
-    items: AsyncIterable[_Item], work: Callable[[int, _Item], Awaitable[_Result]], *, window: int, ordered: bool = True
+    items: AsyncIterable[_Item], work: Callable[[int, _Item], Awaitable[_Result]], *, window: int, ordered: bool
 ) -> AsyncGenerator[_Result]:
-    """Yield the result for each item once it is done: in order, unless `ordered` is false.
+    """Yield the result for each item once it is done, or in order.
 
     At most `window` items are started and not yet yielded.
     The slowest of items, model and reader thus limits the others; only waiting for an item blocks nothing.
@@ -113,7 +137,7 @@ async def streamed(
             item.cancel()
 
 
-async def _paced(inputs: Iterable[JsonLike] | AsyncIterable[JsonLike], rate: float | None) -> AsyncIterator[JsonLike]:
+async def _paced(inputs: Iterable[_Input] | AsyncIterable[_Input], rate: float | None) -> AsyncIterator[_Input]:
     loop = asyncio.get_running_loop()
     due = loop.time()
     async for item in _each(inputs):
@@ -123,7 +147,7 @@ async def _paced(inputs: Iterable[JsonLike] | AsyncIterable[JsonLike], rate: flo
         yield item
 
 
-async def _each(inputs: Iterable[JsonLike] | AsyncIterable[JsonLike]) -> AsyncIterator[JsonLike]:
+async def _each(inputs: Iterable[_Input] | AsyncIterable[_Input]) -> AsyncIterator[_Input]:
     if isinstance(inputs, AsyncIterable):
         async for item in inputs:
             yield item

@@ -8,7 +8,7 @@ import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Final, TypedDict, cast
+from typing import IO, TYPE_CHECKING, Annotated, Final, Literal, TypedDict, cast
 
 import msgspec
 import typer
@@ -17,9 +17,9 @@ from instrc.cli import options, run_common, run_display
 from instrc.cli.output import FINE, PROBLEMS, Format, deliver_text, show
 from instrc.cli.run_common import deliver, engine
 from instrc.cli.terminal import is_terminal, write, write_error
-from instrc.problems.errors import InstrcError, SettingsError
+from instrc.problems.errors import InputError, InstrcError, SettingsError
 from instrc.problems.files import UnwritableOutput
-from instrc.problems.render import render_text
+from instrc.problems.runs import InvalidInput
 from instrc.text.durations import seconds
 from instrc.text.files import is_inherited_stream, is_regular, refuse_irregular
 from instrc.text.jsontext import dumps, loads
@@ -29,11 +29,12 @@ from instrc.vibes.find_files import reason
 if TYPE_CHECKING:
     import asyncio
 
+    from instrc.api.batch import ItemResult, Pace
+    from instrc.engines.hosts import Host
     from instrc.engines.launch import Launcher, RehearseMode
     from instrc.engines.prepare import Prepared
     from instrc.runtime.engine_protocol import Engine, Serving
     from instrc.runtime.models.partial import AnswerPart
-    from instrc.runtime.run_config import Launch
 
 EveryBranch = Annotated[
     bool, typer.Option("--every-branch", help="Rehearse the program until every branch is taken; print one line per run.")
@@ -46,6 +47,10 @@ Items = Annotated[
 ]
 Concurrency = Annotated[
     int | None, typer.Option("--concurrency", min=1, metavar="N", help="With --items, concurrent calls; 4 by default.")
+]
+Rate = Annotated[
+    float | None,
+    typer.Option("--rate", min=0.001, metavar="N", help="With --items, maximum runs started per second; unlimited by default."),
 ]
 _EACH_LINE: Final = "each line is the input of a run of its own, and one line is printed for it"
 
@@ -67,6 +72,7 @@ def run_command(
     set_: options.Set = None,
     items: Items = None,
     concurrency: Concurrency = None,
+    rate: Rate = None,
     metadata: options.Metadata = None,
     as_json: options.Events = False,
     quiet: options.Quiet = False,
@@ -91,16 +97,19 @@ def run_command(
             idle: dict[str, object] = {"--engine": engine_name, "--items": items, "--id": run_id, "--set": set_ or None}
             idle |= {"--requests": requests, "--tokens": tokens, "--budget": budget, "--cache": cache}
             idle |= {"--rehearse-with-activities": with_activities, "--model": model}
-            idle |= {"--concurrency": concurrency, "--store": store}
+            idle |= {"--concurrency": concurrency, "--rate": rate, "--store": store}
             raise typer.Exit(rehearse_all(prepared, prompt, idle, as_json=as_json, output=output))
-        _check_items(items, concurrency, {"--input": given, "--json": as_json})
+        _check_items(items, {"--concurrency": concurrency, "--rate": rate}, {"--input": given, "--json": as_json})
         limits: _RunLimits = {"requests": requests, "tokens": tokens, "budget": budget}
         how: _How = {"rehearse": options.rehearse_mode(rehearse, with_activities), "given": options.settings_of(set_)}
         launcher = Launcher(prepared, model=model, cache=None if cache is None else AnswerCache(cache), **how, **limits)
         launcher.config = msgspec.structs.replace(launcher.config, metadata=options.pairs_of(metadata))
         if items is not None:
-            open_, of_all = engine(store, engine_name, keep="open"), run_id or new_id(prepared.name)
-            raise typer.Exit(_run_items(items, launcher, of_all, open_, concurrency or 4, output=output, quiet=quiet))
+            from instrc.api.batch import Pace
+
+            of_all, host = run_id or new_id(prepared.name), run_common.host_of_items(store, engine_name)
+            pace = Pace(concurrency or 4, rate)
+            raise typer.Exit(_run_items(items, launcher, of_all, host, pace, output=output, quiet=quiet))
         _tell_no_prompt(prepared, prompt, quiet=quiet or rehearse or with_activities)
         begun, watcher = launcher.launch(prompt, run_id), run_display.Watcher(as_json=as_json, quiet=quiet)
         with run_common.shown(watcher, begun.run, store, engine_name) as sink:
@@ -109,12 +118,12 @@ def run_command(
     raise typer.Exit(deliver(report, as_json=as_json, quiet=quiet, output=output, store=store, engine_name=engine_name))
 
 
-def _check_items(items: str | None, concurrency: int | None, others: dict[str, object]) -> None:
+def _check_items(items: str | None, pace: dict[str, object], others: dict[str, object]) -> None:
     """Refuse options that contradict `--items`, or need it."""
     if items is not None:
         _refuse_beside("--items", _EACH_LINE, others)
-    elif concurrency is not None:
-        options.refuse_use("--concurrency belongs to --items")
+    for name in (name for name, value in pace.items() if items is None and value is not None):
+        options.refuse_use(f"{name} belongs to --items")
 
 
 def _refuse_beside(option: str, why: str, others: dict[str, object]) -> None:
@@ -139,16 +148,31 @@ class _How(TypedDict):
     given: dict[str, Json]
 
 
-def _run_items(
-    items: str, launcher: Launcher, of_all: str, open_: Engine, window: int, *, output: Path | None, quiet: bool
-) -> int:
+def _run_items(items: str, launcher: Launcher, of_all: str, host: Host, pace: Pace, *, output: Path | None, quiet: bool) -> int:
     """Run a program for each line of a file, and return the exit code."""
+    from instrc.api.batch import mapped  # the help does without it
+    from instrc.engines.hosts import EngineRun
 
-    def begin(number: int, value: Json) -> Launch:
-        return launcher.launch(value, f"{of_all}.{number}")
+    async def begin(number: int, line: str) -> EngineRun:
+        try:
+            value = loads(line)
+        except ValueError as error:
+            raise InputError([InvalidInput(word="prompt", reason=f"is not JSON: {error}")]) from None
+        return EngineRun(host, await host.start(launcher.launch(value, f"{of_all}.{number}")))
 
-    work = stream(items, begin, open_, window=window, output=output, quiet=quiet)
-    return PROBLEMS if run_common.run_to_end(work) else FINE
+    bar: Literal[True] | None = True if not quiet and is_terminal(sys.stderr) else None
+    results = mapped(begin, _lines(items), pace, progress=bar, ordered=True)
+    return PROBLEMS if run_common.run_to_end(_failures(results, output)) else FINE
+
+
+async def _failures(results: AsyncIterator[ItemResult], output: Path | None) -> int:
+    """Write a line for each result, and return the number of failed ones."""
+    failed = 0
+    with _line_writer(output) as say:
+        async for result in results:
+            say(f"{dumps(result.to_json(), indent=False)}\n")
+            failed += result.status == "failed"
+    return failed
 
 
 def _tell_no_prompt(prepared: Prepared, given: Json, *, quiet: bool) -> None:
@@ -161,43 +185,6 @@ def _tell_no_prompt(prepared: Prepared, given: Json, *, quiet: bool) -> None:
 
 STANDBY_PAUSE: Final = 1.0
 """Seconds between two attempts of a standby worker to take over the runs."""
-
-
-async def stream(
-    path: str,
-    begin: Callable[[int, Json], Launch],
-    engine: Engine,
-    *,
-    window: int,
-    output: Path | None,
-    quiet: bool = False,
-) -> int:
-    """Run a program for every line of a file or standard input; return the number of failures."""
-    from instrc.api.batch import progress_bar, streamed  # the help does without it
-
-    async def work(number: int, line: str) -> dict[str, Json]:
-        try:
-            report = await engine.start(begin(number, loads(line)))
-        except ValueError as error:
-            return {"item": number, "status": "failed", "error": {"kind": "invalid", "message": f"this is not JSON: {error}"}}
-        except InstrcError as error:
-            return {
-                "item": number,
-                "status": "failed",
-                "error": {"kind": "invalid", "message": render_text(error.problems).strip()},
-            }
-        made = run_common.report_as_json(report)
-        del made["name"]
-        return {"item": number, **made}
-
-    failed = 0
-    bar = progress_bar(None) if not quiet and is_terminal(sys.stderr) else nullcontext(lambda _text: None)
-    with bar as advance, _line_writer(output) as say:
-        async for result in streamed(_lines(path), work, window=window):
-            say(f"{dumps(result, indent=False)}\n")
-            failed += result["status"] == "failed"
-            advance(f"running, {failed} failed" if failed else "running")
-    return failed
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar
 
 import typer
 
@@ -23,18 +23,19 @@ from instrc.problems.report import Report as Problems
 from instrc.runtime.traces import Sink
 from instrc.text.files import MOST_BYTES, is_inherited_stream, read_whole
 from instrc.text.jsontext import dumps, loads
-from instrc.text.jsonvalue import Json, JsonObject, as_object, mapping, without_type
+from instrc.text.jsonvalue import Json, JsonObject, as_object, mapping
 from instrc.vibes.find_files import STDIN, read_bytes, reason, shown_path
 
 if TYPE_CHECKING:
+    from instrc.engines.hosts import Host
     from instrc.engines.prepare import Prepared
-    from instrc.runtime.engine_protocol import Engine, EngineOptions, Keep, WorkerOptions
+    from instrc.runtime.engine_protocol import Engine, EngineOptions, WorkerOptions
     from instrc.runtime.models.partial import AnswerPart
     from instrc.runtime.questions import Question
     from instrc.runtime.run_report import RunReport
 
 _T = TypeVar("_T")
-_engines: list[Engine] = []
+_opened: list[Engine | Host] = []
 """Engines of this command; those that own a store release it when the command ends."""
 
 
@@ -45,32 +46,45 @@ def engine(
     run: str | None = None,
     watch: Sink | None = None,
     parts: Callable[[AnswerPart], object] | None = None,
-    keep: Keep = "all",
     worker: WorkerOptions | None = None,
 ) -> Engine:
-    """Return the engine of a command: from the option, the run, the project's settings, or the default.
-
-    The default is `durable` if installed; for a stream of items only waiting ones are stored, so they run in memory
-    unless the store is a database.
-    """
+    """Return the engine of a command: from the option, the run, the project's settings, or `durable` if installed."""
     from instrc.engines.folder import keeps
     from instrc.engines.hosts import engine_of
+    from instrc.vibes.settings import read_settings
+
+    folder = Path(store_place(store))
+    if name is None and run is not None and keeps(folder, run):
+        name = "memory"
+    more: EngineOptions = {"watch": watch, "parts": parts, "traces": read_settings(Path()).run.get("traces")}
+    if worker is not None:
+        more["worker"] = worker
+    made = engine_of(_engine_name(name, keeps_all=True), folder, **more)
+    _opened.append(made)
+    return made
+
+
+def host_of_items(store: Path | None, name: str | None) -> Host:
+    """Return the host for a stream of items.
+
+    Only waiting ones are stored, so they run in memory unless the store is a database.
+    """
+    from instrc.engines.hosts import Host
     from instrc.engines.places import scheme_of
+
+    folder = Path(store_place(store))
+    host = Host(_engine_name(name, keeps_all=bool(scheme_of(folder))), folder, keep="open")
+    _opened.append(host)
+    return host
+
+
+def _engine_name(name: str | None, *, keeps_all: bool) -> str:
     from instrc.engines.projects import serve_project
     from instrc.vibes.settings import read_settings
 
     serve_project(Path())
-    settings = read_settings(Path()).run
-    folder = Path(store_place(store))
-    usual = "memory" if (keep == "open" and not scheme_of(folder)) or find_spec("dbos") is None else "durable"
-    if name is None and run is not None and keeps(folder, run):
-        name = "memory"
-    more: EngineOptions = {"watch": watch, "parts": parts, "keep": keep, "traces": settings.get("traces")}
-    if worker is not None:
-        more["worker"] = worker
-    made = engine_of(name or settings.get("engine", usual), folder, **more)
-    _engines.append(made)
-    return made
+    usual = "durable" if keeps_all and find_spec("dbos") is not None else "memory"
+    return name or read_settings(Path()).run.get("engine", usual)
 
 
 def store_place(store: Path | None) -> str:
@@ -90,8 +104,8 @@ def run_to_end(work: Coroutine[object, object, _T]) -> _T:
     try:
         return asyncio.run(closing_all(work))
     finally:
-        while _engines:
-            close = getattr(_engines.pop(), "close", None)
+        while _opened:
+            close = getattr(_opened.pop(), "close", None)
             if close is not None:
                 close()
 
@@ -190,24 +204,9 @@ def _content(path: str) -> bytes:
 
 def report_as_json(report: RunReport, *, record: bool = False) -> JsonObject:
     """Return the state of a run as JSON."""
-    document: JsonObject = {"run": report.run, "name": report.name, "status": report.status}
-    if report.invented:
-        document["invented"] = [*report.invented]
-    if report.forked is not None:
-        document["forked"] = cast("Json", report.forked)
-    if report.outcome is not None:
-        document |= {key: value for key, value in without_type(report.outcome).items() if key not in {"status", "value"}}
-    if report.questions:
-        document["questions"] = [
-            {
-                "id": question.id,
-                "steps": list(question.steps),
-                "by": question.by,
-                "show": question.show,
-                "schema": question.schema,
-            }
-            for question in report.questions
-        ]
+    from instrc.runtime.run import state_as_json
+
+    document: JsonObject = {"run": report.run, "name": report.name, **state_as_json(report)}
     if record:
         document["record"] = report.record
     return document

@@ -21,7 +21,7 @@ from instrc.problems.errors import ConflictError, SettingsError
 from instrc.problems.suggest import nearest
 from instrc.runtime.answers import copy_answer
 from instrc.runtime.effects import Effects, Invention
-from instrc.runtime.engine_protocol import CountsMoney, Engine, EngineOptions, Equip
+from instrc.runtime.engine_protocol import CountsMoney, Engine, EngineOptions, Equip, Keep
 from instrc.runtime.interpreter.documents import Outcome, PinnedPlan
 from instrc.runtime.models.partial import TellPart
 from instrc.runtime.questions import Question
@@ -125,9 +125,9 @@ def close_stores() -> None:
 class Host:
     """An engine of this program, with the local context of each run until the run ends."""
 
-    def __init__(self, name: str, store: Path | None) -> None:
+    def __init__(self, name: str, store: Path | None, *, keep: Keep = "all") -> None:
         traces = read_settings(Path()).run.get("traces") if name == "temporal" else None
-        self.engine: Engine = engine_of(name, store, equip=self._equip, watch=self._watch, traces=traces)
+        self.engine: Engine = engine_of(name, store, equip=self._equip, watch=self._watch, traces=traces, keep=keep)
         self._contexts: dict[str, LocalContext] = {}
         self._ended: WeakValueDictionary[str, LocalContext] = WeakValueDictionary()
         """The contexts of ended runs that the caller still holds: they may be forked."""

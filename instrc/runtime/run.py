@@ -21,12 +21,12 @@ from instrc.runtime.models.clients import closing_all
 from instrc.runtime.models.model import instance_of
 from instrc.runtime.questions import Question
 from instrc.runtime.retry import ForkOptions, ForkOrigin, RetryOptions
-from instrc.runtime.run_report import RUN_ERRORS, RunStatus, describe_outcome, describe_waiting, step_values
+from instrc.runtime.run_report import RUN_ERRORS, RunReport, RunStatus, describe_outcome, describe_waiting, step_values
 from instrc.runtime.traces import Event, usage_in
 from instrc.schema.strip import split
 from instrc.text import arguments, notebook
 from instrc.text.arguments import ProgramInput, source_or_path
-from instrc.text.jsonvalue import Json, JsonObject
+from instrc.text.jsonvalue import Json, JsonObject, without_type
 from instrc.tools.python_types import Adapter
 from instrc.tools.python_values import JsonLike, as_instance
 
@@ -341,6 +341,23 @@ class Run(ABC, Generic[Value]):
             if event["event"] == "answered" and (event["run"], event["id"]) not in rejected:
                 result |= {f"{event['id']}.{path}": value for path, value in event["metrics"].items()}
         return result
+
+
+def state_as_json(run: Run[Any] | RunReport) -> JsonObject:
+    """Return the state of a run as the command line prints it: `status`, and `output`, `error` or `questions`."""
+    document: JsonObject = {"status": run.status}
+    if run.invented:
+        document["invented"] = [*run.invented]
+    if run.forked is not None:
+        document["forked"] = cast("Json", run.forked)
+    if run.outcome is not None:
+        document |= {key: value for key, value in without_type(run.outcome).items() if key not in {"status", "value"}}
+    if run.questions:
+        document["questions"] = [
+            {"id": item.id, "steps": [*item.steps], "by": item.by, "show": item.show, "schema": item.schema}
+            for item in run.questions
+        ]
+    return document
 
 
 class RaisedError(Exception):

@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from written_processes import TEXT, call, chunk, each, process, step
 
 import instrc
-from instrc.api.batch import streamed
+from instrc.api.batch import streamed  # without the handles of runs that `App.map` yields
 
 
 async def items(count: int) -> AsyncIterator[str]:
@@ -107,7 +107,7 @@ async def _stream(count: int) -> None:
     peaks = []
     began = perf_counter()
     done = 0
-    async for status in streamed(items(count), work, window=50):
+    async for status in streamed(items(count), work, window=50, ordered=True):
         assert status == "done"
         done += 1
         if done % (count // 2) == 0:

@@ -62,6 +62,7 @@ def test_the_list_of_commands_has_a_whole_sentence_for_each(instrc: Instrc, grou
         (["--items", "-", "-i", "one"], "--input says nothing beside --items"),
         (["--items", "-", "--json"], "--json says nothing beside --items"),
         (["--concurrency", "2"], "--concurrency belongs to --items"),
+        (["--rate", "2"], "--rate belongs to --items"),
     ],
 )
 def test_a_run_refuses_options_that_would_have_no_effect(instrc: Instrc, folder: Path, arguments: list[str], told: str) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from instrc.api.batch import streamed
+from instrc.api.batch import streamed  # when it reads is not seen from outside
 from instrc.text.jsontext import loads
 
 PROGRAM = 'prompt | @{ title: "Sum", type: "object", properties: { text: { type: "string" } }, required: ["text"] }\n'
@@ -43,7 +43,7 @@ def test_nothing_is_read_before_there_is_room_for_it() -> None:
                 assert len(read) - len(seen) <= 10
         return seen
 
-    assert asyncio.run(consumed(streamed(items(), work, window=10))) == list(range(200))
+    assert asyncio.run(consumed(streamed(items(), work, window=10, ordered=True))) == list(range(200))
     assert sorted(done) == list(range(200))
 
 

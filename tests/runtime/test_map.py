@@ -58,6 +58,12 @@ def test_results_come_as_they_are_done_with_failures_beside_them() -> None:
         _ = wrong.value
     with pytest.raises(instrc.RunFailedError, match="no"):
         _ = failed.value
+    assert failed.run is not None
+    assert [item.to_json() for item in items if not item.ok or item.number == 1] == [
+        {"item": 2, "status": "failed", "error": {"kind": "invalid", "message": str(wrong.error)}},
+        {"item": 1, "run": items[1].run.id, "status": "done", "output": {"text": "1"}},
+        {"item": 3, "run": failed.run.id, "status": "failed", "error": failed.run.outcome["error"]},
+    ]
 
 
 def test_no_more_than_wanted_work_at_the_same_time_and_inputs_are_read_when_there_is_room() -> None:

@@ -339,6 +339,20 @@ def test_a_thousand_items_stream_through_in_their_order(project: Path, capsys: p
     assert not Path(".instrc").exists()
 
 
+def test_the_same_items_continue_where_they_are_stored(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("dbos")
+    Path("one.aug").write_text("Confirm(prompt)")
+    Path("items.jsonl").write_text('"a"\n')
+    line = ["run", "one.aug", "--items", "items.jsonl", "--model", "sample", "--engine", "durable", "--id", "many"]
+    assert main(line) == 0
+    first = capsys.readouterr().out
+    Path("items.jsonl").write_text('"a"\n"b"\n')
+    assert main([*line, "--rate", "50"]) == 0
+    assert capsys.readouterr().out.startswith(first)
+    assert main(["runs", "--engine", "durable", "--json"]) == 0
+    assert sorted(loads(line)["run"] for line in capsys.readouterr().out.splitlines()) == ["many.0", "many.1"]
+
+
 def test_items_that_wait_for_a_person_can_be_answered(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     Path("ask.aug").write_text("Approve_User(prompt)")
     Path("items.jsonl").write_text('"a"\n"b"\n')
