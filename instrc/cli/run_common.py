@@ -132,7 +132,10 @@ def shown(watcher: Watcher, run: str, store: Path | None, name: str | None) -> I
 
 def _where(store: Path | None, name: str | None) -> str:
     """Return the options that name the store and engine of a run."""
-    options = {"--store": store, "--engine": name}
+    from instrc.engines.places import scheme_of, store_of
+
+    place = store_of(store).shown if store is not None and scheme_of(store) else store  # without the password
+    options = {"--store": place, "--engine": name}
     return "".join(f" {option} {quote(os.fspath(value))}" for option, value in options.items() if value is not None)
 
 

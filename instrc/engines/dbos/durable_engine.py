@@ -152,7 +152,7 @@ class DurableEngine(TracedEngine):
             return await self.resume(launch.run)
         if runner is None:
             await self._enqueue(launch, begun)
-            return await self._attend(launch.run)
+            return await self._attend(launch.run, 0)
         _refuse_another(await self.asker.row(launch.run), begun)  # another process or thread may just have started one
         return await self.show(launch.run)
 
@@ -272,12 +272,12 @@ class DurableEngine(TracedEngine):
             if runner is not None:
                 taken = await runner.away(_deliver_answer(runner, letter, run.partition("/")[0]))
         if runner is None:
+            place = await self._end_of_events(run)
             with store.trouble(self.location):
                 await asyncio.to_thread(store.send, self.asker.db(), letter)
-            project = _project_of(row)
-            taken = await self._delivered(letter, project)
-            if taken and not (self._works or self.location.is_local or project in await self._served_by_workers()):
-                await self._attend(run)  # the process that carries it is no worker, but one like this
+            taken = await self._delivered(letter, _project_of(row))
+            if taken and not self._works:
+                await self._attend(run, place)
         report = await self.show(run)
         if not taken:  # another process was first
             find_question([each for each in report.questions if each.id != question.id], step, run, report)
@@ -316,7 +316,7 @@ class DurableEngine(TracedEngine):
                     with store.trouble(self.location):
                         await runner.away(_settle(runner, runner.resume(run.partition("/")[0])))
             if runner is None:
-                return await self._attend(run)
+                return await self._attend(run, await self._end_of_events(run))
         return await self.show(run)
 
     async def launch(self, run: str) -> Launch:
@@ -333,6 +333,7 @@ class DurableEngine(TracedEngine):
     async def retry(self, run: str, options: RetryOptions) -> RunReport:
         """Retry a run that has failed or is held, starting with the processes that serve its activities."""
         launch, _ = await self.journal(run)
+        place = await self._end_of_events(run)
         async with self._carrier(run, launch.config.project) as runner:
             if runner is not None:  # a run that this process cannot carry stays as it is
                 self._make_effects(run, launch.plan, launch.config)
@@ -341,7 +342,7 @@ class DurableEngine(TracedEngine):
                 await runner.away(_deliver_answer(runner, letter, run.partition("/")[0]))
         if runner is None:
             await self._delivered(letter, launch.config.project)
-        return await (self._attend(run) if runner is None else self.resume(run))
+        return await (self._attend(run, place) if runner is None else self.resume(run))
 
     async def _send_retry(self, run: str, options: RetryOptions) -> store.Letter:
         """Record the retry, then enqueue a run that has ended; this order loses nothing."""
@@ -594,11 +595,23 @@ class DurableEngine(TracedEngine):
         """Return a budget counted in a database for the workers of a project on all machines."""
         return budget if self.location.is_local else SharedBudget(budget, project or "", lambda: self.table().engine)
 
-    async def _attend(self, run: str) -> RunReport:
-        """Wait until a run of another process ends or waits; take it over if that process ends."""
+    async def _end_of_events(self, run: str) -> int:
+        """Return the cursor after the events of a run so far, for its watcher."""
+        return 0 if self.watch is None else (await asyncio.to_thread(self.trace_from, run))[1]
+
+    async def _attend(self, run: str, place: int) -> RunReport:
+        """Wait until a run of another process ends or waits; take it over if that process ends.
+
+        The watcher gets its events after a cursor.
+        """
         while not self._fronts:
             row = await self.asker.row(run)
-            if row.status in ENDED or (row.status == "PENDING" and (await self.show(run)).status != "running"):
+            if self.watch is not None:
+                events, place = await asyncio.to_thread(self.trace_from, run, place)
+                for event in events:
+                    self.watch(event)
+            is_taken = row.status == "PENDING" or row.queue_name == store.PARKED
+            if row.status in ENDED or (is_taken and (await self.show(run)).status != "running"):
                 return await self.show(run)
             async with self._carrier(run, _project_of(row)) as runner:
                 pass

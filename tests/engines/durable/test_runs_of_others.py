@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from instrc.engines.dbos import durable_engine as dbos  # processes are stopped between two steps of it
+from instrc.engines.dbos import store  # the queue of parked runs
 from instrc.engines.dbos.durable_engine import DurableEngine  # the engine itself, with effects of the test
 from instrc.runtime.run_config import RunConfig
 
@@ -26,7 +27,9 @@ class Watched(DurableEngine):
 
     async def _row(self, _run: str) -> Any:
         self.status, self.shown = self.looks.pop(0) if len(self.looks) > 1 else self.looks[0]
-        return SimpleNamespace(status=self.status, input={"args": [{"how": RunConfig().to_json()}]})
+        queue = store.PARKED if self.status == "PARKED" else "instrc"
+        status = "ENQUEUED" if self.status == "PARKED" else self.status
+        return SimpleNamespace(status=status, queue_name=queue, input={"args": [{"how": RunConfig().to_json()}]})
 
     async def show(self, run: str) -> Any:
         return SimpleNamespace(run=run, status=self.shown)
@@ -42,7 +45,7 @@ class Watched(DurableEngine):
 
 def attended(folder: Path, looks: list[tuple[str, str]], held: int = 100) -> tuple[str, int]:
     made = Watched(folder, looks, held)
-    return asyncio.run(asyncio.wait_for(made._attend("r1"), 20)).status, held - made.held
+    return asyncio.run(asyncio.wait_for(made._attend("r1", 0), 20)).status, held - made.held
 
 
 @pytest.fixture(autouse=True)
@@ -56,9 +59,19 @@ def test_it_waits_until_the_run_has_ended(tmp_path: Path, ended: str) -> None:
     assert attended(tmp_path, looks) == ("done", 3)
 
 
-def test_it_waits_until_the_run_waits_for_somebody(tmp_path: Path) -> None:
-    assert attended(tmp_path, [("PENDING", "running"), ("PENDING", "waiting")]) == ("waiting", 1)
+@pytest.mark.parametrize("status", ["PENDING", "PARKED"])
+def test_it_waits_until_the_run_waits_for_somebody(tmp_path: Path, status: str) -> None:
+    assert attended(tmp_path, [("PENDING", "running"), (status, "running"), (status, "waiting")]) == ("waiting", 2)
 
 
 def test_it_goes_on_with_the_run_when_the_other_process_has_ended(tmp_path: Path) -> None:
     assert attended(tmp_path, [("PENDING", "running")], held=2) == ("carried here", 3)
+
+
+def test_the_watcher_gets_the_events_of_the_other_process(tmp_path: Path) -> None:
+    made = Watched(tmp_path, [("PENDING", "running"), ("PENDING", "running"), ("SUCCESS", "done")], 100)
+    seen: list[Any] = []
+    made.watch = seen.append
+    made.trace_from = lambda _run, place=0: ([place], place + 1)  # type: ignore[method-assign, assignment, list-item]
+    asyncio.run(asyncio.wait_for(made._attend("r1", 7), 60))
+    assert seen == [7, 8, 9]
