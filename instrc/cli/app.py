@@ -49,6 +49,7 @@ COMMANDS = {
     "cancel": "runs",
     "audit": "operate",
     "costs": "operate",
+    "deliveries": "operate",
     "resume": "run",
     "retry": "mend",
     "fork": "mend",

@@ -1,4 +1,4 @@
-"""The commands of operators: `runs --do` for many runs, `audit`, and `costs`."""
+"""The commands of operators: `runs --do` for many runs, `audit`, `costs` and `deliveries`."""
 
 from __future__ import annotations
 
@@ -32,6 +32,7 @@ ErrorText = Annotated[
     str | None, typer.Option("--error", metavar="TEXT", help="Only failed and held runs with this kind of error, step, or text.")
 ]
 Yes = Annotated[bool, typer.Option("--yes", help="With --do: do it instead of only counting.")]
+Limit = Annotated[int, typer.Option("--limit", min=1, max=1_000_000, metavar="N", help="Maximum entries.")]
 _SHOWN = 20
 """Maximum runs that a count lists."""
 _AT_ONCE = 8
@@ -141,7 +142,7 @@ def audit_command(
     ] = None,
     since: Since = None,
     before: Before = None,
-    limit: Annotated[int, typer.Option("--limit", min=1, max=1_000_000, metavar="N", help="Maximum entries.")] = 50,
+    limit: Limit = 50,
     store: Store = None,
     as_json: AsJson = False,
     shape: ProblemFormat = Format.TEXT,
@@ -160,11 +161,14 @@ def audit_command(
         if as_json:
             write(f"{dumps(structs.asdict(entry), indent=False)}\n")
             continue
-        at = datetime.fromtimestamp(entry.at, UTC).strftime("%Y-%m-%d %H:%M:%S")
         about = " ".join(text for text in (entry.run, entry.question) if text)
-        write_report(f"{at}  {entry.who} ({entry.means})  {entry.action}  {about}\n")
+        write_report(f"{_moment(entry.at)}  {entry.who} ({entry.means})  {entry.action}  {about}\n")
     if not entries and not as_json:
         write_error("the audit log has no such entries\n")
+
+
+def _moment(at: float) -> str:
+    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M:%S")
 
 
 def costs_command(
@@ -203,3 +207,40 @@ def costs_command(
         write_report(f"{key}  {counted(row.runs, 'run')}  {row.tokens:,} tokens  {row.cost:.4f} USD\n")
     if not rows and not as_json:
         write_error("there are no runs here\n")
+
+
+def deliveries_command(
+    run: Annotated[str | None, typer.Option("--run", metavar="RUN", help="Only messages about this run.")] = None,
+    hook: Annotated[str | None, typer.Option("--hook", metavar="ID", help="Only messages to this webhook.")] = None,
+    status: Annotated[Literal["pending", "delivered", "failed"] | None, typer.Option("--status", help="Only these.")] = None,
+    event: Annotated[str | None, typer.Option("--event", metavar="NAME", help="Only this event, as run.failed.")] = None,
+    message: Annotated[str | None, typer.Option("--message", metavar="ID", help="Only this message.")] = None,
+    again: Annotated[bool, typer.Option("--again", help="Count the messages to send again; with --yes, send them.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="With --again: do it instead of only counting.")] = False,
+    limit: Limit = 50,
+    store: Store = None,
+    as_json: AsJson = False,
+    shape: ProblemFormat = Format.TEXT,
+) -> None:
+    """List the messages of a service to webhooks, the latest first, or send them again.
+
+    A number counts the messages about a run to one webhook. A service sends what is pending.
+    """
+    with exit_on_problems(shape):
+        from instrc.engines.operating import DeliveryFilter, deliveries, send_again
+
+        chosen, place = DeliveryFilter(hook, status, event, run, message), store_place(store)
+        sent = _read(place, lambda records: [send_again(records, chosen, dry_run=not yes)]) if again else []
+        rows = _read(place, lambda records: deliveries(records, chosen, limit)) if not again else []
+    for count in sent:
+        done = "will be sent again" if yes else "would be sent again: add `--yes` to do it"
+        write_error(f"{counted(count, 'message')} {done}\n")
+    for row in rows:
+        if as_json:
+            write(f"{dumps(structs.asdict(row), indent=False)}\n")
+            continue
+        result = row.error or (row.code and f"HTTP {row.code}") or "not sent yet"
+        about = f"{row.type}  {row.run} #{row.number}"
+        write_report(f"{_moment(row.at)}  {row.status}  {about}  {row.url}  {result}  {row.message}\n")
+    if not rows and not sent and not as_json:
+        write_error("there are no such messages here\n")

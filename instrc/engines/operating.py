@@ -1,4 +1,4 @@
-"""Operators' requests to a store: act on all runs that match a filter, read the audit log, sum up costs."""
+"""Operators' requests to a store: act on all runs that match a filter, read the audit log, sum up costs, resend messages."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from time import time
 from typing import Final, Literal, TypeAlias, cast, get_args
 
 import sqlalchemy as sa
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from instrc.engines.dbos.store import scrub
 from instrc.engines.run_table import RunTable, begin_write, conditions_of, runs_query
-from instrc.engines.service_tables import AUDIT, CLAIMS, DELIVERIES, FEED, MESSAGES, REQUESTS, RUNS
+from instrc.engines.service_tables import AUDIT, CLAIMS, DELIVERIES, FEED, HOOKS, MESSAGES, REQUESTS, RUNS
 from instrc.runtime.run_report import OPEN, STATUSES, RunFilter
 from instrc.text.jsonvalue import JsonObject
 
@@ -160,3 +160,70 @@ def costs(
         for row in rows
         if row.runs
     ]
+
+
+class DeliveryFilter(Struct, frozen=True):
+    """A filter of messages to webhooks."""
+
+    hook: str | None = None
+    status: str | None = None
+    type: str | None = None
+    run: str | None = None
+    message: str | None = None
+
+
+class WebhookDelivery(Struct, frozen=True):
+    """A message to a webhook, and its result."""
+
+    message: str
+    hook: str
+    url: str
+    type: str
+    run: str
+    number: int | None
+    """Number of the message among those of its run to this webhook, from 1."""
+    at: float
+    """Time of the event, in seconds since 1970."""
+    status: str
+    """`pending`, `delivered` or `failed`."""
+    attempts: int
+    due: float | None
+    """Next attempt, in seconds since 1970."""
+    last: float | None
+    code: int | None
+    """HTTP status of the last response."""
+    error: str | None
+
+
+def deliveries(
+    table: RunTable, chosen: DeliveryFilter, limit: int, before: tuple[float, str] | None = None
+) -> list[WebhookDelivery]:
+    """Return deliveries to webhooks, latest first, `before` a cursor in that order."""
+    columns = (DELIVERIES, HOOKS.c.url, MESSAGES.c.type, MESSAGES.c.run, MESSAGES.c.at)
+    query = sa.select(*columns).join(MESSAGES, MESSAGES.c.id == DELIVERIES.c.message).join(HOOKS, HOOKS.c.id == DELIVERIES.c.hook)
+    query = query.where(*_deliveries_of(chosen))
+    if before is not None:
+        query = query.where(sa.tuple_(MESSAGES.c.at, MESSAGES.c.id) < sa.tuple_(*map(sa.literal, before)))
+    query = query.order_by(MESSAGES.c.at.desc(), MESSAGES.c.id.desc()).limit(limit)
+    with table.engine.connect() as connection:
+        return [WebhookDelivery(**row._mapping) for row in connection.execute(query)]  # noqa: SLF001  -- its public name for a mapping
+
+
+def send_again(table: RunTable, chosen: DeliveryFilter, *, dry_run: bool = False) -> int:
+    """Requeue messages that are not pending; return how many. Their webhooks are enabled, and so is the one of the filter."""
+    query = sa.select(DELIVERIES.c.hook, DELIVERIES.c.message).join(MESSAGES, MESSAGES.c.id == DELIVERIES.c.message)
+    meant = query.where(*_deliveries_of(chosen), DELIVERIES.c.status != "pending")
+    again = sa.update(DELIVERIES).where(sa.tuple_(DELIVERIES.c.hook, DELIVERIES.c.message).in_(meant))
+    hooks = sa.or_(HOOKS.c.id == chosen.hook, HOOKS.c.id.in_(meant.with_only_columns(DELIVERIES.c.hook)))
+    with table.engine.begin() as connection:
+        begin_write(connection)
+        if dry_run:
+            return connection.execute(sa.select(sa.func.count()).select_from(meant.subquery())).scalar_one()
+        connection.execute(sa.update(HOOKS).where(hooks).values(disabled=None))
+        return connection.execute(again.values(status="pending", attempts=0, due=time(), error=None)).rowcount
+
+
+def _deliveries_of(chosen: DeliveryFilter) -> list[sa.ColumnElement[bool]]:
+    columns = (DELIVERIES.c.hook, DELIVERIES.c.status, MESSAGES.c.type, MESSAGES.c.run, MESSAGES.c.id)
+    pairs = zip(columns, structs.astuple(chosen), strict=True)
+    return [column == value for column, value in pairs if value is not None]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Final, cast
 
@@ -9,12 +10,13 @@ from msgspec import structs
 
 from instrc import problems
 from instrc.engines.approvals import ALL
+from instrc.engines.operating import DeliveryFilter, deliveries, send_again
 from instrc.problems.errors import NotFoundError
 from instrc.server.access import Caller
 from instrc.server.operation_json import TEXT, WORD, object_of, place_of_run, token_of
 from instrc.server.operations import PAGE, Call, Endpoint, RequestData, ResponseData
 from instrc.server.run_service import RunService
-from instrc.server.webhooks import EVENTS, STATUSES, DeliveryFilter, Hook, Webhooks
+from instrc.server.webhooks import EVENTS, STATUSES, Hook, Webhooks
 from instrc.text.jsonvalue import Json, JsonObject, as_text, as_texts, optional_text
 
 _NAMES: Final[JsonObject] = {"type": "array", "items": {"type": "string"}, "maxItems": 100}
@@ -83,16 +85,18 @@ async def _known(hooks: Webhooks, asked: RequestData) -> str:
 def _delivery_routes(hooks: Webhooks, place: str) -> list[Endpoint]:
     async def listed(_caller: Caller, asked: RequestData) -> ResponseData:
         hook, before = await _known(hooks, asked), place_of_run(asked.query.get("cursor"))
-        chosen = DeliveryFilter(*(asked.query.get(name) for name in ("status", "type", "run")))
-        found = await hooks.deliveries(hook, chosen, asked.limit + 1, before)
+        chosen = DeliveryFilter(hook, *(asked.query.get(name) for name in ("status", "type", "run")))
+        found = await asyncio.to_thread(deliveries, hooks.records, chosen, asked.limit + 1, before)
         page = found[: asked.limit]
         following = token_of((page[-1].at, page[-1].message)) if len(found) > asked.limit else None
         return ResponseData({"items": [cast("JsonObject", structs.asdict(each)) for each in page], "next": following})
 
     async def again(_caller: Caller, asked: RequestData) -> ResponseData:
         hook = await _known(hooks, asked)
-        chosen = DeliveryFilter(*(optional_text(asked.body.get(name)) for name in DeliveryFilter.__struct_fields__))
-        return ResponseData({"count": await hooks.send_again(hook, chosen)}, 202)
+        chosen = DeliveryFilter(hook, *(optional_text(asked.body.get(name)) for name in ("status", "type", "run", "message")))
+        count = await asyncio.to_thread(send_again, hooks.records, chosen)
+        hooks.wake()
+        return ResponseData({"count": count}, 202)
 
     summary = "List what became of the messages to a webhook, the latest first."
     query: dict[str, JsonObject] = {**PAGE, "status": {"enum": [*STATUSES]}, "type": {"enum": [*EVENTS]}, "run": WORD}

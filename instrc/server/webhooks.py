@@ -197,29 +197,6 @@ class Webhooks:
         gone = await asyncio.to_thread(self._write, [where, sa.delete(HOOKS).where(HOOKS.c.id == hook)])
         return gone > 0
 
-    async def deliveries(
-        self, hook: str, chosen: DeliveryFilter | None = None, limit: int = 100, before: tuple[float, str] | None = None
-    ) -> list[WebhookDelivery]:
-        """Return the deliveries of a webhook, latest first, `before` a cursor in that order."""
-        columns = (DELIVERIES, MESSAGES.c.type, MESSAGES.c.run, MESSAGES.c.at)
-        query = sa.select(*columns).join(MESSAGES, MESSAGES.c.id == DELIVERIES.c.message)
-        query = query.where(*_conditions_of(hook, chosen or DeliveryFilter()))
-        if before is not None:
-            query = query.where(sa.tuple_(MESSAGES.c.at, MESSAGES.c.id) < sa.tuple_(*map(sa.literal, before)))
-        query = query.order_by(MESSAGES.c.at.desc(), MESSAGES.c.id.desc()).limit(limit)
-        return [WebhookDelivery(**row._mapping) for row in await asyncio.to_thread(self._read, query)]  # noqa: SLF001  -- SQLAlchemy's public name
-
-    async def send_again(self, hook: str, chosen: DeliveryFilter) -> int:
-        """Requeue messages of a webhook that are not pending; return how many. A disabled webhook is enabled."""
-        messages = sa.select(MESSAGES.c.id).join(DELIVERIES, MESSAGES.c.id == DELIVERIES.c.message)
-        meant = messages.where(*_conditions_of(hook, chosen), DELIVERIES.c.status != "pending")
-        enabled = sa.update(HOOKS).where(HOOKS.c.id == hook).values(disabled=None)
-        again = sa.update(DELIVERIES).where(DELIVERIES.c.hook == hook, DELIVERIES.c.message.in_(meant))
-        anew = {"status": "pending", "attempts": 0, "due": time(), "error": None}
-        count = await asyncio.to_thread(self._write, [enabled, again.values(anew)])
-        self.wake()
-        return count
-
     # --- what happened ------------------------------------------------------------------------------------------------------
 
     def read_feed(self) -> None:
@@ -482,44 +459,6 @@ class _CheckedBackend(AutoBackend):
 @lru_cache(maxsize=1)
 def _trusted() -> SSLContext:
     return httpx.create_ssl_context()
-
-
-class WebhookDelivery(Struct, frozen=True):
-    """A message to a webhook, and its result."""
-
-    message: str
-    hook: str
-    type: str
-    run: str
-    status: str
-    """`pending`, `delivered` or `failed`."""
-    attempts: int
-    due: float | None
-    """Next attempt, in seconds since 1970."""
-    last: float | None
-    code: int | None
-    """HTTP status of the last response."""
-    error: str | None
-    number: int | None
-    """Number of the message among those of its run to this webhook, from 1."""
-    at: float
-    """Time of the event, in seconds since 1970."""
-
-
-class DeliveryFilter(Struct, frozen=True):
-    """A filter of messages to a webhook."""
-
-    status: str | None = None
-    type: str | None = None
-    run: str | None = None
-    message: str | None = None
-
-
-def _conditions_of(hook: str, chosen: DeliveryFilter) -> list[sa.ColumnElement[bool]]:
-    columns = (DELIVERIES.c.status, MESSAGES.c.type, MESSAGES.c.run, MESSAGES.c.id)
-    given = (chosen.status, chosen.type, chosen.run, chosen.message)
-    pairs = [(column, value) for column, value in zip(columns, given, strict=True) if value is not None]
-    return [DELIVERIES.c.hook == hook, *(column == value for column, value in pairs)]
 
 
 def _numbered(body: str, number: int | None) -> str:

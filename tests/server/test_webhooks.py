@@ -23,7 +23,9 @@ from serving import ANN, BOSS, client, go, service
 from sqlalchemy.exc import OperationalError
 from standardwebhooks import Webhook
 
+from instrc.cli import main
 from instrc.engines.approvals import Opening  # the table, as another process writes it
+from instrc.engines.operating import DeliveryFilter, deliveries, send_again  # what the API and the command call
 from instrc.engines.run_table import RunTable  # the table, as another process writes it
 from instrc.problems.errors import InputError, RequestError, SettingsError
 from instrc.runtime.questions import Question
@@ -31,7 +33,7 @@ from instrc.runtime.run_report import RunReport
 from instrc.server import webhooks  # the service, in the process of the test
 from instrc.server.records import Records  # the service, in the process of the test
 from instrc.server.webhook_operations import webhook_routes  # the service, in the process of the test
-from instrc.server.webhooks import AddressRules, DeliveryFilter, Webhooks  # the service, in the process of the test
+from instrc.server.webhooks import AddressRules, Webhooks  # the service, in the process of the test
 
 HERE = AddressRules.of(["127.0.0.0/8", "::1/128"])
 
@@ -145,7 +147,7 @@ def test_a_failed_delivery_is_tried_again_later_and_given_up_after_three_days(
             assert await made.hooks.deliver() == 1
             assert await made.hooks.deliver() == 0  # not at once
             made.due_now()
-        return hook, await made.hooks.deliveries(hook.id)
+        return hook, deliveries(made.records, DeliveryFilter(hook.id), 100)
 
     hook, (log,) = asyncio.run(play())
     assert (log.status, log.attempts, log.code, log.due) == ("delivered", 3, 204, None)
@@ -161,7 +163,7 @@ def test_a_failed_delivery_is_tried_again_later_and_given_up_after_three_days(
         with made.records.engine.begin() as connection:
             connection.execute(sa.text("UPDATE instrc_webhook_messages SET at = :at"), {"at": now})
         await made.hooks.deliver()
-        return next(each.status for each in await made.hooks.deliveries(hook.id) if each.type == "run.held")
+        return next(each.status for each in deliveries(made.records, DeliveryFilter(hook.id), 100) if each.type == "run.held")
 
     assert asyncio.run(give_up()) == "failed"
 
@@ -181,7 +183,7 @@ def test_what_one_receiver_causes_stops_nothing(server: tuple[Server, str], monk
         log: Any = []
         while not (made.asked and log and log[0].attempts):
             await asyncio.sleep(0.01)
-            log = await made.hooks.deliveries(odd.id)
+            log = deliveries(made.records, DeliveryFilter(odd.id), 100)
         stop.set()
         await serving
         return log[0]
@@ -205,7 +207,7 @@ def test_a_receiver_that_is_gone_is_told_no_more(server: tuple[Server, str]) -> 
         made.report("waiting", "a", "b")
         await made.hooks.deliver()
         made.report("done")
-        return await made.hooks.deliver(), (await made.hooks.hooks())[0], await made.hooks.deliveries(hook.id)
+        return await made.hooks.deliver(), (await made.hooks.hooks())[0], deliveries(made.records, DeliveryFilter(hook.id), 100)
 
     sent, hook, log = asyncio.run(play())
     assert sent == 0
@@ -253,26 +255,56 @@ def test_messages_are_numbered_by_run_and_sent_again_by_a_filter(server: tuple[S
         while await made.hooks.deliver():
             pass
         assert sorted(sequence(), key=lambda each: each[1]) == [("run.held", 1), ("run.done", 2)], "without a gap for one webhook"
-        log = await made.hooks.deliveries(few.id, limit=1)
+        log = deliveries(made.records, DeliveryFilter(few.id), 1)
         assert [(each.type, each.number) for each in log] == [("run.done", 2)]
-        rest = await made.hooks.deliveries(few.id, before=(log[0].at, log[0].message))
+        rest = deliveries(made.records, DeliveryFilter(few.id), 100, (log[0].at, log[0].message))
         assert [(each.type, each.number) for each in rest] == [("run.held", 1)]
-        assert await made.hooks.deliveries(few.id, DeliveryFilter(status="failed")) == []
+        assert deliveries(made.records, DeliveryFilter(few.id, "failed"), 100) == []
         made.asked.clear()
-        assert await made.hooks.send_again(few.id, DeliveryFilter(type="run.held")) == 1
-        assert await made.hooks.send_again(few.id, DeliveryFilter(type="run.held")) == 0, "it waits to be sent already"
+        assert send_again(made.records, DeliveryFilter(few.id, type="run.held")) == 1
+        assert send_again(made.records, DeliveryFilter(few.id, type="run.held")) == 0, "it waits to be sent already"
         await made.hooks.deliver()
         assert sequence() == [("run.held", 1)]
         assert made.asked[0].headers["webhook-id"] == rest[0].message, "who has taken it knows it"
         made.says = lambda _: Answer(b"", 204)
-        failed = await made.hooks.send_again(gone.id, DeliveryFilter(status="failed"))
-        assert failed == len(await made.hooks.deliveries(gone.id)) > 1
+        failed = send_again(made.records, DeliveryFilter(gone.id, "failed"))
+        assert failed == len(deliveries(made.records, DeliveryFilter(gone.id), 100)) > 1
         while await made.hooks.deliver():
             pass
-        assert {each.status for each in await made.hooks.deliveries(gone.id)} == {"delivered"}
+        assert {each.status for each in deliveries(made.records, DeliveryFilter(gone.id), 100)} == {"delivered"}
         assert (await made.hooks.hooks())[1].disabled is None
 
     asyncio.run(play())
+
+
+def test_the_command_lists_messages_and_sends_them_again(
+    server: tuple[Server, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made, address = server
+    assert main(["deliveries", "--store", str(tmp_path / "none"), "--again", "--yes"]) == 0
+    assert not (tmp_path / "none").exists(), "who reads makes no store"
+    for path in ("", "/in"):
+        asyncio.run(made.hooks.add(f"{address}{path}", owner="ann", events=["run.held", "run.done"]))
+    for run in ("r1", "r2"):
+        made.report("held", run=run)
+        made.report("done", run=run)
+    asyncio.run(made.hooks.deliver())
+    words = ["deliveries", "--store", str(tmp_path)]
+    assert main([*words, "--run", "r1", "--event", "run.done"]) == 0
+    lines = [line.split("  ")[1:6] for line in capsys.readouterr().out.splitlines()]
+    assert sorted(lines) == [["delivered", "run.done", "r1 #2", f"{address}{path}", "HTTP 200"] for path in ("", "/in")]
+    assert main([*words, "--json", "--limit", "1"]) == 0
+    (row,) = map(json.loads, capsys.readouterr().out.splitlines())
+    chosen = ["--hook", row["hook"], "--message", row["message"], "--status", "delivered"]
+    assert main([*words, *chosen, "--again"]) == 0
+    assert capsys.readouterr().err == "1 message would be sent again: add `--yes` to do it\n"
+    assert main([*words, *chosen, "--again", "--yes"]) == 0
+    assert capsys.readouterr().err == "1 message will be sent again\n"
+    assert main([*words, *chosen]) == 0
+    assert capsys.readouterr().err == "there are no such messages here\n"
+    made.asked.clear()
+    asyncio.run(made.hooks.deliver())
+    assert [each.headers["webhook-id"] for each in made.asked] == [row["message"]]
 
 
 def test_a_webhook_that_is_removed_is_told_nothing(server: tuple[Server, str]) -> None:
@@ -448,7 +480,7 @@ def test_a_name_that_leads_inside_after_the_check_is_not_followed(
         hook, _ = await strict.add(f"https://rebind.example:{port}/", owner="ann")
         made.report("done")
         await strict.deliver()
-        return await strict.deliveries(hook.id)
+        return deliveries(made.records, DeliveryFilter(hook.id), 100)
 
     (log,) = asyncio.run(play())
     assert log.status == "pending"
