@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import zlib
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -193,15 +194,41 @@ def _trusted() -> SSLContext:
 
 
 async def _body(answer: httpx.Response) -> bytes:
+    """Return the body of a response within the size limit, also of what it is decompressed to."""
     parts: list[bytes] = []
     size = 0
-    async for part in answer.aiter_bytes():
+    async for part in answer.aiter_raw():
         size += len(part)
-        if size > HTTP_BYTES:
-            message = f"the answer is longer than {HTTP_BYTES} bytes"
-            raise ActivityError(message, code="too-large", retry=False)
+        _require_size(size)
         parts.append(part)
-    return b"".join(parts)
+    body, coding = b"".join(parts), answer.headers.get("content-encoding", "identity").strip().lower()
+    if coding == "identity":
+        return body
+    reader = zlib.decompressobj(_GZIP)
+    try:
+        inflated = reader.decompress(body, HTTP_BYTES + 1) if coding in {"gzip", "x-gzip"} else b""
+    except zlib.error:
+        inflated = b""
+    _require_size(len(inflated))
+    if not reader.eof or reader.unused_data:  # another coding, several of them, or what is cut or damaged
+        raise ActivityError(f"the answer is not one stream of gzip, but `{coding[:80]}`", code="unreachable")
+    return inflated
+
+
+_GZIP: Final = 31
+"""Format of `gzip` for zlib."""
+
+
+def _require_size(size: int) -> None:
+    if size > HTTP_BYTES:
+        raise ActivityError(f"the answer is longer than {HTTP_BYTES} bytes", code="too-large", retry=False)
+
+
+_CHARSET: Final = re.compile(
+    r"utf-?(8|(16|32)(-?[lb]e)?)|us-ascii|iso-8859-([1-9]|1[013-6])|windows-125[0-8]|koi8-[ru]|gb(k|2312|18030)|big5|shift_jis|euc-(jp|kr)",
+    re.IGNORECASE,
+)
+"""Character sets that are read; some other codecs of Python do not return text, or take quadratic time."""
 
 
 def _result(answer: httpx.Response, body: bytes, pointer: str) -> Json:
@@ -214,7 +241,7 @@ def _result(answer: httpx.Response, body: bytes, pointer: str) -> Json:
         return None
     kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind.startswith("text/"):
-        return body.decode(answer.encoding or "utf-8", "replace")
+        return body.decode(coding if _CHARSET.fullmatch(coding := answer.charset_encoding or "") else "utf-8", "replace")
     try:
         value = loads(body)
     except ValueError as error:

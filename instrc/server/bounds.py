@@ -35,7 +35,16 @@ _TEXTS: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 
 
 def excess_in(body: bytes) -> str | None:
-    """Return the part of a JSON text that exceeds its limit, or `None`, in linear time."""
+    """Return the part of a JSON text that exceeds its limit, or `None`, in linear time.
+
+    Another encoding than UTF-8 is one: libraries of the protocols would detect it, and read what is not bounded here.
+    """
+    try:
+        is_plain = "\0" not in body.decode()
+    except UnicodeDecodeError:
+        is_plain = False
+    if not is_plain:
+        return "the body is not JSON in UTF-8"
     bare = _TEXTS.sub(b"", body)
     if re.search(rb"[0-9]{%d}" % (DIGITS + 1), bare):
         return f"the body has a number of more than {DIGITS:,} digits"

@@ -87,7 +87,7 @@ class Door:
                     return
         with suppress(ClientDisconnect):  # the client no longer waits for an answer
             try:
-                receiving = await self._bounded(scope, headers, self._limited(receive))
+                receiving = await self._bounded(scope, self._limited(receive))
             except InstrcError as error:
                 await problem_response(error)(scope, receive, self._protected(scope, send))
                 return
@@ -144,11 +144,11 @@ class Door:
             return problem_response(self._too_large())
         return None
 
-    async def _bounded(self, scope: Scope, headers: Headers, receive: Receive) -> Receive:
-        """Return a receiver of the body, which is read and checked here if it is JSON, for every protocol alike."""
-        kind = headers.get("content-type", JSON).partition(";")[0].strip().lower()
-        unknown = scope["instrc.caller"] is None and not scope["path"].startswith("/v1/links/")  # it is refused unread
-        if unknown or scope["method"] in {"GET", "HEAD", "OPTIONS"} or kind.startswith(("multipart/", "application/x-www-form")):
+    async def _bounded(self, scope: Scope, receive: Receive) -> Receive:
+        """Return a receiver of the body, which is read and checked here for every protocol alike: only pages take no JSON."""
+        path = scope["path"]
+        unknown = scope["instrc.caller"] is None and not path.startswith("/v1/links/")  # it is refused unread
+        if unknown or scope["method"] in {"GET", "HEAD", "OPTIONS"} or path.startswith("/inbox/"):
             return receive
         parts: list[bytes] = []
         more = True

@@ -43,8 +43,9 @@ from instrc.engines.service_tables import (
     VOTES,
     service_store,
 )
-from instrc.problems.errors import SettingsError
+from instrc.problems.errors import RequestError, SettingsError
 from instrc.problems.runs import UnusableSetting
+from instrc.problems.serving import InvalidRequest
 from instrc.runtime.questions import Question
 from instrc.runtime.run_report import RunReport
 from instrc.text.jsontext import digest_of
@@ -73,6 +74,7 @@ class Records(RunTable):
         store = service_store(place)
         with trouble(store):
             super().__init__(store.open())
+        sa.event.listen(self.engine, "handle_error", _refuse_text)
 
     def close(self) -> None:
         """Release the database."""
@@ -316,6 +318,13 @@ class Records(RunTable):
             found = self.cursor("secret")
         assert found is not None
         return found
+
+
+def _refuse_text(context: sa.engine.ExceptionContext) -> None:
+    """Report a value that the database cannot hold, such as a text with the character 0, as a mistake of the request."""
+    if isinstance(context.original_exception, UnicodeEncodeError) or isinstance(context.sqlalchemy_exception, sa.exc.DataError):
+        reason = "a value has a character or a size that the store cannot hold"
+        raise RequestError([InvalidRequest(reason=reason)]) from None
 
 
 def _audited(who: str, means: str, action: str, run: str | None, question: str | None, sent: Json) -> sa.Insert:

@@ -77,6 +77,8 @@ _LONG = 100_000
 """Text length in characters above which places (about 400 bytes per value) are recorded only on demand."""
 _DEEPEST = 200_000
 """Maximum nesting of brackets; more would exhaust memory."""
+_DIGITS = 10_000
+"""Maximum digits of an integer: reading one takes quadratic time."""
 
 
 def parse_json(text: str) -> JsonText:
@@ -190,6 +192,8 @@ class _TextReader:
         if number.group(1) is None and number.group(2) is None:
             sign = -1 if number.group().startswith("-") else 1
             digits = number.group().removeprefix("-")
+            if len(digits) > _DIGITS:
+                raise JsonSyntaxError(number.start(), f"the number has more than {_DIGITS:,} digits")
             value = 0
             for start in range(0, len(digits), 4000):  # int() refuses more digits at once
                 part = digits[start : start + 4000]
@@ -271,7 +275,7 @@ _MAY_EXCEED_64_BITS = re.compile(rb"[0-9](?<![\d.eE].)\d{18}")  # a class first 
 def loads(text: str | bytes) -> Json:
     """Parse a JSON text; raise `JsonSyntaxError` with the place of the first error.
 
-    Integers of any size and nesting of any depth are read exactly.
+    Integers of up to 10,000 digits, and nesting of up to 200,000 levels, are read exactly.
     """
     data = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
     if not _MAY_EXCEED_64_BITS.search(data):

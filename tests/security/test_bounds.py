@@ -31,11 +31,12 @@ DOORS = ("/v1/runs", "/mcp", "/a2a", "/a2a/rest/message:send", "/agui/letter", "
 DIGITS = b'{"program": "letter", "input": ' + b"9" * 900_000 + b"}"
 DEEP = b'{"program": "letter", "input": ' + b"[" * 400_000 + b"]" * 400_000 + b"}"
 WIDE = b'{"program": "letter", "input": [' + b"1," * 300_000 + b"1]}"
+WIDE_16 = WIDE[:50_000].decode().encode("utf-16")
 METADATA = b'{"program": "letter", "metadata": {' + b",".join(b'"k%d":""' % each for each in range(70_000)) + b"}}"
 
 
 @pytest.mark.parametrize("path", DOORS)
-@pytest.mark.parametrize("body", [DIGITS, DEEP, WIDE, METADATA], ids=["digits", "deep", "wide", "metadata"])
+@pytest.mark.parametrize("body", [DIGITS, DEEP, WIDE, METADATA, WIDE_16], ids=["digits", "deep", "wide", "metadata", "16"])
 def test_a_body_that_costs_much_is_refused_soon_at_every_door(path: str, body: bytes, tmp_path: Path) -> None:
     async def test() -> None:
         made = service(tmp_path)
@@ -51,9 +52,11 @@ def test_a_body_that_costs_much_is_refused_soon_at_every_door(path: str, body: b
                     longest = max(longest, perf_counter() - before)
 
             beating = asyncio.create_task(beat())
-            done = await http.post(path, content=body, headers={"Content-Type": "application/json", "A2A-Version": "1.0"})
+            for kind in ("application/json", "multipart/form-data; boundary=x"):  # which no door but that of pages takes
+                done = await http.post(path, content=body, headers={"Content-Type": kind, "A2A-Version": "1.0"})
+                assert 400 <= done.status_code < 500, done.text[:200]
+                assert "the body" in done.text
             beating.cancel()
-            assert 400 <= done.status_code < 500, done.text[:200]
             assert longest < 2.0
 
     go(test())
@@ -72,6 +75,10 @@ def test_a_body_that_costs_much_is_refused_soon_at_every_door(path: str, body: b
         (b'{"a":' * 201, "deeper"),
         (b"[" + b"1," * 100_001, "members"),
         (b'"' + b"\\" * 900_001, None),
+        ('{"a": "я"}'.encode("utf-16-le"), "UTF-8"),
+        (('{"a": ' + "9" * 2000 + "}").encode("utf-16-le"), "UTF-8"),
+        ("[]".encode("utf-32"), "UTF-8"),
+        (b'"\xff"', "UTF-8"),
     ],
 )
 def test_what_is_over_a_bound_is_found_outside_of_texts(body: bytes, said: str | None) -> None:

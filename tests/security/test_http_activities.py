@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import re
 from collections.abc import Iterator
 from ipaddress import ip_address
@@ -18,6 +19,7 @@ from hypothesis import strategies as st
 from instrc import ActivityError
 from instrc.runtime.activities import ActivityCall  # one decision about a call
 from instrc.runtime.effects import attempt_call  # calls without a run
+from instrc.runtime.http_activities import HTTP_BYTES  # a limit
 from instrc.runtime.served_activities import served  # an activity without a program
 from instrc.server.webhooks import is_inner  # one address
 
@@ -55,6 +57,41 @@ def test_values_that_make_no_url_are_refused(url: str) -> None:
     for place in ("/orders/{number}", "/orders?number={number}"):
         assert "no valid URL" in refused({"url": url + place, "method": "POST"}, huge)
     assert call({"url": url + "/orders", "method": "POST"}, huge).path == "/orders"  # a body may be large
+
+
+def squeezed(body: bytes, times: int = 1) -> bytes:
+    for _ in range(times):
+        body = gzip.compress(body, 1)
+    return body
+
+
+ODD = ("hex", "rot13", "idna", "punycode", "undefined", "unicode_escape", "iso-8859-99", '"', "utf-8;charset=hex")
+ANSWERS: list[tuple[str, str, bytes, Any]] = [
+    ("gzip", "application/json", squeezed(b'{"a": 1}'), {"a": 1}),
+    ("x-gzip", "text/plain", squeezed(b"ok"), "ok"),
+    ("identity", "text/plain; charset=windows-1251", "да".encode("cp1251"), "да"),
+    ("gzip", "application/json", squeezed(b" " * HTTP_BYTES + b"{}"), "too-large"),
+    ("gzip, gzip", "application/json", squeezed(b"{}", 2), "unreachable"),
+    ("br", "application/json", b"{}", "unreachable"),
+    ("gzip", "application/json", b"{}", "unreachable"),
+    ("gzip", "application/json", squeezed(b"{}")[:-4], "unreachable"),
+    ("gzip", "application/json", squeezed(b"{}") + squeezed(b"{}"), "unreachable"),
+    ("identity", "application/json", b"9" * 1_000_000, "no-json"),
+    *(("identity", f"text/plain; charset={name}", b"a-9z", "a-9z") for name in ODD),
+]
+
+
+def test_an_answer_is_read_within_bounds_whatever_it_claims_to_be() -> None:
+    sent: list[Answer] = []
+    with serving(lambda _: sent[-1]) as address:
+        activity = served("Order_Activity", {"url": address, "method": "GET"}, Path())
+        for coding, kind, body, expected in ANSWERS:
+            sent.append(Answer(body, 200, kind, headers=(("content-encoding", coding),)))
+            try:
+                result: Any = asyncio.run(attempt_call(activity, {}, ActivityCall("run 1/step2_order", activity.name, 1)))
+            except ActivityError as error:
+                result = error.code
+            assert result == expected, (coding, kind)
 
 
 DOTS = [

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import json
+from base64 import urlsafe_b64encode
 from pathlib import Path
 
 import pytest
 from listening import at_port
-from serving import go, service
+from postgres_server import postgres
+from serving import ANSWER, BOSS, client, go, service
 
+from instrc.problems.errors import RequestError
 from instrc.server.http import app_of  # the application itself
+from instrc.server.inbox import Inbox  # its pages
 
 HOST = b"Host: localhost\r\n"
 HIDDEN = b"GET /hidden HTTP/1.1\r\n" + HOST + b"\r\n"
@@ -59,3 +64,39 @@ def test_a_request_that_can_be_read_in_two_ways_is_one_refusal(name: str, tmp_pa
             assert b"Traceback" not in received
 
     go(body())
+
+
+def test_a_text_that_no_store_holds_is_a_mistake_of_its_request(tmp_path: Path) -> None:
+    made = service(tmp_path, records=str(tmp_path / "s"))
+    with pytest.raises(RequestError, match="a character or a size that the store cannot hold"):
+        made.records.run("\ud800")
+
+
+LISTS = {"/v1/runs": "cursor", "/v1/questions": "cursor", "/inbox": "after", "/inbox/runs": "after"}
+
+
+@pytest.mark.long
+def test_no_character_of_a_request_breaks_a_service_in_postgresql(tmp_path: Path) -> None:
+    cursors = [urlsafe_b64encode(json.dumps(place).encode()).decode() for place in ([1.0, "\0"], [1.5, "\0", "y"])]
+    asked = [f"{place}?{name}={each}" for place, name in LISTS.items() for each in (*cursors, "%00")]
+    asked += [f"{place}/%00" for place in ("/v1/runs", "/v1/questions", "/inbox/runs", "/inbox/question")]
+    asked += ["/v1/runs?metadata.%00=x", "/inbox?program=%00", "/inbox/runs?q=%00"]
+
+    async def body(address: str) -> None:
+        made = service(address, name="durable", records=address)
+        async with client(made, BOSS, routes=Inbox(made).routes) as http:
+            for each in asked:
+                assert (await http.get(each)).status_code < 500, each
+            run = (await http.post("/v1/runs", json={"program": "letter", "input": "x"}, headers={"Prefer": "wait=20"})).json()[
+                "run"
+            ]
+            for verb, sent in (
+                ("delegate", {"to": "\0"}),
+                ("links", {"to": "a\0"}),
+                ("answer", {"data": ANSWER, "comment": "\0"}),
+            ):
+                done = await http.post(f"/v1/questions/{run}:userContext1/{verb}", json=sent)
+                assert 400 <= done.status_code < 500, (verb, done.text)
+
+    with postgres() as server:
+        go(body(server.fresh()), 120)
