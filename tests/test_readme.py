@@ -43,7 +43,8 @@ def test_no_block_is_left_out() -> None:
 
 
 def test_the_program_is_the_one_that_is_compiled() -> None:
-    [program] = only("aug")
+    [approval, program] = only("aug")
+    assert (ROOT / "examples" / "tutorial" / "5-person" / "answer.aug").read_text(encoding="utf-8") == approval
     assert (ROOT / "examples" / "reply" / "reply.aug").read_text(encoding="utf-8") == program
     assert len(program.splitlines()) <= 8
 

@@ -60,7 +60,7 @@ def moved(text: str, name: str, pages: dict[str, str]) -> str:
         path = place.resolve().relative_to(ROOT).as_posix()
         path = f"{path}/README.md" if f"{path}/README.md" in pages else path
         if path not in pages:
-            pictures = (".png", ".svg")
+            pictures = (".png", ".svg", ".gif")
             return f"]({BLOB}{path})" if not path.endswith(pictures) else _picture(path, here)
         up = "../" * len(here.parts)
         return f"]({up}{pages[path]}{'#' + heading if heading else ''})"
@@ -116,8 +116,8 @@ def reference() -> None:
     for name, title in (("vibe", "A vibe file"), ("process", "A process"), ("map", "A map")):
         schema = ROOT / "schemas" / "meta" / f"{name}.schema.json"
         shutil.copyfile(schema, DOCS / "reference" / schema.name)
-        shown = json.dumps(json.loads(schema.read_text(encoding="utf-8")), indent=2, ensure_ascii=False)
-        parts.append(f"## {title}\n\n[`{schema.name}`]({schema.name})\n\n```json\n{shown}\n```\n")
+        meaning = json.loads(schema.read_text(encoding="utf-8")).get("description", "")
+        parts.append(f"## {title}\n\n[`{schema.name}`]({schema.name}) {meaning}\n")
     write("reference/schemas.md", "\n".join(parts))
 
 

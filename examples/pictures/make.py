@@ -20,6 +20,10 @@ from PIL import Image
 HERE = Path(__file__).parent
 MEETING = HERE.parent / "meeting-with-approval"
 SERVED = HERE.parent / "tutorial" / "9-served"
+PERSON = HERE.parent / "tutorial" / "5-person"
+LARGE = "<style>pre { font-size: 15px !important; white-space: pre-wrap; }</style>"
+WIDTH, HEIGHT, SCROLLED = 760, 560, 460
+"""Size of a recording, and how far its page is scrolled."""
 PAGE = """<!doctype html><meta charset="utf-8"><style>
 body { margin: 0; padding: 20px; background: #16181d; color: #dfe3ea; } pre { font: 13px/1.35 "DejaVu Sans Mono", monospace; }
 </style><pre>%s</pre>"""
@@ -56,6 +60,37 @@ def serve(folder: Path) -> None:
         shoot(f"{base}/runs/{run['run']}", "run", 1000, 1500)
 
 
+def record(folder: Path) -> None:
+    """Record a program, its question to a person, and its result; the recording plays once and stops at the result."""
+    program = (folder / "answer.aug").read_text(encoding="utf-8")
+    run = ("run", "answer.aug", "--input", "My cake came broken. Ann", "--id", "ann")
+    subprocess.run([sys.executable, "-m", "instrc", *run, "--quiet"], cwd=folder, check=False, capture_output=True)  # noqa: S603  -- our own
+    waiting = json.loads(instrc(folder, "show", "ann"))
+    begun = f"$ cat answer.aug\n{program}\n$ instrc {shlex.join(run)}\n{waiting['status']} for the answer of a person"
+    command = [sys.executable, "-m", "instrc", "serve", "answer.aug", "--port", "8422"]
+    with subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL) as started:  # noqa: S603  -- our own
+        question = f"http://127.0.0.1:8422/inbox/question/ann:{waiting['questions'][0]['id']}"
+        for _ in range(60):
+            with suppress(OSError), urlopen(question):
+                break
+            sleep(1)
+        shoot(question, "frame2", WIDTH, 2 * HEIGHT)
+        started.terminate()
+    instrc(folder, "answer", "ann", "approve", "--data", '{"decision":"Approve"}', "--quiet")
+    steps = json.loads(instrc(folder, "show", "ann"))["output"]
+    result = "\n".join(f"{key}\n    {json.dumps(value)}" for key, value in steps.items())
+    for name, text in (("frame1", begun), ("frame3", f"{begun}\n\napproved on the page: done\n\n{result}")):
+        (folder / f"{name}.html").write_text(LARGE + PAGE % html.escape(text), encoding="utf-8")
+        shoot(folder / f"{name}.html", name, WIDTH, HEIGHT)
+    places = [HERE / f"frame{number}.png" for number in (1, 2, 3)]
+    before, page, after = [Image.open(place).convert("RGB") for place in places]
+    question_parts = [page.crop((0, top, WIDTH, top + HEIGHT)) for top in (0, SCROLLED)]
+    first, *rest = [frame.quantize(64, dither=Image.Dither.NONE) for frame in (before, *question_parts, after)]
+    first.save(HERE / "approval.gif", save_all=True, append_images=rest, duration=[6000, 4000, 4000, 60000], optimize=True)
+    for place in places:
+        place.unlink()
+
+
 def asked(letter: str) -> dict[str, Any]:
     """Begin a run, as soon as the service is there, and return how it stands when it waits."""
     headers = {"Content-Type": "application/json", "Prefer": "wait=30"}
@@ -72,6 +107,9 @@ def main() -> None:
     with TemporaryDirectory() as name:
         shutil.copytree(SERVED, Path(name) / "served")
         serve(Path(name) / "served")
+    with TemporaryDirectory() as name:
+        shutil.copytree(PERSON, Path(name) / "person")
+        record(Path(name) / "person")
     with TemporaryDirectory() as name:
         folder = Path(name) / "meeting"
         shutil.copytree(MEETING, folder, ignore=shutil.ignore_patterns("expected"))
