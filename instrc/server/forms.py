@@ -36,7 +36,7 @@ from instrc.server.form_shapes import (
 )
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, JsonObject, listing, mapping, optional_text, pointer, tokens
-from instrc.text.names import free_name
+from instrc.text.names import free_name, readable
 from instrc.text.sentences import LANGUAGES, filled, sentences_in, translated
 
 Words: TypeAlias = Mapping[str, str]
@@ -432,10 +432,10 @@ class AnswerForm:
         while True:
             for name, part in new.items():
                 if name in fixed:
-                    child = self._new("fixed", ROOT + pointer((*path, name)), name, {}, required=True)
+                    child = self._new("fixed", ROOT + pointer((*path, name)), readable(name), {}, required=True)
                     child.value, child.text = fixed[name], self._word(fixed[name])
                 else:
-                    child = self._field(part, (*path, name), name, required=name in required, inside=shape.inside)
+                    child = self._field(part, (*path, name), readable(name), required=name in required, inside=shape.inside)
                     child.added = name not in members and bool(self.data) and not self._was_sent(child.name)
                 made.children.append(child)
             members |= new
@@ -547,7 +547,7 @@ def _label(branch: Json, root: Json, words: Words) -> str:
         return title
     members = mapping(shape.schema.get("properties"))
     told = [
-        optional_text(mapping(members[name]).get("title")) or (value if isinstance(value, str) else name)
+        optional_text(mapping(members[name]).get("title")) or (value if isinstance(value, str) else readable(name))
         for name, value in fixed_values(shape.schema, root).items()
     ]
     if told:
@@ -555,7 +555,7 @@ def _label(branch: Json, root: Json, words: Words) -> str:
     if shape.kind == "object":
         return (
             optional_text(shape.schema.get("description"))
-            or ", ".join(optional_text(mapping(part).get("title")) or name for name, part in members.items())
+            or ", ".join(optional_text(mapping(part).get("title")) or readable(name) for name, part in members.items())
             or words["object"]
         )
     if shape.kind == "choice":

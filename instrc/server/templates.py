@@ -18,6 +18,7 @@ from instrc.runtime.questions import Question
 from instrc.server.forms import Words
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, listing, mapping
+from instrc.text.names import readable
 from instrc.text.sentences import translated
 
 DEFAULT: Final = "en"
@@ -105,6 +106,7 @@ def _environment() -> Environment:
     )
     made.filters["json"] = _as_json
     made.filters["linked"] = _linked
+    made.filters["readable"] = readable
     return made
 
 

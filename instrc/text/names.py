@@ -64,6 +64,11 @@ def pascal(name: str) -> str:
     return "".join(map(_capital, words(name)))
 
 
+def readable(name: str) -> str:
+    """Return the name of a member as a label: `Order id` for `orderId` and `order_id`; other names are unchanged."""
+    return _capital(" ".join(words(name))) if name.isidentifier() and name[0].islower() else name
+
+
 def file_name(name: str) -> str:
     """Return a file name, without an extension, that every file system accepts; a long one is cut and ends in a digest.
 

@@ -282,12 +282,12 @@ NEEDED = {
 @pytest.mark.parametrize(
     ("sent", "wrong"),
     [
-        ({}, {"decision": "fill this in", "note": "fill this in"}),
-        ({"/data/decision": '"Maybe"', "null:/data/note": "1"}, {"decision": WORDS["not_offered"]}),
-        ({"/data/decision": '"Reject"', "/data/note": "a", "/data/count": "many"}, {"count": WORDS["not_number"]}),
-        ({"/data/decision": '"Reject"', "/data/note": "a", "/data/count": "0"}, {"count": "this is too small: at least 1"}),
-        ({"/data/decision": '"Reject"', "/data/note": "a", "null:/data/note": "1"}, {"note": WORDS["both"]}),
-        ({"/data/decision": '"Reject"', "/data/note": "a", "rows:/data/guests": "1"}, {"name": "fill this in"}),
+        ({}, {"Decision": "fill this in", "Note": "fill this in"}),
+        ({"/data/decision": '"Maybe"', "null:/data/note": "1"}, {"Decision": WORDS["not_offered"]}),
+        ({"/data/decision": '"Reject"', "/data/note": "a", "/data/count": "many"}, {"Count": WORDS["not_number"]}),
+        ({"/data/decision": '"Reject"', "/data/note": "a", "/data/count": "0"}, {"Count": "this is too small: at least 1"}),
+        ({"/data/decision": '"Reject"', "/data/note": "a", "null:/data/note": "1"}, {"Note": WORDS["both"]}),
+        ({"/data/decision": '"Reject"', "/data/note": "a", "rows:/data/guests": "1"}, {"Name": "fill this in"}),
         ({"json:/data": "{"}, {"Answer": "this is not JSON: a key in double quotes is expected at character 1"}),
     ],
 )
@@ -333,33 +333,33 @@ WRONG = {
         (
             "en",
             [
-                ("code", "this is not written in the form that is asked for"),
-                ("code", "this is too long: at most 4 characters"),
-                ("day", "write a day, such as 2026-01-31"),
-                ("guests", "there are too few: at least 3"),
-                ("name", "fill this in"),
-                ("name", "fill this in"),
-                ("age", "this is too large: at most 120"),
+                ("Code", "this is not written in the form that is asked for"),
+                ("Code", "this is too long: at most 4 characters"),
+                ("Day", "write a day, such as 2026-01-31"),
+                ("Guests", "there are too few: at least 3"),
+                ("Name", "fill this in"),
+                ("Name", "fill this in"),
+                ("Age", "this is too large: at most 120"),
                 ("Row 1", WORDS["empty_row"]),
                 ("Row 2", "this is too short: at least 3 characters"),
-                ("street", "fill this in"),
-                ("more", "write a whole number, such as 12"),
+                ("Street", "fill this in"),
+                ("More", "write a whole number, such as 12"),
             ],
         ),
         (
             "ru",
             [
-                ("code", "это записано не в том виде, какой нужен"),
-                ("code", "слишком длинно: знаков нужно не больше 4"),
-                ("day", "напишите день, например 2026-01-31"),
-                ("guests", "слишком мало: нужно не меньше 3"),
-                ("name", "это нужно заполнить"),
-                ("name", "это нужно заполнить"),
-                ("age", "слишком много: нужно не больше 120"),
+                ("Code", "это записано не в том виде, какой нужен"),
+                ("Code", "слишком длинно: знаков нужно не больше 4"),
+                ("Day", "напишите день, например 2026-01-31"),
+                ("Guests", "слишком мало: нужно не меньше 3"),
+                ("Name", "это нужно заполнить"),
+                ("Name", "это нужно заполнить"),
+                ("Age", "слишком много: нужно не больше 120"),
                 ("Строка 1", "эта строка пуста: заполните её или уберите"),
                 ("Строка 2", "слишком коротко: знаков нужно не меньше 3"),
-                ("street", "это нужно заполнить"),
-                ("more", "напишите целое число, например 12"),
+                ("Street", "это нужно заполнить"),
+                ("More", "напишите целое число, например 12"),
             ],
         ),
     ],
@@ -371,7 +371,7 @@ def test_several_things_are_said_at_once_in_the_language_of_the_page(language: s
     assert [(each.label, told) for each, told, _ in form.errors] == wrong
     assert not any(english for *_, english in form.errors)
     assert [each.name for each in form.root.walk() if each.focused] == ["/data/code"]
-    row = {"en": "guests › Row 2 › age", "ru": "guests › Строка 2 › age"}[language]
+    row = {"en": "Guests › Row 2 › Age", "ru": "Guests › Строка 2 › Age"}[language]
     assert row in [each.where for each, *_ in form.errors]
     data, at = changed(MANY, WRONG, "kind:/data/place", None)
     assert (data["kind:/data/place"], at) == ("0", "/data/place"), "what is chosen stays chosen"
@@ -599,8 +599,8 @@ def test_what_tells_alternatives_apart_is_a_name_and_never_true() -> None:
 
     schema = {"anyOf": [only("retry", value=True), only("fail", value=True, title="Let it fail"), only("level", value="low")]}
     form = AnswerForm(schema, {}, WORDS, decides=True)
-    assert [label for _, label in form.root.options] == ["retry", "Let it fail", "low"]
-    assert form.decisions == [("kind:/data 0", "retry"), ("kind:/data 1", "Let it fail"), ("kind:/data 2", "low")]
+    assert [label for _, label in form.root.options] == ["Retry", "Let it fail", "low"]
+    assert form.decisions == [("kind:/data 0", "Retry"), ("kind:/data 1", "Let it fail"), ("kind:/data 2", "low")]
 
 
 @pytest.mark.parametrize("language", ["en", "ru"])
@@ -679,3 +679,19 @@ def test_forms_have_limits() -> None:
     branches: Any = {"$ref": "#/$defs/d0"}
     definitions = {f"d{index}": {"anyOf": [{"$ref": f"#/$defs/d{index + 1}"}] * 9} for index in range(30)}
     assert AnswerForm({**branches, "$defs": {**definitions, "d30": STRING}}, {}, WORDS).root.kind in {"union", "json"}
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("orderId", "Order id"),
+        ("order_id", "Order id"),
+        ("дата_встречи", "Дата встречи"),
+        ("IBAN", "IBAN"),
+        ("$x", "$x"),
+        ("", ""),
+    ],
+)
+def test_a_member_without_a_title_is_shown_by_its_name_in_words(name: str, shown: str) -> None:
+    form = AnswerForm({"type": "object", "properties": {name: {"type": "string"}}}, {}, WORDS)
+    assert [each.label for each in form.root.children] == [shown]
