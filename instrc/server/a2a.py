@@ -79,7 +79,7 @@ def parts_of(value: Json, question: str | None = None) -> list[pb.Part]:
     metadata = None if question is None else struct_pb2.Struct(fields={"question": struct_pb2.Value(string_value=question)})
     made = [pb.Part(text=dumps(value, indent=False), media_type=EXACT, metadata=metadata)]
     try:
-        data = ParseDict(value, struct_pb2.Value())  # type: ignore[arg-type]  # it takes any JSON
+        data = ParseDict(value, struct_pb2.Value())  # type: ignore[arg-type]  # accepts any JSON
     except (ParseError, ValueError, RecursionError, OverflowError):
         return made
     return [*made, pb.Part(data=data, media_type=EXACT, metadata=metadata)]
@@ -130,7 +130,7 @@ def task_of(info: RunInfo) -> pb.Task:
     asked = asked_of_people(report)
     state = pb.TASK_STATE_INPUT_REQUIRED if asked else _STATES[report.status]
     if not asked and report.status == "waiting":
-        state = pb.TASK_STATE_WORKING  # a system answers later
+        state = pb.TASK_STATE_WORKING  # a system will answer later
     context = info.metadata.get(CONTEXT, report.run)
     status = pb.TaskStatus(state=state)
     status.timestamp.FromDatetime(datetime.fromtimestamp(report.ended or report.began or 0.0, UTC))
@@ -163,8 +163,6 @@ class ServiceHandler(RequestHandler):
         if context.tenant and context.tenant != info.report.name:
             raise TaskNotFoundError
         return info
-
-    # --- messages -----------------------------------------------------------------------------------------------------------
 
     async def on_message_send(self, params: pb.SendMessageRequest, context: ServerCallContext) -> pb.Task:
         """Start a run, or answer a question of one; return the task once it has ended or waits."""
@@ -259,8 +257,6 @@ class ServiceHandler(RequestHandler):
             info = await self.service.answer(caller, run, question.id, data, comment=comment)
         return info
 
-    # --- tasks --------------------------------------------------------------------------------------------------------------
-
     async def on_get_task(self, params: pb.GetTaskRequest, context: ServerCallContext) -> pb.Task:
         """Return a run as a task."""
         with _in_their_words():
@@ -294,8 +290,6 @@ class ServiceHandler(RequestHandler):
             if info.report.has_ended:
                 raise TaskNotCancelableError(message=_ended(info))
             return task_of(await self.service.cancel(_caller(context), params.id))
-
-    # --- push ---------------------------------------------------------------------------------------------------------------
 
     def _hooks(self) -> Webhooks:
         if self.webhooks is None:
@@ -364,8 +358,6 @@ class ServiceHandler(RequestHandler):
         if config.authentication.credentials:
             headers["Authorization"] = f"{config.authentication.scheme} {config.authentication.credentials}"
         return MessageToJson(pb.StreamResponse(task=task_of(info)), indent=None), headers
-
-    # --- the card -----------------------------------------------------------------------------------------------------------
 
     async def on_get_extended_agent_card(
         self, params: pb.GetExtendedAgentCardRequest, context: ServerCallContext

@@ -160,7 +160,7 @@ def refusal_of(
         return refused("this needs the role `answerer`", "answerer")
     if holder not in {None, caller.name}:
         return claimed
-    if action == "claim" and any(vote.who == caller.name for vote in question.votes):  # they would keep others from answering
+    if action == "claim" and any(vote.who == caller.name for vote in question.votes):  # they would prevent others from answering
         return ConflictError([problems.serving.QuestionNotFree(question=question.question.id, state="answered by you")])
     return None
 

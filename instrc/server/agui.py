@@ -75,7 +75,7 @@ async def _taken(service: RunService, caller: Caller, program: str, asked: types
     return run, after
 
 
-def _inputs_of(asked: types.RunAgentInput, takes_words: bool) -> Json:  # noqa: FBT001  -- said by its name
+def _inputs_of(asked: types.RunAgentInput, takes_words: bool) -> Json:  # noqa: FBT001  -- identified by its name
     """Return the inputs of a run: `forwardedProps.input`, and the user's last message as its prompt."""
     given = asked.forwarded_props.get("input") if isinstance(asked.forwarded_props, dict) else None
     said = [each.content for each in asked.messages if isinstance(each, types.UserMessage)]

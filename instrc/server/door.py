@@ -63,7 +63,7 @@ class Door:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Admit a request, or refuse it."""
-        if scope["type"] != "http":  # it begins, or ends; there are no web sockets
+        if scope["type"] != "http":  # startup and shutdown; there are no web sockets
             await self.app(scope, receive, send)
             return
         headers = Headers(scope=scope)
@@ -111,7 +111,7 @@ class Door:
         assert self.identify is not None
         try:
             return await self.identify(headers) == caller
-        except OperationalError:  # its database is away for a while
+        except OperationalError:  # its database is temporarily unavailable
             return True
         except InstrcError:
             return False

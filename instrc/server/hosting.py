@@ -50,7 +50,7 @@ from instrc.vibes.project import Project
 from instrc.vibes.settings import read_settings
 
 LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
-_EVERYWHERE: Final = frozenset({"0.0.0.0", "::"})  # noqa: S104  -- addresses that are no names
+_EVERYWHERE: Final = frozenset({"0.0.0.0", "::"})  # noqa: S104  -- addresses, not host names
 STAND_BY: Final = 2.0
 """Seconds between two attempts to take over the runs of another process."""
 _YIELDING: Final = 3.0
@@ -395,12 +395,12 @@ class BoundedConnections:
                 self._stop_waiting()
                 if self._address is not None:
                     bounds.open[self._address] -= 1
-                    bounds.open += Counter()  # those of which none is left go
+                    bounds.open += Counter()  # entries without connections are removed
                 super().connection_lost(exc)
 
             def data_received(self, data: bytes) -> None:
                 super().data_received(data)
-                if self.cycle is None or self.cycle.response_complete:  # the head of a request is not whole yet
+                if self.cycle is None or self.cycle.response_complete:  # the head of a request is incomplete
                     self._wait()
                 else:
                     self._stop_waiting()

@@ -90,7 +90,7 @@ def event_endpoints(streams: Streams) -> list[Endpoint]:
         given, run = asked.headers.get("last-event-id"), asked.path.get("run")
         after = int(given[:15]) if given else None
         if run is not None and after is not None and await service.event_streams.has_told(caller, run, after):
-            return ResponseData(None, 204)  # by which an `EventSource` stops
+            return ResponseData(None, 204)  # tells an `EventSource` to stop
 
         async def begin() -> AsyncIterator[str]:
             if run is not None:
@@ -371,7 +371,7 @@ async def _told(_request: Request, error: Exception) -> Response:
 async def _broken(request: Request, error: Exception) -> Response:
     """Return the response for an unknown address or method; internal errors are only logged."""
     known = error if isinstance(error, HTTPException) else HTTPException(500, "internal error")
-    headers = {name.decode(): value.decode() for name, value in HEADERS} | dict(known.headers or {})  # the door may be left
+    headers = {name.decode(): value.decode() for name, value in HEADERS} | dict(known.headers or {})  # access may be revoked
     if known.status_code == HTTPStatus.METHOD_NOT_ALLOWED:  # the methods of one address are routes of their own
         alike = [
             each for each in request.app.routes if isinstance(each, Route) and each.matches(request.scope)[0] is not Match.NONE

@@ -99,7 +99,7 @@ class ProviderKeys:
             try:
                 found[str(as_object(each).get("kid", ""))] = jwt.PyJWK(as_object(each))
             except (jwt.PyJWTError, TypeError, ValueError):
-                continue  # of a kind that we do not know
+                continue  # of an unknown kind
         return found
 
 
@@ -143,8 +143,6 @@ class Identity(Struct, frozen=True):
             refuse_unknown("the key is not one of this service")
         return await self._of_token(word, self.settings.oidc)
 
-    # --- API keys -------------------------------------------------------------------------------------------------------------
-
     def new_key(self, name: str, roles: Iterable[str] = (), groups: Iterable[str] = (), expires: float | None = None) -> str:
         """Return a new key, stored only as a digest; roles are `ROLE` for all programs, or `PROGRAM:ROLE`."""
         name = normal_name(name)
@@ -171,8 +169,6 @@ class Identity(Struct, frozen=True):
         return structs.replace(
             _caller(self.settings, self.records, by, name, row.groups, row.roles), key=row.id, until=row.expires
         )
-
-    # --- tokens ---------------------------------------------------------------------------------------------------------------
 
     async def _of_token(self, word: str, oidc: OidcSettings) -> Caller:
         assert self.keys is not None
@@ -205,8 +201,6 @@ class Identity(Struct, frozen=True):
         caller = await asyncio.to_thread(_caller, self.settings, self.records, "token", who, listed)
         return structs.replace(caller, until=float(claims["exp"]))
 
-    # --- sessions of pages ----------------------------------------------------------------------------------------------------
-
     def session(self, caller: Caller) -> str:
         """Return the `Set-Cookie` header of a session for a caller with a key or token.
 
@@ -233,7 +227,7 @@ class Identity(Struct, frozen=True):
             return structs.replace(known, until=session.expires)
         row = self.records.key(session.key)
         if row is None or (row.expires is not None and row.expires < time()):
-            return None  # the key was taken back
+            return None  # the key was revoked
         return self._of_row("cookie", row)
 
 

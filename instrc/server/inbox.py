@@ -123,8 +123,6 @@ class Inbox:
             *(Route(path, self._guarded(endpoint), methods=[method]) for path, endpoint, method in listed),
         ]
 
-    # --- what all pages share -------------------------------------------------------------------------------------------------
-
     def words(self, request: Request) -> Words:
         """Return the texts in the reader's language."""
         return words_for(request.headers.get("accept-language"), self.language)
@@ -164,7 +162,7 @@ class Inbox:
                 return self.page(request, "message.html", {"problems": error.problems, "note": None}, codes_of(type(error)).http)
             except ClientDisconnect:
                 raise
-            except HTTPException as error:  # a form that cannot be read
+            except HTTPException as error:  # an unreadable form
                 status = error.status_code
             except Exception:  # noqa: BLE001  -- logged, and explained to the reader in words
                 _log.exception("a page cannot be shown")
@@ -192,7 +190,7 @@ class Inbox:
         word = sent.get("key", "").strip()
         try:
             caller = await self.identity.bearer(word)
-        except InstrcError:  # only wrong ones count, and they lock no one else out
+        except InstrcError:  # only wrong ones count, and nobody else is locked out
             self._rate.enter(f"login {peer_in(request)}", "attempts to log in in a minute")
             return self.page(request, "login.html", {**facts, "wrong": True}, 401)
         cookie = await asyncio.to_thread(self.identity.session, caller)
@@ -213,8 +211,6 @@ class Inbox:
 
     async def _no_page(self, request: Request) -> Response:
         return self.page(request, "message.html", {"problems": (), "note": "no_page"}, 404)
-
-    # --- questions ------------------------------------------------------------------------------------------------------------
 
     async def _list(self, request: Request) -> Response:
         caller, query = caller_of(request), request.query_params
@@ -339,7 +335,7 @@ class Inbox:
                 return await self._closed(request, error, {**sent, "/comment": comment})
             kept["problems"] = _at_fields(error, form)
             if isinstance(error, StaleError):
-                kept["tag"] = found.tag  # the page shows it now
+                kept["tag"] = found.tag  # now shown on the page
             return await self._shown(request, found, form, kept, codes_of(type(error)).http)
         if "word" in request.path_params:
             return self.page(request, "message.html", {"problems": (), "note": "recorded_link"})
@@ -355,8 +351,6 @@ class Inbox:
         if not to:
             raise RequestError([serving.InvalidRequest(reason="it is not said to whom", pointer="/to")])
         return await self.service.claim(caller, run, name, to=to)
-
-    # --- runs -----------------------------------------------------------------------------------------------------------------
 
     async def _programs(self, request: Request) -> Response:
         return self.page(request, "programs.html", {"rows": await self.service.programs(caller_of(request))})

@@ -67,7 +67,7 @@ def caller_in(context: Context) -> Caller:
     """Return the caller: the owner of the process, or else the one authenticated by the service."""
     if context.request is None:
         return LOCAL
-    from instrc.server.door import caller_of  # only a service over HTTP has a door
+    from instrc.server.door import caller_of  # only an HTTP service has one
 
     return caller_of(context.request)
 

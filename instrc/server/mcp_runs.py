@@ -396,8 +396,6 @@ class RunTasks:
                     wrong[name] = _said(error)
         return wrong
 
-    # --- the methods of the extension ---------------------------------------------------------------------------------------
-
     async def _task(self, context: Context, run: str) -> tuple[Caller, RunInfo]:
         if not _knows_tasks(context):
             data: JsonObject = {"requiredCapabilities": {"extensions": {TASKS: {}}}}
@@ -443,7 +441,7 @@ class _TaskParams(mcp_types.RequestParams):
 
 
 class _UpdateParams(_TaskParams):
-    input_responses: dict[str, object] = Field(alias="inputResponses", default_factory=dict)  # checked one by one
+    input_responses: dict[str, object] = Field(alias="inputResponses", default_factory=dict)  # each one is checked
 
 
 def _knows_tasks(context: Context) -> bool:
@@ -519,7 +517,7 @@ class _OfCaller(Identified):
             mine.pop(session, None)
         begun_here = token_hex(8)
         if begins:
-            mine[begun_here] = now  # it counts before it has a name: several may begin at the same time
+            mine[begun_here] = now  # counted before it has a name, as several may start at the same time
 
         async def noting(message: Message) -> None:
             if message["type"] == "http.response.start" and session is None:

@@ -284,7 +284,7 @@ async def _answer(service: RunService, caller: Caller, asked: RequestData) -> Re
     info = await service.answer(
         caller, *asked.question, asked.body["data"], comment=comment, tags=tags_of(asked.headers.get("if-match")) - {"*"}
     )
-    if caller.only is not None:  # who has a link to a question sees nothing else of its run
+    if caller.only is not None:  # holders of a link to a question see nothing else of its run
         return ResponseData({"run": info.report.run, "status": info.report.status})
     return _run_answer(info)
 

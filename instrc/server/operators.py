@@ -106,7 +106,7 @@ async def _act(service: RunService, caller: Caller, action: RunAction, run: str)
             await asyncio.to_thread(service.records.audit, caller.name, caller.by, "release", run, question=question)
         service.hub.wake(run)
     else:
-        if action == "erase":  # before its metadata are deleted, which find it again after a kill
+        if action == "erase":  # before its metadata are deleted, by which it is found again after a crash
             await asyncio.to_thread(erase_names, service.records, run, service.signer.secrets[-1])
         await service.delete(caller, run)
 

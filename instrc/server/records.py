@@ -91,8 +91,6 @@ class Records(RunTable):
         with self.engine.connect() as connection:
             return list(connection.execute(query).scalars())
 
-    # --- questions ------------------------------------------------------------------------------------------------------------
-
     def note_changed(self, report: RunReport, opening: Callable[[Question], Opening]) -> list[RunChange]:
         """Write the state of a run that was read, without a write transaction if nothing changed."""
         with self.engine.connect() as connection:
@@ -206,8 +204,6 @@ class Records(RunTable):
             rows = connection.execute(query.order_by(VOTES.c.at.desc()).limit(limit))
             return [(row.run, row.program, row.question, vote_in(row)) for row in rows]
 
-    # --- idempotency, the feed, the audit log -----------------------------------------------------------------------------------
-
     def reserve(self, key: str, digest: str, run: str) -> tuple[str, str]:
         """Record that a key starts a run; return the digest and run of the key, possibly existing ones."""
         with suppress(sa.exc.IntegrityError), self.engine.begin() as connection:  # the same may be sent twice at once
@@ -239,8 +235,6 @@ class Records(RunTable):
         for row in claimed:
             self.claim(row, who, None, "admin")
         return [row.question.id for row in claimed]
-
-    # --- keys and secrets -------------------------------------------------------------------------------------------------------
 
     def add_key(
         self, ident: str, digest: str, name: str, roles: Sequence[str], groups: Sequence[str], expires: float | None
@@ -313,7 +307,7 @@ class Records(RunTable):
         """Return the secret that signs sessions and links: one for all processes of the store, created on first use."""
         found = self.cursor("secret")
         if found is None:
-            with suppress(sa.exc.IntegrityError), self.engine.begin() as connection:  # another process may make one now
+            with suppress(sa.exc.IntegrityError), self.engine.begin() as connection:  # another process may create one now
                 connection.execute(sa.insert(CURSORS).values(name="secret", value=token_urlsafe(48)))
             found = self.cursor("secret")
         assert found is not None

@@ -38,10 +38,9 @@ from instrc.runtime.run_report import RunFilter, RunReport
 from instrc.runtime.traces import Event
 from instrc.server.access import Action, Caller, RateLimiter, is_candidate, may_know_answers, refusal_of
 from instrc.server.bounds import NAME
-from instrc.server.event_streams import LOOK, EventStreams
 from instrc.server.identity import Signer, caller_later, known_person, link_word, read_link, refuse_unknown
 from instrc.server.records import Records
-from instrc.server.streams import TOLD_PAUSE, Hub
+from instrc.server.streams import LOOK, TOLD_PAUSE, EventStreams, Hub
 from instrc.server.views import Page, ProgramInfo, QuestionInfo, RunInfo, RunStory, inputs_of, program_info
 from instrc.server.visibility import SEES, Visibility, may_see
 from instrc.text.jsontext import digest_of
@@ -442,13 +441,13 @@ class RunService:
         votes = (await asyncio.to_thread(self.records.votes, run, name, found.opened)).get(name, [])
         decided = found.approval.tally(votes)
         if decided is None:
-            if found.claimed_by == caller.name:  # it is for the others now
+            if found.claimed_by == caller.name:  # now left to the others
                 await asyncio.to_thread(self.records.claim, found, caller.name, None, caller.by)
             change = RunChange("question.voted", run, found.program, {"question": name, "who": caller.name})
             await asyncio.to_thread(self.records.tell, change)
             return await self._now(caller, run)
         take_back = partial(self.records.unvote, run, name, caller.name, caller.nonce)
-        if found.approval.needed <= 1 and decided.data != data:  # another person was quicker
+        if found.approval.needed <= 1 and decided.data != data:  # another person answered first
             await asyncio.to_thread(take_back)
             raise ConflictError([problems.runs.NoSuchQuestion(run=run, step=name, open=(), closed="answered")])
         try:
@@ -460,7 +459,7 @@ class RunService:
             if closed and await self._is_recorded(run, name, decided.data):
                 return await self._now(caller, run)  # another request has just sent the run the same
             await asyncio.to_thread(take_back)
-            if closed and isinstance(error.problems[0], problems.runs.RejectedAnswer):  # it fitted the question open at that time
+            if closed and isinstance(error.problems[0], problems.runs.RejectedAnswer):  # it matched the question open then
                 raise ConflictError([problems.runs.NoSuchQuestion(run=run, step=name, open=(), closed="answered")]) from None
             raise
 
@@ -536,9 +535,9 @@ class RunService:
                 await self._finish_votes()
 
     async def _look_at_runs(self) -> None:
-        await asyncio.sleep(_BREATH)  # let the process that did it record it first
+        await asyncio.sleep(_BREATH)  # let the process that handled it record it first
         touched, self.hub.touched = self.hub.touched, set()
-        with suppress(SQLAlchemyError):  # the store may be away for a while
+        with suppress(SQLAlchemyError):  # the store may be temporarily unavailable
             touched = touched or {*await asyncio.to_thread(self.records.open_runs, _STALE)}
             if not await asyncio.to_thread(self.records.runs, runs_query(), 1):
                 touched |= {report.run for report in await self.engine.runs()}
@@ -551,7 +550,7 @@ class RunService:
         number = 0
         while isinstance(self.engine, TracedEngine):
             await asyncio.sleep(TOLD_PAUSE)
-            with suppress(SQLAlchemyError):  # waiting clients poll occasionally as well
+            with suppress(SQLAlchemyError):  # waiting clients also poll
                 if isinstance(self.engine, TableEngine) and self.engine.starts_by_queue and self.hub.is_awaited:
                     number = number or (await asyncio.to_thread(self.records.feed_bounds))[1]
                     changes = await asyncio.to_thread(self.records.feed, number)
@@ -560,7 +559,7 @@ class RunService:
                 else:
                     number = 0
             if followed := [run or "" for run in self.hub.boxes]:
-                with suppress(Exception):  # the whole answers come in any case
+                with suppress(Exception):  # complete answers are delivered in any case
                     for part in await asyncio.to_thread(self.engine.parts_of, followed):
                         self.hub.take(part)
 

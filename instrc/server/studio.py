@@ -110,8 +110,6 @@ class Studio(Struct):
         """Discard the earlier version of the files."""
         shutil.rmtree(self._kept, ignore_errors=True)
 
-    # --- files ----------------------------------------------------------------------------------------------------------------
-
     def listed(self) -> Iterator[Path]:
         """Yield the files of the project that can be edited, relative to its folder."""
         count = 0
@@ -160,8 +158,6 @@ class Studio(Struct):
         self._session.forget()
         return {"digest": _digest(text)}
 
-    # --- the page -------------------------------------------------------------------------------------------------------------
-
     async def _page(self, request: Request) -> Response:
         caller_of(request)
         made = render("studio.html", words_for("en"), project=self.root.name, targets=sorted(targets()), model=self.model or "")
@@ -185,8 +181,6 @@ class Studio(Struct):
         caller_of(request)
         text = _text_of(self.path(request.query_params.get("path")))
         return json_response({"text": text or "", "digest": _digest(text), "exists": text is not None})
-
-    # --- the editor -----------------------------------------------------------------------------------------------------------
 
     def _document(self, asked: JsonObject) -> TextDocument:
         place = str(self.path(asked.get("path")))
@@ -233,8 +227,6 @@ class Studio(Struct):
             ]
 
         return await asyncio.to_thread(complete)
-
-    # --- what commands show ---------------------------------------------------------------------------------------------------
 
     async def command(self, *words: str) -> CommandOutput:
         """Return the output of a command for the files on disk."""
@@ -283,8 +275,6 @@ class Studio(Struct):
         if shown.output:
             return HTMLResponse(shown.output, 200, headers)
         return Response(shown.told, 200, headers, "text/plain")
-
-    # --- runs -----------------------------------------------------------------------------------------------------------------
 
     async def _run(self, asked: JsonObject) -> Json:
         """Start a run of a program as on disk: a rehearsal, or with a model."""

@@ -47,7 +47,7 @@ class Visibility:
             report = await self.engine.show(run, whole=whole)
         except InstrcError as error:
             if isinstance(error.problems[0], problems.runs.NoSuchRun):
-                raise missing from None  # its text would distinguish it from one that the caller may not see
+                raise missing from None  # its message would reveal that the run exists
             raise
         may = caller.only is not None or may_see(caller, report.name, None if row is None else row.starter)
         if not may and not (caller.may("answerer", report.name) and await asyncio.to_thread(self._asks, caller, report)):

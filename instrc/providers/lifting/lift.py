@@ -12,18 +12,10 @@ from typing import Final, Literal, TypeVar, assert_never, overload
 
 from msgspec import structs
 
+from instrc.problems import targets
 from instrc.problems.errors import AnswerError, CompileError
 from instrc.problems.problem import Problem
 from instrc.problems.suggest import comparison_key
-from instrc.problems.targets import (
-    AmbiguousAnswer,
-    CutAnswer,
-    FailedAnswer,
-    InvalidAnswer,
-    NoAnswer,
-    RefusedAnswer,
-    UnreadableMap,
-)
 from instrc.providers.lifting.answers import Ownership, json_of, readings
 from instrc.providers.lifting.repair import Repair, repair
 from instrc.providers.lifting.reply import RawCall, RawReply, join_replies, raw_call, strip_reasoning
@@ -210,17 +202,17 @@ class Lifted:
             case "ok":
                 return ()
             case "failed":
-                return (FailedAnswer(at=at, words=self.failure or ""),)
+                return (targets.FailedAnswer(at=at, words=self.failure or ""),)
             case "refused":
-                return (RefusedAnswer(at=at, words=self.refusal or ""),)
+                return (targets.RefusedAnswer(at=at, words=self.refusal or ""),)
             case "cut":
-                return (CutAnswer(at=at),)
+                return (targets.CutAnswer(at=at),)
             case "ambiguous":
-                return (AmbiguousAnswer(at=at, readings=tuple(reading.status for reading in self.readings)),)
+                return (targets.AmbiguousAnswer(at=at, readings=tuple(reading.status for reading in self.readings)),)
             case "empty" | "malformed":
-                return (NoAnswer(at=at, said=self.malformed or (PAUSED if self.paused else self.text)),)
+                return (targets.NoAnswer(at=at, said=self.malformed or (PAUSED if self.paused else self.text)),)
             case "invalid":
-                return tuple(InvalidAnswer(at=at, pointer=item.instance, reason=item.message) for item in self.invalid)
+                return tuple(targets.InvalidAnswer(at=at, pointer=item.instance, reason=item.message) for item in self.invalid)
             case other:
                 assert_never(other)
 
@@ -315,7 +307,7 @@ def _refuse_unknown_targets(records: Records) -> None:
     for record in records.values():
         target = record.get("target")
         if isinstance(target, str) and known_target(target) is None and "result" not in record:
-            raise CompileError([UnreadableMap(reason=f"its `target` is {excerpt(target)}, which is not a target")])
+            raise CompileError([targets.UnreadableMap(reason=f"its `target` is {excerpt(target)}, which is not a target")])
 
 
 def _ownership(value: Json, records: Records) -> Ownership:
