@@ -64,6 +64,17 @@ def test_each_check_that_is_switched_off_says_why() -> None:
     assert silent == []
 
 
+def test_no_module_has_section_comments() -> None:
+    """A module that needs headings is two modules."""
+    headings = [
+        f"{file.relative_to(ROOT)}:{number}"
+        for file in FILES
+        for number, line in enumerate(facts(file).text.splitlines(), 1)
+        if re.match(r"\s*# ?[-=*#]{3,}", line)
+    ]
+    assert headings == []
+
+
 def test_any_is_said_only_with_its_reason() -> None:
     """A value whose type can be said has it; where it is somebody else's, the line says in a comment why it has none."""
     without_reason = [

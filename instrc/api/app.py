@@ -394,7 +394,7 @@ def _stamps(prepared: Prepared) -> list[tuple[Path, int, int]]:
     """Return the modification times and sizes of a program's files."""
     result: list[tuple[Path, int, int]] = []
     for file in prepared.sources():
-        with suppress(OSError):  # it is gone, or the program is a text
+        with suppress(OSError):  # the file is gone, or the program is a text
             status = file.stat()
             result.append((file, status.st_mtime_ns, status.st_size))
     return result

@@ -82,7 +82,7 @@ async def evaluate_async(
     )
     if against is None:
         return ComparedEvaluation(**asdict(await evaluated(prepared, data, options)))
-    from instrc.testing.evaluation.comparison import compared_versions  # brings the statistics
+    from instrc.testing.evaluation.comparison import compared_versions  # imports the statistics
 
     if isinstance(against, dict | Source):
         before = Version("before", prepared_program(against, export, roots, shared, vibes, model))

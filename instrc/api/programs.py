@@ -189,7 +189,7 @@ def module_of(artefacts: Iterable[Artefact], source: str, *, partial: bool = Fal
     for artefact in artefacts:
         name = free_name(artefact.name, documents.__contains__)
         documents[name] = ({name: artefact.documents["tool"], **_later(artefact, name)}, artefact.documents["result"])
-    from instrc.tools.python_classes import module, module_parts  # `compile` does without it
+    from instrc.tools.python_classes import module, module_parts  # not needed by `compile`
 
     return module(f"Classes for {source}.", module_parts(documents, partial=partial))
 
@@ -198,7 +198,7 @@ def _later(artefact: Artefact, name: str) -> dict[str, Json]:
     """Return the chunks that the model completes after the entry of a process, by name."""
     if "process" not in artefact.documents:
         return {}
-    from instrc.testing.preview import later_schemas  # brings the interpreter
+    from instrc.testing.preview import later_schemas  # imports the interpreter
 
     return {f"{name}_{chunk}": schema for chunk, schema in later_schemas(artefact).items()}
 

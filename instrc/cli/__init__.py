@@ -37,19 +37,19 @@ def _run(given: list[str]) -> int:
             from instrc.cli.app import run  # brings typer
 
             code = run(given)
-        return code  # noqa: TRY300  -- an `else` would hide what is caught below
+        return code  # noqa: TRY300  -- an `else` would run outside the handlers below
     except KeyboardInterrupt:
         return INTERRUPTED
     except ReaderGoneError:
         return READER_GONE
     except OutputFailedError as error:
-        from instrc.cli.output import refuse  # brings what frames need
+        from instrc.cli.output import refuse  # imports what frames need
 
         return refuse("standard output", error.reason)
-    except Exception as error:  # noqa: BLE001  -- the last net: a traceback is of no use to a user
+    except Exception as error:  # noqa: BLE001  -- last resort: a traceback does not help a user
         from instrc.problems.errors import InstrcError, codes_of
 
-        if isinstance(error, InstrcError):  # files may change after they were found to be right
+        if isinstance(error, InstrcError):  # files may change after they were checked
             from instrc.cli.output import Format, show
 
             show(error.problems, Format.TEXT)

@@ -71,8 +71,8 @@ def _app(arguments: list[str]) -> typer.Typer:
     """Build the application; only the requested command is loaded, or all of them for the help page and completion."""
     app = typer.Typer(
         help="Compile compositions of LLM instructions into exact, ordered tool schemas and processes.",
-        rich_markup_mode=None,  # plain help: rich takes longer to load than a small program to compile
-        pretty_exceptions_enable=False,  # `instrc.cli.main` is the last net
+        rich_markup_mode=None,  # plain help: loading rich takes longer than compiling a small program
+        pretty_exceptions_enable=False,  # `instrc.cli.main` handles whatever is raised
         no_args_is_help=True,
     )
     app.callback(context_settings={"help_option_names": HELP})(_options)
@@ -116,7 +116,7 @@ def run(arguments: list[str]) -> int:
         except SystemExit as exit_:
             code = exit_.code
         except Exception as error:
-            shown = getattr(error, "show", None)  # the class of its errors is private to typer
+            shown = getattr(error, "show", None)  # the class of its errors is private in typer
             if shown is None:
                 raise
             _tell_what(shown)

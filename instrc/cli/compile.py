@@ -258,8 +258,8 @@ class _View(Struct, frozen=True):
 
 
 def _artefact(artefact: Artefact, given: str, view: _View) -> str:
-    from instrc.engines.prepare import models_of  # brings the runtime
-    from instrc.testing.preview import calls_of  # brings the interpreter
+    from instrc.engines.prepare import models_of  # imports the runtime
+    from instrc.testing.preview import calls_of  # imports the interpreter
 
     settings = view.settings
     folder = Path() if settings.file is None else settings.file.parent

@@ -240,7 +240,7 @@ def _tools(export: NamedArtefact, emit: Emit | None, report: Report) -> Iterator
 
 def _chunks(export: NamedArtefact) -> Iterator[Tool]:
     """Yield the tool that starts a process, then those of the model's later chunks, named after their chunks."""
-    from instrc.testing.preview import later_schemas  # brings the runtime's views
+    from instrc.testing.preview import later_schemas  # imports the views of the runtime
     from instrc.tools.tool import Tool
 
     tool = export.artefact.documents["tool"]

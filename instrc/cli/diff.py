@@ -171,7 +171,7 @@ def _content(given: _Given) -> str:
 
 def _compared(was: _Given, now: _Given) -> tuple[dict[str, Json], bool]:
     """Return the changes of two kinds of results as JSON, and whether it is certain that nothing breaks."""
-    from instrc.schema.differences import compare  # brings the algebra
+    from instrc.schema.differences import compare  # imports the schema algebra
     from instrc.schema.strip import strip
 
     if was.kind != now.kind and {was.kind, now.kind} != {"tool", "schema"}:

@@ -142,7 +142,7 @@ def eval_options(
     """Return the options for running the data sets."""
     from instrc.api.evaluation import evaluation_checks
     from instrc.engines.stores import USUAL_FOLDER
-    from instrc.testing.evaluation.runner import Budget, EvalOptions  # the help of all commands does without them
+    from instrc.testing.evaluation.runner import Budget, EvalOptions  # not needed for the help of commands
 
     folder, checks = (store or Path(USUAL_FOLDER)) / FOLDER, _functions(check)
     asked = EvalOptions(

@@ -46,7 +46,7 @@ def fmt_command(
     one_stdin(*paths)
     if name and STDIN not in paths:
         refuse_use("--stdin-filename belongs to the standard input (-)")
-    from instrc.language.formatter import format_source  # deferred, because the help of all commands does not need it
+    from instrc.language.formatter import format_source  # not needed for the help of commands
 
     report = Report()
     changed: dict[Path, str] = {}
@@ -54,13 +54,13 @@ def fmt_command(
     for path in find_files(paths, report):
         source, mark = _read(path, name, report)
         if source is None or (text := format_source(source, report)) is None:
-            differs = True  # not in the canonical layout, whether errors or warnings explain why
+            differs = True  # not in the canonical layout, whatever the reason
             continue
-        if len(text) > PROGRAM_BYTES >= len(source.text):  # such deep nesting could not be read again
+        if len(text) > PROGRAM_BYTES >= len(source.text):  # nested too deeply to be parsed again
             report.add(problems.files.TooLarge(at=source.whole(), what="the formatted file", limit=PROGRAM_BYTES, unit="bytes"))
             continue
         if 0 < source.text.count("\n") == source.text.count("\r\n"):
-            text = re.sub(r"\r?\n", "\r\n", text)  # as the file has them: line ends are no part of the layout
+            text = re.sub(r"\r?\n", "\r\n", text)  # line endings stay as they are in the file
         written = mark + source.text
         if diff:
             write(_difference(source.name, written, text))
@@ -124,7 +124,7 @@ def explain_command(
         for known, problem in classes.items():
             write(f"{known:{width}}  {catalogue.page(problem).partition(chr(10))[0]}\n")
         return
-    asked = name.strip().strip("[]")  # copied from a message, brackets and all
+    asked = name.strip().strip("[]")  # copied from a message, including the brackets
     if asked in classes:
         write(f"# {asked}\n\n{catalogue.page(classes[asked]).rstrip()}\n")
         return

@@ -102,7 +102,7 @@ def _render(pictures: list[Picture], kind: PictureFormat, *, whole: bool) -> str
     from instrc.process.picture import folded, folded_pictures
 
     if kind == "html":
-        from instrc.process.picture_page import html  # each format by itself: only one is asked for
+        from instrc.process.picture_page import html  # only one format is requested
 
         return html(pictures if whole else [part for picture in pictures for part in folded_pictures(picture)])
     pictures = pictures if whole else [folded(picture) for picture in pictures]

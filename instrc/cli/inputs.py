@@ -97,14 +97,14 @@ def read_records(path: str, report: Report) -> Given | None:
     source = read_text(path, report)
     if source is None:
         return None
-    from instrc.tools.sources import of_text  # it knows places in both
+    from instrc.tools.sources import of_text  # it records positions in both
 
     try:
         given = of_text(source)
     except InstrcError as error:
         report.take(error)
         return None
-    for problem in given.problems:  # some lines are broken, others are not
+    for problem in given.problems:  # only some lines are invalid
         report.add(problem)
     return given
 

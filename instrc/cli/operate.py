@@ -100,7 +100,7 @@ async def _acted(
     kept: Engine, action: RunAction, runs: Sequence[str], records: Records, statuses: Counter[str]
 ) -> dict[str, str]:
     """Apply an action to runs; return failures with their reasons, and count the statuses of retried runs."""
-    from asyncio import Semaphore, gather  # deferred, because the help of all commands does not need it
+    from asyncio import Semaphore, gather  # not needed for the help of commands
 
     from instrc.engines.operating import erase_names
     from instrc.runtime.retry import RetryOptions
@@ -119,7 +119,7 @@ async def _acted(
                         await kept.cancel(run)
                     elif action == "release":
                         records.release(run, "local")
-                    else:  # before their metadata are deleted, which find them again after a kill
+                    else:  # before their metadata are deleted, by which they are found again after a crash
                         erase_names(records, run, secret)
                 if action in {"delete", "erase"}:
                     await kept.delete_all(page)

@@ -49,7 +49,7 @@ def write_files(files: Mapping[Path, str], sources: Collection[str] = ()) -> Non
 def _stage(place: Path, data: bytes, scratch: ExitStack) -> Path:
     """Write the new content next to its target, with the permissions of the existing file."""
     temporary = place.with_name(f".instrc-{os.urandom(8).hex()}.tmp")  # short, as file names may not exceed 255 bytes
-    with open(temporary, "xb") as file:  # noqa: PTH123  -- "x" and bytes in one
+    with open(temporary, "xb") as file:  # noqa: PTH123  -- exclusive creation, in binary mode
         scratch.callback(temporary.unlink, missing_ok=True)
         file.write(data)
     with suppress(FileNotFoundError):
@@ -114,7 +114,7 @@ STYLES = {
 
 def formatted_files(files: Mapping[Path, str]) -> dict[Path, str]:
     """Return files with programs and vibes in the layout of `instrc fmt`."""
-    from instrc.language.formatter import format_source  # for the few commands that write such files
+    from instrc.language.formatter import format_source  # only needed to write such files
 
     formatted = dict(files)
     for path, text in files.items():
@@ -144,7 +144,7 @@ def show(problems: Sequence[Problem], shape: Format, *, product: bool = False) -
 def _for_people(problems: Sequence[Problem]) -> str:
     if not problems:
         return ""
-    from instrc.problems.render import first_of_each, render_text, summary  # only needed if something is wrong
+    from instrc.problems.render import first_of_each, render_text, summary  # only needed to report a problem
 
     first, more = first_of_each(problems)
     counts = f"{more}{summary(problems)}\n"

@@ -46,7 +46,7 @@ def check(
         if given is None or known is None:
             return
         from instrc.problems.plans import InvalidTools
-        from instrc.tools.plan_check import check_plan  # brings the validator
+        from instrc.tools.plan_check import check_plan  # imports the validator
         from instrc.tools.taskbench import is_bench, tools_map
 
         bench = _bench_of(known.value, report) if is_bench(known.value) else None

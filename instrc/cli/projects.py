@@ -134,7 +134,7 @@ def new_command(
         refuse_use(f"{excerpt(name)} cannot be a name: each of its parts needs letters or digits")
     for part in (*name.replace("\\", "/").split("/")[:-1], *(Path(path).name for path in files)):
         if file_name(part) != part:
-            plain = "x" * len(part.encode("utf-8", "surrogatepass"))  # as long, and with nothing else that a file system rejects
+            plain = "x" * len(part.encode("utf-8", "surrogatepass"))  # and without other characters that a file system rejects
             reason = f"no file can be called `{part}` on Windows" if file_name(plain) == plain else "it is too long for a file"
             refuse_use(f"{excerpt(name)} cannot be a name: {reason}")
     if alike := [problem for path in files for problem in _found_by_the_same_name(Path(path))]:
@@ -191,7 +191,7 @@ def _locks_of(project: Project, paths: list[str], report: Report) -> list[Lock]:
         projects.setdefault(workspace.lock_place(path), []).append(path)
     locks: list[Lock] = []
     for place, files in projects.items():
-        own = Workspace(project)  # it knows what these files refer to, and nothing else
+        own = Workspace(project)  # it contains what these files refer to, and nothing else
         for path in files:
             own.check(path, report)
         locks.append(own.lock(place))
@@ -253,7 +253,7 @@ def models_command() -> None:
     Known forms have a source and a date. Refusals met here are
     remembered for 30 days; `instrc doctor --forget` clears it.
     """
-    from instrc.runtime.models.catalogue import ADAPTERS, adapter_of  # the other commands here ask no model
+    from instrc.runtime.models.catalogue import ADAPTERS, adapter_of  # the other commands here call no model
     from instrc.runtime.models.forms import FORMS, KNOWN_MODELS  # as above
 
     write_report("forms, in the order in which they are tried:\n")
@@ -270,7 +270,7 @@ def models_command() -> None:
 
 def _refusals() -> list[str]:
     """Return a line for each form that a provider has refused in this project."""
-    from instrc.runtime.models.database import MODELS_FILE  # the other commands here ask no model
+    from instrc.runtime.models.database import MODELS_FILE  # the other commands here call no model
     from instrc.runtime.models.forms import refusals  # as above
 
     lines = [
@@ -292,7 +292,7 @@ def doctor_command(
     why.
     """
     if forget:
-        from instrc.runtime.models.database import MODELS_FILE  # the other commands here ask no model
+        from instrc.runtime.models.database import MODELS_FILE  # the other commands here call no model
         from instrc.runtime.models.forms import forget as forget_refusals  # as above
 
         write_report(f"forgotten: {forget_refusals(Path(MODELS_FILE))} refused\n")
@@ -345,7 +345,7 @@ def _exposures(store: Path) -> list[str]:
 
 def _extras() -> list[str]:
     """Return a line for each extra, with its installed packages."""
-    from importlib import metadata  # deferred, because the help of all commands does not need it
+    from importlib import metadata  # not needed for the help of commands
 
     try:
         required = metadata.requires("instrc") or []
@@ -374,7 +374,7 @@ def _package(name: str, wanted: str) -> str:
 
 def _providers() -> list[str]:
     """Return a line for each model provider: whether the environment has its key, and the location of its server."""
-    from instrc.runtime.models.catalogue import ADAPTERS, adapter_of  # the other commands here ask no model
+    from instrc.runtime.models.catalogue import ADAPTERS, adapter_of  # the other commands here call no model
 
     width = max(map(len, ADAPTERS))
     lines = ["models, and the variables of the environment they go by:"]

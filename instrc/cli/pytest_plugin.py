@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pytest
 
-if TYPE_CHECKING:  # a session of pytest that uses no fixture imports none of these
+if TYPE_CHECKING:  # not imported by pytest sessions that use no fixture
     from instrc.api.app import App
     from instrc.api.preparation import ProgramLike
     from instrc.runtime.models.model import Scripted

@@ -57,7 +57,7 @@ def _text(file: str) -> str:
 
 def deleted() -> Iterable[str]:
     """Return the programs and vibes that git sees deleted or renamed for the next commit; none without git."""
-    import subprocess  # most checks do not ask git
+    import subprocess  # most checks do not use git
 
     git = shutil.which("git")
     if git is None:

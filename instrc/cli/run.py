@@ -129,7 +129,7 @@ def _check_items(items: str | None, pace: dict[str, object], others: dict[str, o
 def _refuse_beside(option: str, why: str, others: dict[str, object]) -> None:
     """Refuse options that have no effect with another one."""
     for name, value in others.items():
-        if value is not None and value is not False:  # 0 is said as well
+        if value is not None and value is not False:  # 0 is printed as well
             options.refuse_use(f"{name} says nothing beside {option}: {why}")
 
 
@@ -150,7 +150,7 @@ class _How(TypedDict):
 
 def _run_items(items: str, launcher: Launcher, of_all: str, host: Host, pace: Pace, *, output: Path | None, quiet: bool) -> int:
     """Run a program for each line of a file, and return the exit code."""
-    from instrc.api.batch import mapped  # the help does without it
+    from instrc.api.batch import mapped  # not needed for the help
     from instrc.engines.hosts import EngineRun
 
     async def begin(number: int, line: str) -> EngineRun:
@@ -204,7 +204,7 @@ def _line_writer(output: Path | None) -> Iterator[Callable[[str], object]]:
     def say(line: str) -> None:
         try:
             file.write(line)
-            file.flush()  # finished steps are kept, however the run ends
+            file.flush()  # finished steps are kept even if the run fails
         except OSError as error:
             raise SettingsError([UnwritableOutput(path=str(output), reason=reason(error))]) from None
 
@@ -221,7 +221,7 @@ async def _lines(path: str) -> AsyncIterator[str]:
 
     try:
         if path != "-" and not is_inherited_stream(path):
-            refuse_irregular(path, os.stat(path).st_mode)  # noqa: PTH116  -- a string: a `Path` would tidy what the user wrote
+            refuse_irregular(path, os.stat(path).st_mode)  # noqa: PTH116  -- a string, as a `Path` would normalize the user's spelling
         opened: AbstractContextManager[IO[bytes] | None]
         opened = nullcontext() if path == "-" else Path(path).open("rb")  # noqa: ASYNC230, SIM115  -- it never waits; closed below
     except (OSError, ValueError) as error:
@@ -346,7 +346,7 @@ def worker_command(
             carried = "the engine `memory` has no workers: a run on it is carried out by the command that starts it"
             options.refuse_use(f'{carried}; `durable` (`pip install "instrc[durable]"`) and `temporal` have workers', "--engine")
         options.refuse_no_span("--retry-held", retry_held)
-        location = getattr(carrier, "location", None)  # of a store of runs; a Temporal server has none
+        location = getattr(carrier, "location", None)  # a lock of the store; a Temporal server has none
         note = ""
         if location is not None and not location.exists():
             note = f"no run was ever started in `{location.shown}`: is this the folder of the project?\n"
@@ -360,7 +360,7 @@ def _heard_elsewhere(part: AnswerPart) -> None:
 
 async def _worked(carrier: Serving, every: float | None, alive: Path | None, note: str, *, quiet: bool) -> None:
     """Serve, meanwhile retrying held runs and updating the heartbeat file."""
-    import asyncio  # deferred, because the help of all commands does not need it
+    import asyncio  # not needed for the help of commands
 
     beside = [asyncio.ensure_future(_swept(cast("Engine", carrier)))]
     if every is not None:
@@ -380,7 +380,7 @@ async def _touched(alive: Path) -> None:
     from asyncio import sleep  # as above
 
     while True:
-        alive.touch()  # noqa: ASYNC240  -- in this loop, as that is what the file says to be alive
+        alive.touch()  # noqa: ASYNC240  -- in this loop, since the file shows that it is alive
         await sleep(_BEAT)
 
 
@@ -412,7 +412,7 @@ async def _retried(carrier: Engine, every: float) -> None:
 
 
 async def _served(carrier: Serving, note: str, *, quiet: bool) -> None:
-    import asyncio  # deferred, because the help of all commands does not need it
+    import asyncio  # not needed for the help of commands
 
     from instrc.problems.errors import UnreachableError
 

@@ -97,7 +97,7 @@ def store_place(store: Path | None) -> str:
 
 def run_to_end(work: Coroutine[object, object, _T]) -> _T:
     """Run a coroutine to its end, and release what its engine holds."""
-    import asyncio  # deferred, because the help of all commands does not need it
+    import asyncio  # not needed for the help of commands
 
     from instrc.runtime.models.clients import closing_all
 
@@ -157,7 +157,7 @@ def given_value(text: str, *, data: bool = False, schema: Json = None) -> Json:
         except (OSError, ValueError) as error:
             reason = error.strerror.lower() if isinstance(error, OSError) and error.strerror else error
             refuse_use(f"`{shown_path(path)}` cannot be read: {reason}")
-    from instrc.runtime.activities import complaints  # the help does without it
+    from instrc.runtime.activities import complaints  # not needed for the help
 
     if schema is not None and complaints(given, schema):
         with suppress(ValueError):
@@ -185,7 +185,7 @@ def given_inputs(values: list[str] | None, prepared: Prepared) -> Json:
         and re.search(r"\s", values[0])
         and "default" in mapping(declared[named[0][1]])
     ):
-        named = []  # a prompt with an equals sign: nothing else is missing
+        named = []  # a prompt that contains an equals sign, as nothing else is missing
     if values is None or (len(values) == 1 and not named):
         return None if values is None else given_value(values[0])
     names = [match[1] for match in named]
@@ -258,7 +258,7 @@ def deliver(
     if not quiet:
         for line in _next_steps(report, _where(store, engine_name)):
             write_error(f"{line}\n")
-    from instrc.runtime.run_report import RUN_ERRORS  # the help does without it
+    from instrc.runtime.run_report import RUN_ERRORS  # not needed for the help
 
     return FINE if report.status in {"done", "running"} else codes_of(RUN_ERRORS[report.status]).exit
 

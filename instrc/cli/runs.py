@@ -70,7 +70,7 @@ def runs_command(
         refuse_use("it says that an action is meant: give `--do ACTION` with it", "--yes")
     with exit_on_problems(shape):
         chosen = RunFilter.of(status, program, since, before, error, pairs_of(metadata))
-        beside = [] if scheme_of(store_place(store)) else ["memory"]  # waiting items are kept next to the usual engine
+        beside = [] if scheme_of(store_place(store)) else ["memory"]  # waiting items are stored next to the default engine
         names = [engine_name] if engine_name is not None else [None, *beside]
         engines = [engine(store, name) for name in names]
         if do is not None:

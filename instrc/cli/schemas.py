@@ -46,7 +46,7 @@ def flatten_command(
         registry = Workspace(options.project_of(root, shared)).registry(file)
         given = read_schema(file, registry, report)
         if given is not None:
-            from instrc.schema.flattening.flatten import flatten  # the algebra is not small
+            from instrc.schema.flattening.flatten import flatten  # the schema algebra takes long to import
 
             flat = flatten(given.value, registry.documents, base=given.base, report=report, locate=given.locate)
             if verdict(report.problems, strict=strict) == FINE:
@@ -67,7 +67,7 @@ def split_command(
         registry = Workspace().registry(schema)
         given, filled = read_schema(schema, registry, report), read_json(answer, report)
         if given is not None and filled is not None:
-            from instrc.schema.flattening.flatten import flatten  # after the files are known to be read
+            from instrc.schema.flattening.flatten import flatten  # once the files have been read
             from instrc.schema.strip import split
 
             flat = flatten(given.value, registry.documents, base=given.base, report=report, locate=given.locate)
@@ -96,12 +96,12 @@ def lift_command(
     with options.reported(shape) as report:
         known, source = read_json(way_back, report), read_text(answer, report)
         if known is not None and source is not None:
-            from instrc.providers.lifting.lift import lift  # brings the validator
+            from instrc.providers.lifting.lift import lift  # imports the validator
 
             try:
                 lifted = lift(source.text, known.value)
             except InstrcError as error:
-                at = known.source.whole()  # every error is in the map: say which of the two files it is
+                at = known.source.whole()  # all errors concern the map, so name that file
                 report.problems.extend(replace(problem, at=at) if problem.at is None else problem for problem in error.problems)
                 return
             calls = [
@@ -134,7 +134,7 @@ def types_command(
         workspace = Workspace(options.project_of(root, shared, locked=locked))
         compiled = [artefact for file in files for artefact in workspace.compile(file, OptionOverrides(hints=False), report)]
         if not report.failed:
-            from instrc.api.programs import module_of  # after the files are known to compile
+            from instrc.api.programs import module_of  # once the files have compiled
 
             text = module_of(compiled, ", ".join(map(shown_path, files)), partial=partial)
     except InstrcError as error:
@@ -173,7 +173,7 @@ def import_command(
     """
     if source is None:
         raise typer.BadParameter(_without_source(kind))
-    from instrc.compiler.importing import import_tools  # deferred, because the help of all commands does not need it
+    from instrc.compiler.importing import import_tools  # not needed for the help of commands
 
     imported = import_tools(kind, source, results=results)
     problems = list(imported.problems)
@@ -197,7 +197,7 @@ def _without_source(kind: str) -> str:
     """Return the argument that is missing if there is only one: usually the source."""
     if kind in KINDS:
         return f"the source is missing: `instrc import {kind} FILE`"
-    from instrc.tools.foreign_documents import foreign  # for this mistake only
+    from instrc.tools.foreign_documents import foreign  # only needed for this mistake
 
     try:
         document = loads(read_regular(kind, SEEN_BYTES))
@@ -215,7 +215,7 @@ def _in_the_way(folder: Path, files: dict[Path, str], *, force: bool) -> list[Pr
     ending = ".vibe.json"
     try:
         there = sorted(path for path in folder.iterdir() if path.name.endswith(ending))
-    except OSError:  # it will be created, or writing into it explains more
+    except OSError:  # it will be created, or the write error explains more
         return []
     by_name = {comparison_key(path.name.removesuffix(ending)): path for path in there}
     found: list[Problem] = []

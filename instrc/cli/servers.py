@@ -46,7 +46,7 @@ def mcp_command(
     """
     from instrc.engines.prepare import prepare
 
-    if http is None and sys.stdin is None:  # so it is where a shell has closed it (`<&-`)
+    if http is None and sys.stdin is None:  # `None` where a shell has closed it (`<&-`)
         show([unreadable(STDIN, "it is closed")], shape)
         raise typer.Exit(PROBLEMS)
     if http is None and sys.stdout is None:

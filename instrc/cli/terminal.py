@@ -32,7 +32,7 @@ _results: list[IO[str] | None] = []
 @contextmanager
 def claimed_results() -> Iterator[None]:
     """Reserve standard output for the results: output of activities goes to standard error, with their names."""
-    from instrc.text.streams import claimed_output  # most commands run no code of others
+    from instrc.text.streams import claimed_output  # most commands run no foreign code
 
     with claimed_output() as stream:
         _results.append(stream)
@@ -54,7 +54,7 @@ def write(text: str) -> None:
 
 def _write(text: str) -> None:
     stream = results()
-    if stream is None:  # so it is where a shell has closed it (`>&-`)
+    if stream is None:  # `None` where a shell has closed it (`>&-`)
         raise OutputFailedError
     try:
         _send(stream, text)
@@ -68,7 +68,7 @@ def _write(text: str) -> None:
 
 def _send(stream: IO[str], text: str) -> None:
     binary = getattr(stream, "buffer", None)
-    if binary is None:  # replaced by a program that runs us in its own process
+    if binary is None:  # replaced by a program that embeds this package
         stream.write(text)
     else:
         stream.flush()

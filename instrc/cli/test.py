@@ -54,7 +54,7 @@ def _test(files: list[Path], workspace: Workspace, chosen: str, report: Report, 
 
 def _cases(file: Path, text: str) -> list[Case]:
     """Return the cases of a file; a file without cases is reported."""
-    from instrc.testing.cases import read_cases  # deferred, because the help of all commands does not need it
+    from instrc.testing.cases import read_cases  # not needed for the help of commands
 
     cases = list(read_cases(text))
     if not cases:
@@ -74,7 +74,7 @@ def _program(file: Path) -> Path:
 
 def _judged(file: Path, cases: list[Case], artefacts: tuple[Artefact, ...], *, update: bool) -> tuple[int, int, list[Difference]]:
     """Return the number of passed and failed cases of a file, and the differences; failures are printed."""
-    from instrc.testing.cases import BadCaseError, judge  # deferred, because the help of all commands does not need it
+    from instrc.testing.cases import BadCaseError, judge  # not needed for the help of commands
 
     passed = failed = 0
     edits: list[Difference] = []

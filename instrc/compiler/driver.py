@@ -104,7 +104,7 @@ class _Passes:
         plans = tuple(plans)
         if not plans:
             return ()
-        from instrc.compiler.emit.emit import emit  # few checks need it
+        from instrc.compiler.emit.emit import emit  # rarely needed
 
         batch, sentences = self.options.batch, self.options.sentences
         hints = sentences if self.options.hints else None
@@ -141,7 +141,7 @@ def _entry(
 
 def compile_vibe(vibe: Vibe, registry: Registry, options: CompileOptions, report: Report, *, stem: str) -> tuple[Artefact, ...]:
     """Return the artefact of a vibe file, whose schema is the export."""
-    from instrc.compiler.emit.vibes import emit_vibe  # programs do without it
+    from instrc.compiler.emit.vibes import emit_vibe  # not needed for programs
 
     review(vibe, registry, report, options.keywords, templates=options.templates)
     report.stop_if_failed()

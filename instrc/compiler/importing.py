@@ -86,7 +86,7 @@ _TEXTS = (".json", ".jsonl", ".ndjson", ".yaml", ".yml")
 def read_source(kind: str, source: object, report: Report) -> Given | None:
     """Read the source of an import; return `None` with a problem if it is unreadable."""
     if isinstance(source, Source):
-        return _of_text(source)  # it may have no folder: the caller must provide what it refers to
+        return _of_text(source)  # it may have no folder, so the caller must provide what it refers to
     if isinstance(source, dict | list | tuple) and not (kind in OF_PYTHON and _holds_objects(source)):
         return of_value(source)
     if isinstance(source, str) and source.lstrip().startswith(("{", "[")):
@@ -97,7 +97,7 @@ def read_source(kind: str, source: object, report: Report) -> Given | None:
         return _of_objects(kind, source, whole_module=False)
     path = os.fspath(source)
     if kind in OF_PYTHON and path != STDIN and not path.endswith(_TEXTS):
-        from instrc.tools.python_objects import load  # it runs code, so only on request
+        from instrc.tools.python_objects import load  # runs code, so only on request
 
         value, whole_module = load(path)
         return _of_objects(kind, value, whole_module=whole_module)

@@ -97,7 +97,7 @@ class InstructionTable:
         self._inline: dict[int, tuple[Json, Json]] = {}
         """Inline schemas with their flat ones, by the identity of what is written, which is kept: several exports share it."""
         self._parts: dict[str, Json] = {}
-        self._documents = ChainMap(self._parts, registry.documents)  # type: ignore[arg-type]  # read only, it is never written to
+        self._documents = ChainMap(self._parts, registry.documents)  # type: ignore[arg-type]  # never written to
 
     def named(self, name: str) -> tuple[str, ...]:
         """Return the references of the vibes with a name."""
@@ -158,7 +158,7 @@ class InstructionTable:
         if found is None:
             document, mark, fragment = uri.partition("#")
             vibe = self.registry.load(document, at)
-            name = fragment.rpartition("/")[2] or vibe.segment  # a part of a vibe goes by its own name
+            name = fragment.rpartition("/")[2] or vibe.segment  # a part of a vibe has its own name
             found = self._instructions[uri] = Instruction(name, vibe.uri + mark + fragment, None, self._home)
         return found
 
@@ -226,7 +226,7 @@ class InstructionTable:
             base=base,
             nullable=True,
             limit=self.limit,
-            share=False,  # what is composed further is looked into
+            share=False,  # parts composed further are searched
             report=found,
             locate=self.registry.locate,
         )

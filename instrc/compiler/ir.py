@@ -763,7 +763,7 @@ class Artefact(Struct, frozen=True, eq=False):
 
     def _repr_html_(self) -> str:
         """Return the picture of a process and the documents, for a notebook."""
-        from instrc.process.picture import picture_of  # only a notebook shows it
+        from instrc.process.picture import picture_of  # only used in notebooks
         from instrc.process.process import Process
         from instrc.process.svg import svg
 
@@ -774,7 +774,7 @@ class Artefact(Struct, frozen=True, eq=False):
 
     def __instrc_tool__(self, name: str | None) -> Tool:
         """Return the tool that a model fills in, described by its goal, else by its instruction."""
-        from instrc.tools.tool import Tool, checked_json  # most compilations hand no artefact to a provider
+        from instrc.tools.tool import Tool, checked_json  # most compilations pass no artefact to a provider
 
         return Tool(
             name or self.name, checked_json(self.documents["tool"]), self.purpose, hints=self.hints, sentences=self.sentences

@@ -46,7 +46,7 @@ def schema_in_memory(value: object, option: str, *, called: bool) -> tuple[Json,
             return known, ()
     if isinstance(known, bool):
         return known, ()
-    from instrc.tools.given import tool_of  # few vibes in memory are no plain schemas
+    from instrc.tools.given import tool_of  # most vibes in memory are plain schemas
     from instrc.tools.tool import schema_of
 
     try:
@@ -83,7 +83,7 @@ def _only_schema(imported: Imported, value: object, option: str) -> tuple[Json, 
         raise CompileError(errors)
     if len(imported.vibes) != 1:
         raise _no_schema(value, option, f"it holds {len(imported.vibes)} tools")
-    losses = tuple(problem for problem in imported.problems if not isinstance(problem, ReadOtherwise))  # which loses nothing
+    losses = tuple(problem for problem in imported.problems if not isinstance(problem, ReadOtherwise))  # lossless
     return imported.vibes[0].document, losses
 
 

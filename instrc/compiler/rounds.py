@@ -61,7 +61,7 @@ class Rounds:
         while waiting and len(seen) < FOLLOWED_PLACES:
             way = waiting.pop()
             reading, rest = way
-            if isinstance(reading, Path):  # only paths can lead in a circle
+            if isinstance(reading, Path):  # only paths can be cyclic
                 if way in seen:
                     continue
                 seen.add(way)
@@ -117,7 +117,7 @@ def bodies_by_number(graph: Graph) -> Bodies:
     repeats: dict[int, tuple[int, Mapping[str, Reading]]] = {}
     for step in graph.blocks():
         content = step.content
-        if type(content) is Do:  # like most: it has no list, and no rounds
+        if type(content) is Do:  # the usual case: neither a list nor rounds
             continue
         if isinstance(content, Each | Repeat) and isinstance(content.source, Path):
             lists[content.body.number] = content.source

@@ -106,7 +106,7 @@ def with_table(settings: str) -> str | None:
     joined = f"{settings.rstrip()}\n\n{_text(_FILES[SETTINGS])}".lstrip().replace("\r\n", "\n").replace("\n", ending)
     try:
         tools = read_toml(settings).get("tool", {})
-        read_toml(joined)  # behind `tool = {…}` there can be no further table
+        read_toml(joined)  # `tool = {…}` cannot be followed by another table
     except TomlError:
         return None
     return None if isinstance(tools, dict) and "instrc" in tools else joined

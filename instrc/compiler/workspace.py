@@ -69,7 +69,7 @@ class Workspace:
         self._unsaved = {} if unsaved is None else unsaved
         self._checked: list[str] = []
         """Programs whose forms belong into a lock."""
-        generated = partial(_python_roots, renew=unsaved is None)  # an editor does not run what it opens
+        generated = partial(_python_roots, renew=unsaved is None)  # an editor must not run the files that it opens
         self._project = ProjectContext(project, unsaved=self._unsaved, generated=generated)
 
     def lock(self, place: Path) -> Lock:
@@ -140,7 +140,7 @@ class Workspace:
         seen: set[Path] = set()
         first_of_folder: dict[str, str] = {}
         for path in paths:
-            first_of_folder.setdefault(os.path.dirname(path), path)  # noqa: PTH120  -- a string: this runs for each file
+            first_of_folder.setdefault(os.path.dirname(path), path)  # noqa: PTH120  -- a string, for speed: this runs for each file
         for path in first_of_folder.values():
             place = _place(path)
             try:
@@ -198,14 +198,14 @@ class Workspace:
         return None if tuned is None else TunedForm(tuned, source, model, report)
 
     def _review(self, path: str, report: Report) -> None:
-        from instrc.compiler.lint.review import review  # brings the judge of schemas
+        from instrc.compiler.lint.review import review  # imports the schema checks
 
         place = Path(path)
         registry = self._project.registry(place)
         try:
             vibe = registry.open(place)
         except InstrcError:
-            if self._text(path) is None and not readable(path, report):  # asked only now: it reads the file once more
+            if self._text(path) is None and not readable(path, report):  # checked last, as it reads the file once more
                 return
             raise
         settings = self._project.settings(place)
@@ -325,7 +325,7 @@ def idle_entries(settings: Settings, registry: Registry) -> Iterator[Problem]:
             continue
         close = nearest(place, names if "/" not in place else tuple(paths))
         if close or table == "models":
-            from instrc.problems.settings import IdleSetting  # only where there is one
+            from instrc.problems.settings import IdleSetting  # imported only to report one
 
             name = readable_path(settings.file).as_posix()
             at = entry_place(Source(name, settings.file.read_text("utf-8-sig", errors="replace")), entry)

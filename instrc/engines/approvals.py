@@ -85,7 +85,7 @@ class Approval(Struct, frozen=True):
                 return side[-1]
         refused = [vote for vote in votes if is_refusal(vote.data)]
         people = len([each for each in self.approvers if each not in self.excluded])
-        grouped = any(each.startswith("group:") or each == ALL for each in self.approvers)  # a group is as large as it is
+        grouped = any(each.startswith("group:") or each == ALL for each in self.approvers)  # a group has any number of members
         certain = people and not grouped
         return refused[-1] if refused and certain and people - len(refused) < self.needed else None
 

@@ -77,7 +77,7 @@ def equip(run: str, plan: PinnedPlan, config: RunConfig, sink: Sink, local: Loca
     activities = rehearsed_activities(plan, config)
     if activities is None:
         activities = activities_of(prepared, given) if given else _registered_in(folder)
-    model, words = local.model, config.model or settings.run.get("model")  # earlier releases noted none: it was invented
+    model, words = local.model, config.model or settings.run.get("model")  # earlier releases recorded none: it was generated
     if model is None and words:
         model = _shared_model(words, folder, dumps(config.settings, indent=False))
     if model is None:

@@ -62,7 +62,7 @@ class FolderEngine(TracedEngine):
     async def start(self, launch: Launch) -> RunReport:
         """Begin a run and carry it until it ends or waits for a person; a run that began in the same way continues."""
         _, before = self._live.get(launch.run, (None, None))
-        await self._left(launch.run)  # the same request, sent again before the first one was answered
+        await self._left(launch.run)  # the same request, sent again before the first response
         if before is None and self.folder is not None and self.keep == "all" and keeps(self.folder, launch.run):
             before = self._load(launch.run)
         if before is not None:
@@ -101,7 +101,7 @@ class FolderEngine(TracedEngine):
         """Return the number of stored runs, by program."""
         return Counter(report.name for report in await self.runs())
 
-    async def show(self, run: str, *, whole: bool = True) -> RunReport:  # noqa: ARG002  -- of the protocol
+    async def show(self, run: str, *, whole: bool = True) -> RunReport:  # noqa: ARG002  -- required by the protocol
         """Return the state of a run."""
         return _report(self._load(run))
 

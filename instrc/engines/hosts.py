@@ -188,7 +188,7 @@ class Host:
     def _kept(self, report: RunReport) -> RunReport:
         """Keep the context of a run until it has ended, and then as long as the caller holds it."""
         context = self._contexts.get(report.run)
-        if context is not None and report.status in {"done", "cancelled"}:  # any other may be retried
+        if context is not None and report.status in {"done", "cancelled"}:  # any other error may be retried
             self._ended[report.run] = self._contexts.pop(report.run, context)
         return report
 

@@ -70,7 +70,7 @@ class Launcher:
         """
         self.prepared = prepared
         self.local: LocalObjects = local or LocalObjects()
-        if isinstance(self.local.model, Sample):  # any process can make another one
+        if isinstance(self.local.model, Sample):  # any process can create another one
             model, self.local = "sample", replace(self.local, model=None)
         makes_results = rehearse is True
         self.set: RequestSettings = given_settings({} if given is None else given)

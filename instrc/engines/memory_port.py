@@ -181,9 +181,9 @@ class MemoryWork:
             else:
                 given = (command["id"], result)
         except asyncio.CancelledError:
-            port.deliver("", {})  # its cleanup may have been all that the run was busy with
+            port.deliver("", {})  # the run may have waited only for its cleanup
             raise
-        except Exception as error:  # noqa: BLE001  -- a defect of ours must end the run, not hang it
+        except Exception as error:  # noqa: BLE001  -- an internal error must end the run, not hang it
             given = (command["id"], {"error": {"kind": "failed", "code": "defect", "message": said_by(error)}})
         finally:
             port.busy -= self.counts

@@ -136,7 +136,7 @@ def costs(
     table: RunTable, groups: Sequence[CostGroup], chosen: RunFilter, programs: Iterable[str] | None = None
 ) -> list[CostRow]:
     """Return the usage of runs by program, start day and starter; deleted runs have no starter."""
-    began = RUNS.c.began if table.engine.dialect.name == "sqlite" else sa.func.floor(RUNS.c.began)  # a server rounds in a cast
+    began = RUNS.c.began if table.engine.dialect.name == "sqlite" else sa.func.floor(RUNS.c.began)  # a cast rounds on a server
     day = sa.cast(began, sa.BigInteger) // sa.literal_column(str(_DAY), sa.BigInteger)
     of_group = {"program": RUNS.c.program, "day": day, "person": RUNS.c.starter}
     columns = cast("Mapping[CostGroup, sa.ColumnElement[object]]", of_group)

@@ -31,7 +31,7 @@ _PAUSE: Final = 0.05
 async def keep_swept(engine: Engine, table: Callable[[], RunTable], kept: Kept) -> None:
     """Sweep a store hourly, unless another process does; `table` is called each time, as the store may be closed meanwhile."""
     while True:
-        with suppress(InstrcError, sa.exc.SQLAlchemyError):  # the store may be away for a while
+        with suppress(InstrcError, sa.exc.SQLAlchemyError):  # the store may be temporarily unavailable
             if await asyncio.to_thread(lambda: _take_turn(table())):
                 await sweep(engine, table(), kept)
         await asyncio.sleep(_EVERY / 10)

@@ -128,7 +128,7 @@ class RunTable:
         """Write the state of a run; return the changes. `opening` is called for each new question."""
         try:
             return self._note(report, opening, mark)
-        except sa.exc.IntegrityError:  # another process has just written the same
+        except sa.exc.IntegrityError:  # another process has just written it
             return self._note(report, opening, mark)
 
     def _note(self, report: RunReport, opening: Callable[[Question], Opening], mark: JournalMark | None) -> list[RunChange]:
@@ -146,7 +146,7 @@ class RunTable:
             status = report.status if below is None or is_new else _open_status(connection, report.run)
             used = {} if mark is None or mark.is_old else _used(connection, report.run, mark)
             if known is None:
-                if before is not None:  # one of its id was deleted
+                if before is not None:  # a run with its id was deleted
                     connection.execute(sa.delete(RUNS).where(RUNS.c.run == report.run))
                 _insert(connection, report, {"starter": who, "tokens": 0.0, **_values(report, None, mark, status), **used})
             else:

@@ -269,7 +269,7 @@ MESSAGES = sa.Table(
 
 def create_tables(engine: sa.Engine) -> None:
     """Create missing tables, and add columns and indexes that those of earlier releases lack."""
-    for _ in TABLES.tables:  # of several processes in a new folder, each may be first at some of them
+    for _ in TABLES.tables:  # in a new folder, several processes may each create some of them
         try:
             return _create(engine)
         except (sa.exc.IntegrityError, sa.exc.ProgrammingError):

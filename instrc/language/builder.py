@@ -23,7 +23,7 @@ from instrc.problems.problem import Problem
 from instrc.text.jsonvalue import Json, JsonArray, JsonObject
 from instrc.text.source import Source, Span
 
-Values: TypeAlias = list[Any]  # the grammar says which, another for each rule: no type can follow it
+Values: TypeAlias = list[Any]  # depends on the grammar rule, so it has no static type
 """Results of the symbols of a rule."""
 
 
@@ -51,8 +51,6 @@ class ExpressionBuilder:
     def string(self, token: Token) -> str:
         """Return the value of a string token."""
         return string_value(self.source, token, self.problems)
-
-    # ---- values and pipes
 
     def pipe(self, values: Values, start: int, end: int) -> surface.Pipe:
         return surface.Pipe((values[0], *values[1]), Span(self.source, start, end))
@@ -89,8 +87,6 @@ class ExpressionBuilder:
             value = None if kind == "NULL" else kind == "TRUE"
         return surface.Literal(value, Span(self.source, start, end))
 
-    # ---- paths
-
     def access(self, values: Values, start: int, end: int) -> surface.Access:
         return surface.Access(values[0], (values[2],), Span(self.source, start, end))
 
@@ -100,8 +96,6 @@ class ExpressionBuilder:
 
     def member(self, values: Values, start: int, end: int) -> surface.Segment:
         return surface.Segment(self._key(values[0]), Span(self.source, start, end))
-
-    # ---- calls
 
     def call(self, values: Values, start: int, end: int) -> surface.Call:
         if len(values) == 3:
@@ -121,8 +115,6 @@ class ExpressionBuilder:
 
     def argument(self, values: Values, start: int, end: int) -> surface.Argument:
         return surface.Argument(self._key(values[0]), self._place(values[0]), values[2])
-
-    # ---- brackets
 
     def object(self, values: Values, start: int, end: int) -> surface.Object:
         fields = tuple(values[1]) if len(values) > 2 else ()
@@ -157,20 +149,18 @@ class ExpressionBuilder:
     def _refuse_repeated(self, keys: list[tuple[str, Span]]) -> None:
         if len({key for key, _ in keys}) == len(keys):
             return
-        from instrc.problems.punctuation import RepeatedKey  # problems are imported where there is one
+        from instrc.problems.punctuation import RepeatedKey  # imported only to report a problem
 
         first: dict[str, Span] = {}
         for key, span in keys:
             if first.setdefault(key, span) is not span:
                 self.problems.append(RepeatedKey(at=span, key=key, first=first[key]))
 
-    # ---- plain data
-
     def as_json(self, node: surface.Object) -> dict[str, Json]:
         """Return the JSON of an object after `@`; names and calls are not allowed there."""
         whole: dict[str, Json] = {}
         pending: list[tuple[surface.Object | surface.Array, JsonObject | JsonArray]] = [(node, whole)]
-        for container, target in pending:  # grows while it is walked
+        for container, target in pending:  # grows during iteration
             members: list[tuple[str, Span, surface.Expression | None]]
             if isinstance(container, surface.Object):
                 members = [(field.key, field.key_span, field.value) for field in container.fields]
@@ -198,7 +188,7 @@ class ExpressionBuilder:
         return whole
 
     def _refuse_code(self, span: Span) -> None:
-        if span.start == span.end:  # it replaces a missing value, which has been reported
+        if span.start == span.end:  # replaces a missing value, which has been reported
             return
         from instrc.problems.punctuation import NotPlainData  # as above
 
@@ -237,8 +227,6 @@ class Builder(ExpressionBuilder):
         """Return the value of a token, possibly a repaired one."""
         return surface.Name(self.text(token), Span(self.source, token.start, token.end)) if token.kind == "NAME" else token
 
-    # ---- statements
-
     def open(self, values: Values, start: int, end: int) -> None:
         """Add a statement."""
         self.statements.append(values[1])
@@ -270,8 +258,6 @@ class Builder(ExpressionBuilder):
 
     def anonymous(self, values: Values, start: int, end: int) -> surface.Anonymous:
         return surface.Anonymous(values[0], Span(self.source, start, end))
-
-    # ---- blocks
 
     def bound(self, values: Values, start: int, end: int) -> list[surface.Binding | surface.Anonymous]:
         statements: list[surface.Binding | surface.Anonymous] = values[0] or []
@@ -356,8 +342,6 @@ class Builder(ExpressionBuilder):
                 number = values[at + 1]
                 return self.literal([number], number.start, number.end)
         return None
-
-    # ---- conditions
 
     def stop(self, values: Values, start: int, end: int) -> tuple[object, Values]:
         return values[0], values[1] if len(values) > 1 else []

@@ -33,7 +33,7 @@ def _wrong_definition(binding: surface.Binding) -> Iterator[WrongDefinition]:
     if not words and source.text[: name.start].split()[-1:] in (["const"], ["tool"]):
         return  # a dot before the word has made it a member, which is the mistake
     if words[:1] not in (["const"], ["tool"]) or (words[-1] in {"const", "let"} and len(words) > 1):
-        from instrc.problems.statements import WrongDefinition  # hardly a program needs it
+        from instrc.problems.statements import WrongDefinition  # rarely needed
 
         word = words[-1] if words else ""
         start = binding.span.start + source.text[binding.span.start : name.start].rfind(word) if word else name.start

@@ -59,7 +59,7 @@ def string_value(source: Source, token: Token, problems: list[Problem]) -> str:
     body = source.text[start : token.end - 1]
     if (body.isprintable() and "\\" not in body) or not re.search(_SUSPECT, body):
         return body
-    from instrc.problems.text import BadEscape, LoneSurrogate, StrayCharacter  # problems are imported where there is one
+    from instrc.problems.text import BadEscape, LoneSurrogate, StrayCharacter  # imported only to report a problem
 
     parts: list[str] = []
     for part in re.finditer(_PART, body, re.DOTALL):
@@ -89,7 +89,7 @@ def string_value(source: Source, token: Token, problems: list[Problem]) -> str:
 def number_value(source: Source, token: Token, problems: list[Problem]) -> int | float:
     """Return the value of a number token: an exact integer, or a float for a fraction or exponent."""
     if token.value is not None:
-        return 0  # a mistake that has been reported
+        return 0  # already reported
     text = source.text[token.start : token.end]
     if text.removeprefix("-").isdecimal():
         if len(text) <= INTEGER_DIGITS:
@@ -139,7 +139,7 @@ def decode_source(name: str, data: bytes, report: Report, limit: int = PROGRAM_B
     To detect a file that is too large, pass one byte more than the limit.
     """
     if len(data) > limit:
-        from instrc.problems.files import TooLarge  # problems are imported where there is one
+        from instrc.problems.files import TooLarge  # imported only to report a problem
 
         start = Source(name, data[:200].decode("utf-8-sig", "replace"))
         report.add(TooLarge(at=start.whole(), what="the source", limit=limit, unit="bytes", setting="source"))

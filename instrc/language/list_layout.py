@@ -61,7 +61,7 @@ def comments_of_words(tree: Tree) -> tuple[dict[int, WordComments], tuple[Commen
 
 def _share(gap: tuple[Trivia, ...], last: Leaf | None, leaf: Leaf | None, before: WordComments, here: WordComments) -> None:
     """Assign the comments between two words to one of them."""
-    if len(gap) == 1 and gap[0].kind == "space":  # as between most
+    if len(gap) == 1 and gap[0].kind == "space":  # the usual case
         here.blank = _line_ends(gap[0].text) > 1
         return
     same_line = last is not None

@@ -23,7 +23,7 @@ def parse(source: Source, report: Report) -> Program:
     automaton = tables()
     builder = Builder(source)
     if not recognise(source, automaton, builder):
-        from instrc.language.recovery import recover  # wrong programs only
+        from instrc.language.recovery import recover  # only needed for invalid programs
 
         builder = recover(source, automaton)
     program = builder.program()
@@ -49,12 +49,12 @@ def parse(source: Source, report: Report) -> Program:
 def too_deep(program: Program) -> Problem | None:
     """Return the problem of a program with too many stacked `@`; brackets were counted during parsing."""
     if program.source.text.count("@") <= BRACKET_LEVELS // 2:
-        return None  # with brackets at their limit, that is still no deeper than one and a half of it
+        return None  # at the bracket limit, the nesting is at most one and a half times that
     nodes: list[tuple[Expression, int]] = [(each.value, 1) for each in program.statements if not isinstance(each, Input)]
     while nodes:
         node, depth = nodes.pop()
         if depth > BRACKET_LEVELS * 3 // 2:
-            from instrc.problems.text import TooDeep  # problems are imported where there is one
+            from instrc.problems.text import TooDeep  # imported only to report a problem
 
             return TooDeep(at=node.span, limit=BRACKET_LEVELS)
         deeper = depth if isinstance(node, Pipe) else depth + 1

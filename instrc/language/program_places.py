@@ -103,7 +103,7 @@ def place_of_value(named: Span, pointer: str) -> Span:
     if colon is None or colon.kind != "COLON" or (end := _end_of_next(rest)) is None:
         return named
     value = place_in(Span(source, colon.end, end), pointer)
-    return named if value.start == colon.end else value  # a literal of another name is no container
+    return named if value.start == colon.end else value  # a literal of another name is not a container
 
 
 def _end_of_next(tokens: Iterator[Token]) -> int | None:

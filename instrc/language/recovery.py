@@ -203,7 +203,7 @@ class Consequences:
     def remember(self, problem: Problem, line: int, repaired: Iterable[Token]) -> None:
         """Record a mistake and the tokens that were replaced or skipped."""
         if isinstance(problem, ExtraClosingBracket) and not self._unsure:
-            return  # without it all brackets are right
+            return  # without it all brackets match
         self._unsure = True
         self._unbalanced = self._unbalanced or any(token.kind in _BRACKETS for token in repaired)
         self._lines.add(line)
@@ -255,7 +255,7 @@ def recover(source: Source, automaton: Tables) -> Builder:
     machine.run()
     builder.comments = scanner.comments
     builder.problems.extend(scanner.problems)
-    if not builder.problems:  # no mistake goes unnamed
+    if not builder.problems:  # every mistake gets a message
         builder.problems.append(UnexpectedText(at=source.whole(), what="this"))
     builder.problems[:] = [each for each in builder.problems if not machine.consequences.caused(each)]
     builder.problems.sort(key=lambda problem: problem.at.start if problem.at else -1)

@@ -278,7 +278,7 @@ _LINE_END = re.compile(r"[\r\n]|\Z")
 
 def line_end_of(text: str, position: int) -> int:
     """Return the end of the line that contains an offset."""
-    return _LINE_END.search(text, position).start()  # type: ignore[union-attr]  # the text has an end
+    return _LINE_END.search(text, position).start()  # type: ignore[union-attr]  # end of the text
 
 
 def later_end(text: str, quote: str, line_end: int) -> int | None:

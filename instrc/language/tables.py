@@ -102,7 +102,7 @@ class Tables(Struct, frozen=True):
     def accept(self, states: list[int], *kinds: str) -> bool:
         """Return whether tokens of these kinds are acceptable next on a stack of states, which stays unchanged."""
         table = self.states
-        height = len(states)  # of the stack; what would lie above is in `above`
+        height = len(states)  # of the stack; states pushed since are in `above`
         above: list[int] = []
         for kind in kinds:
             while True:

@@ -134,7 +134,7 @@ def _call_schema(document: TextDocument, end: int, way: str, knowledge: Knowledg
     call = next((call for call in document.index.calls if call.span.end == end), None)
     if call is not None:
         return down(knowledge.value(call, document.index), _WORD.findall(way))
-    called = name_of_open_call(document.source.text[: end - 1])  # a program with a mistake here: the text says enough
+    called = name_of_open_call(document.source.text[: end - 1])  # the program has an error here, and the text suffices
     known = knowledge.find(called) if called else None
     return down(knowledge.schema(known), _WORD.findall(way)) if known else {}
 
@@ -183,7 +183,7 @@ class Expected(Struct, frozen=True):
         if self._automaton is None:
             return self.values
         if self._behind_expression and kind not in CONTEXTUAL:
-            return False  # it would begin another statement, without a `;`
+            return False  # it would start a new statement without a `;`
         return self._automaton.accept(self._states, kind, _FOLLOWING.get(kind, "LBRACE"))
 
 

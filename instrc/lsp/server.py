@@ -48,22 +48,22 @@ class Server(LanguageServer):
 
     def serve(self) -> None:
         """Serve over standard input and output until the editor sends `exit`, disconnects, or the process is interrupted."""
-        if sys.stdin is None or sys.stdout is None:  # so it is where a shell has closed them
+        if sys.stdin is None or sys.stdout is None:  # `None` where a shell has closed them
             return
         self.protocol.set_writer(StdoutWriter(sys.stdout.buffer))
         reader = Incoming(sys.stdin.fileno())
         try:
             asyncio.run(run_async(Event(), reader, self.protocol, error_handler=self.report_server_error))
-        except BrokenPipeError:  # the editor has gone
+        except BrokenPipeError:  # the editor has exited
             return
         finally:
-            self.shutdown()  # type: ignore[no-untyped-call]  # pygls says no types here
+            self.shutdown()  # type: ignore[no-untyped-call]  # pygls has no types here
 
     def path(self, uri: str) -> str:
         """Return the path of a document; one without a file, or whose URI cannot be read, keeps its URI as a name."""
         try:
             return uris.to_fs_path(uri) or uri
-        except ValueError:  # `file://[a`: a host that is none
+        except ValueError:  # `file://[a`: not a valid host
             return uri
 
     def document(self, uri: str) -> TextDocument | None:
@@ -74,7 +74,7 @@ class Server(LanguageServer):
         """Return the result of a request; an internal error is logged, and the result is empty."""
         try:
             return do()
-        except Exception as error:  # noqa: BLE001  -- the server must outlive any text
+        except Exception as error:  # noqa: BLE001  -- no text may stop the server
             message = f"instrc: internal error: {type(error).__name__}: {str(error)[:300]}"
             self.window_log_message(types.LogMessageParams(types.MessageType.Error, message))
             return otherwise

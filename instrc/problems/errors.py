@@ -32,7 +32,7 @@ class InstrcError(Exception):
         """Return two lines per problem: the place, the name and the message; then the hint."""
         more = len(self.problems) - LISTED_PROBLEMS
         lines = [*map(_listed, self.problems[:LISTED_PROBLEMS]), *([f"… and {more} more problems"] if more > 0 else [])]
-        return "\n".join(lines).encode("utf-8", "backslashreplace").decode()  # a name may hold half of a character
+        return "\n".join(lines).encode("utf-8", "backslashreplace").decode()  # a name may contain half of a surrogate pair
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({str(self)!r})"

@@ -115,7 +115,7 @@ class ExtraComma(Problem):
     @property
     def fixes(self) -> tuple[Fix, ...]:
         signs = {"statement": "|;", "group": "|", "body": ";", "names": "", "condition": ""}.get(self.where)
-        if signs is None:  # there is only something superfluous
+        if signs is None:  # something is superfluous, nothing is missing
             return replacement(self.at, "")
         return tuple(fix for sign in signs for fix in replacement(self.at, f" {sign}" if sign == "|" else sign, safe=False))
 

@@ -110,7 +110,7 @@ def _snippet(span: Span, style: str) -> Iterator[list[Styled]]:
         if number + shown >= last:
             return
         line_start = start = line_end + 1
-        while text[start : start + 1] in {" ", "\t"}:  # the indentation of a further line is no part of the mistake
+        while text[start : start + 1] in {" ", "\t"}:  # the indentation of continuation lines is not part of the mistake
             start += 1
     yield [Styled(f"  {'':{width}} | ", "gutter"), Styled("…")]
 

@@ -38,7 +38,7 @@ class Report:
         """Whether an error, not only warnings, has been added."""
         known = self._warnings
         if known > len(self.problems) or (known and self.problems[known - 1] is not self._last_warning):
-            known = 0  # some were taken back
+            known = 0  # some were withdrawn
         for number in range(known, len(self.problems)):
             if self.problems[number].severity == "error":
                 return True

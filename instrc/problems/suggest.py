@@ -236,7 +236,7 @@ def replacement(at: Span | None, text: str, *, safe: bool = True) -> tuple[Fix, 
     """Return the fix that replaces the text at a place; an empty text removes it."""
     if at is None:
         return ()
-    if text == ":":  # it is close to the key
+    if text == ":":  # similar to the key
         at = at.source.span(_close(at), at.end)
     title = f"replace by `{text.strip()}`" if text.strip() else f"remove `{at.text[:20]}`"
     return (Fix(title, (Edit(at, text),), safe),)

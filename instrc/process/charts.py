@@ -74,7 +74,7 @@ def _chart(picture: Picture, prefix: str, indent: str) -> Iterator[str]:
     for index, name in enumerate(picture.inputs):
         yield f'{indent}{prefix}in{index}(["{_mermaid_quoted(name)}"])'
     arrows = list(arrows_of(picture))
-    given: dict[str, dict[str, str]] = {}  # of each block the names that it gives to what is in it, with ids: as small inputs
+    given: dict[str, dict[str, str]] = {}  # for each block, its names for its contents, with ids, as small inputs
     for arrow in arrows:
         if arrow.name is not None:
             names = given.setdefault(arrow.source, {})

@@ -212,7 +212,7 @@ def with_changed_part(schema: Json, path: Location, change: Callable[[Json], Jso
     for each in path:
         outer = schema if isinstance(schema, list) else as_object(schema)
         above.append(outer)
-        schema = outer[each]  # type: ignore[index]  # the place has been found by going there
+        schema = outer[each]  # type: ignore[index]  # the place exists, as the walk reached it
     made = change(schema)
     for outer, each in zip(reversed(above), reversed(path), strict=True):
         if isinstance(outer, list):

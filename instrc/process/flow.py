@@ -26,7 +26,7 @@ EXECUTORS: Final[dict[Executor, str]] = {"model": "the model", "server": "the se
 # True of this form: a path has at least one segment; nothing in a value names code.
 
 
-_SEGMENT = r'("(?:[^"\\]|\\.)*")(?=\.|$)|([^."][^.]*)(?=\.|$)|(?=\.|$)'  # compiled when it is needed
+_SEGMENT = r'("(?:[^"\\]|\\.)*")(?=\.|$)|([^."][^.]*)(?=\.|$)|(?=\.|$)'  # compiled on first use
 
 
 class Segment(msgspec.Struct, frozen=True, gc=False):

@@ -118,7 +118,7 @@ class Process(Struct, frozen=True):
             return None
         strange = False
         for name in properties:
-            if "Context" not in name:  # spares most schemas the patterns
+            if "Context" not in name:  # avoids matching patterns for most schemas
                 return None
             strange = strange or not re.fullmatch(_WRITTEN, name)
 
@@ -140,7 +140,7 @@ class Process(Struct, frozen=True):
         title, inputs, definitions = document.get("title"), document.get("inputs"), document.get("$defs")
         taken: set[str] = {"properties", "value"}
         if "instrc" in document and document["instrc"] == flow.version_needed(flow.all_contexts(body)):
-            taken.add("instrc")  # it is written again
+            taken.add("instrc")
         shapes: dict[str, type] = {"title": str, "inputs": dict, "$defs": dict}
         taken |= {word for word, shape in shapes.items() if isinstance(document.get(word), shape)}
         about = {word: value for word, value in document.items() if word not in taken}

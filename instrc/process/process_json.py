@@ -15,7 +15,7 @@ from instrc.text.limits import ELEMENTS, PROCESS_LEVELS, ROUNDS
 
 PROCESS_CONTEXTS: Final = 200_000
 """Maximum contexts in one process."""
-_NAME = rf"(?i)(llm|server|user|human|{'|'.join(flow.FORMS)})_?context_?\d*(?:_item\d+)?"  # compiled when it is needed
+_NAME = rf"(?i)(llm|server|user|human|{'|'.join(flow.FORMS)})_?context_?\d*(?:_item\d+)?"  # compiled on first use
 _EXECUTOR: dict[str, flow.Executor] = {"llm": "model", "server": "server", "user": "user", "human": "user"}
 _DEFINITIONS = "#/$defs/"
 _MAY_STOP: Json = ["object", "null"]
@@ -296,7 +296,7 @@ def write_contexts(body: flow.Body) -> ContextsJson:
             waiting.extend(reversed(inner.contexts))
     definitions: JsonObject = {each.definition: None for each in order if each.definition is not None}
     written: dict[int, JsonObject] = {}
-    for context in reversed(order):  # outer parts come before inner ones, so that depth costs no stack
+    for context in reversed(order):  # outer parts first, to avoid recursion
         written[id(context)] = _context(context, written)
         if context.definition is not None:
             definitions[context.definition] = written[id(context)]
@@ -362,7 +362,7 @@ def _each(block: flow.Each, made: dict[int, JsonObject]) -> JsonObject:
     }
     items = _body(block.body, made)
     if block.until is not None:
-        items = {**items, "type": _MAY_STOP}  # an element that is not waited for has no record
+        items = {**items, "type": _MAY_STOP}  # an element that nothing waits for has no record
     return {"type": "array", "items": items, **_limits(block), "each": engine}
 
 

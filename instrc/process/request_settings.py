@@ -63,7 +63,7 @@ def _words_level(value: object) -> object:
 
 
 def _parameters(value: object) -> object:
-    from instrc.schema.validation import json_fault  # few projects have such a table
+    from instrc.schema.validation import json_fault  # few projects have this table
 
     return value if isinstance(value, Mapping) and json_fault(cast("Json", dict(value))) is None else None
 

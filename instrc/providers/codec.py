@@ -332,7 +332,7 @@ def to_json(codec: Codec) -> Json:
     return loads(dumps(to_builtins(codec), indent=False))
 
 
-class Damaged(ValueError):  # noqa: N818  -- what the map is
+class Damaged(ValueError):  # noqa: N818  -- named after the state of a map
     """A map with unreadable codecs."""
 
 

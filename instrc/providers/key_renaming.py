@@ -57,7 +57,7 @@ class KeyRenamer:
             result: JsonObject = {}
             for key, item in value.items():
                 if key in renamed_here:
-                    continue  # our name for what is there under the name that was sent
+                    continue  # the name in this package for the name that was sent
                 if self._spare and item is None and _is_null_by_default(nodes, key):
                     continue
                 ours, sent = key, key
@@ -70,7 +70,7 @@ class KeyRenamer:
                 elif key in declared:
                     sent = self._rename(key)
                 elif any(key.rstrip("_") == self._rename(name) != name for name in declared):
-                    sent = f"{key}_"  # what it would be called stands for another key
+                    sent = f"{key}_"  # its new name already stands for another key
                 result[sent] = self.converted(item, list(schemas_of_key(nodes, ours)), level + 1)
             return result
         if isinstance(value, list):

@@ -25,7 +25,7 @@ _OF_A_TOOL = AS_SENT | {"properties", "json_schema"}
 
 def _maps(value: object, level: int) -> Iterator[JsonObject]:
     """Yield the maps in a value: a map, a lowering, a tool, or a collection of them."""
-    if level > 5:  # a tool in a list of tools in a result in an answer of MCP, and a level to spare
+    if level > 5:  # a tool in a list in a result in an MCP answer, plus one level
         _refuse("there is no map in it")
     if not isinstance(value, Mapping | list | tuple) and (inside := attribute(value, "map")) is not None:
         value = inside

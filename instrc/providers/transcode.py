@@ -165,7 +165,7 @@ class Transcoder:
                 renamer = KeyRenamer(self._schema, back=dict(codec.keys), fold=fold, read=self._text_reader)
                 return renamer.converted(value, [self._schema])
             case RefCodec():
-                return value  # it leads to itself
+                return value  # cyclic
             case _:
                 assert_never(codec)
 
@@ -208,7 +208,7 @@ class Transcoder:
                 if own[sent] in value:
                     continue
                 member = members[own[sent]]
-                sent = own[sent]  # noqa: PLW2901  -- read on as if it had been sent so
+                sent = own[sent]  # noqa: PLW2901  -- continue as if it had been sent this way
             if member is None:
                 stands_for = members.get(sent.rstrip("_"))
                 escaped = sent[-1:] == "_" and stands_for is not None and stands_for.key is not None
@@ -278,7 +278,7 @@ class Transcoder:
             if steps:
                 return self._chosen(codec, result, level)
         alike = [each for each in codec.of if not (types := self._types(each.when)) or is_one_of(value, types)]
-        for each in alike:  # the case of a value may be all that is wrong
+        for each in alike:  # the value may differ only in case
             if each.codec is not None and self._definitions.accepts(each.when, self.normal(each.codec, value, level + 1)):
                 return self.decode(each.codec, value, level + 1)
         likely = max(alike, key=lambda each: likeness(self._definitions.dereferenced(each.when), value), default=None)
@@ -348,7 +348,7 @@ class Transcoder:
                 renamer = KeyRenamer(self._schema, lambda name: names.get(name, name))
                 return renamer.converted(value, [self._schema])
             case RefCodec():
-                return value  # it leads to itself
+                return value  # cyclic
             case _:
                 assert_never(codec)
 
@@ -422,7 +422,7 @@ class Transcoder:
                 extra[ours] = item
             elif sent is None:
                 stands_for = members.get(ours.rstrip("_"))
-                escaped = stands_for is not None and stands_for.key is not None  # the name stands for another key
+                escaped = stands_for is not None and stands_for.key is not None  # the name already stands for another key
                 result[f"{ours}_" if escaped else ours] = self.encode(other_codec(codec, ours), item, level + 1)
             elif item is not None or not members[sent].missing:
                 result[sent] = self._member_out(ours, members[sent], item, level)

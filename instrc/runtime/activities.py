@@ -240,7 +240,7 @@ def current_call() -> ActivityCall:
     return _current.get()
 
 
-class calling:  # noqa: N801  -- reads as what it does
+class calling:  # noqa: N801  -- named after what it does
     """Context that makes a call the current one."""
 
     def __init__(self, call: ActivityCall) -> None:

@@ -89,7 +89,7 @@ class ForeignError(Exception):
         self.error = error
 
 
-class guarded:  # noqa: N801  -- reads as what it does
+class guarded:  # noqa: N801  -- named after what it does
     """Context that converts errors of foreign code that `except Exception` misses, or that futures refuse, to `ForeignError`.
 
     Two errors pass through: the cancellation of the task, and an interrupt by the user.

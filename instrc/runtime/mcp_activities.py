@@ -202,7 +202,7 @@ async def _answer(
     except (RuntimeError, ValidationError) as error:  # the library's message for an answer that violates the tool's own schema
         said = str(error).partition("\n")[0]
         _give(answer, ActivityError(f"the answer of the tool does not fit: {said}", code=INVALID_OUTPUT, retry=False))
-    except Exception as error:  # noqa: BLE001  -- any error is passed to the caller
+    except Exception as error:  # noqa: BLE001  -- all errors are passed to the caller
         _give(answer, ActivityError(f"{type(error).__name__}: {error}", code="unreachable"))
         session.end()
     else:

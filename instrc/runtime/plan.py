@@ -206,7 +206,7 @@ class OpenCommands:
         """Add issued commands; timers run from now on."""
         for command in commands:
             if command["kind"] == "timer":
-                self._count += 1  # of equal times the first
+                self._count += 1  # the first of equal times
                 heappush(self._timers, (self._now + seconds(command["after"]), self._count, command))
             else:
                 self._commands.append(command)

@@ -97,7 +97,7 @@ def _held_question(command: documents.Command, error: Json, only: tuple[str, ...
     schema = command["schema"]
     properties = schema.get("properties") if isinstance(schema, dict) else None
     if command["kind"] == "activity" and isinstance(properties, dict) and properties.keys() == {"output"}:
-        schema = {"anyOf": [schema, properties["output"]]}  # as its handler gives it: the value, or an object with it
+        schema = {"anyOf": [schema, properties["output"]]}  # as its handler returns it: the value, or an object that contains it
     given: JsonObject = {**_FAIL, "properties": {"result": schema}, "required": ["result"]}
     show: JsonObject = {"error": error}
     if command["kind"] == "activity":

@@ -72,7 +72,7 @@ def retry_of(run: str, journal: Journal, options: RetryOptions, *, ended: bool =
     `ended` means that an engine has ended it although its journal has no end, because it was cancelled.
     `idle` is the number of seconds since it failed.
     """
-    versions.issue(journal.plan, journal.state)  # it may end, or reach a limit, only now
+    versions.issue(journal.plan, journal.state)  # it may end or reach a limit only now
     outcome = journal.state["outcome"]
     if ended and outcome is None:
         raise was_cancelled(run)
@@ -357,7 +357,7 @@ def _edit(command: Command, step: str, value: Json, journal: Journal, by: Author
     built: Json = value if whole else {**(recorded if isinstance(recorded, dict) else {}), str(key): value}
     wrong = complaints(built, command["schema"])  # type: ignore[typeddict-item]  # a timer has no steps
     if wrong and command["kind"] == "activity" and not (isinstance(built, dict) and "output" in built):
-        within = complaints({"output": built}, command["schema"])  # as its handler gives it: the value, or an object with it
+        within = complaints({"output": built}, command["schema"])  # as its handler returns it: the value, or an object with it
         wrong = within if not within or within[0]["pointer"] else wrong
     if wrong:
         raise AnswerError([problems.runs.RejectedAnswer(step=step, pointer=wrong[0]["pointer"], reason=wrong[0]["message"])])

@@ -69,7 +69,7 @@ class Run(ABC, Generic[Value]):
     def typed(self, as_: type[_T] | Adapter[_T] | None) -> Run[_T]:
         """Return this handle with `value` typed as an instance of a class; `None` keeps the JSON value."""
         result = cast("Run[_T]", self)
-        result._value_type = as_  # noqa: SLF001  -- it is this handle
+        result._value_type = as_  # noqa: SLF001  -- of its own class
         return result
 
     @property

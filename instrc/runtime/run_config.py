@@ -116,7 +116,7 @@ class Launch(Struct, frozen=True):
     """Initial journal entries: those of the run from which it was forked."""
 
     def __post_init__(self) -> None:
-        structs.force_setattr(self, "inputs", redacted(self.inputs))  # like all external data
+        structs.force_setattr(self, "inputs", redacted(self.inputs))  # validated like all external data
 
 
 class LaunchDocument(TypedDict):

@@ -229,7 +229,7 @@ def step_values(record: Json) -> JsonObject:
         for key, value in inner.items():
             before = result.get(key)
             result[key] = {**before, **value} if isinstance(before, dict) and isinstance(value, dict) else value
-    for key in outputs:  # what the server gives, unless a model has filled in the inputs next to it
+    for key in outputs:  # the server's values, unless a model has filled in the inputs
         value = result[key]
         if isinstance(value, dict) and value.keys() == {"output"}:
             result[key] = value["output"]

@@ -17,7 +17,7 @@ from instrc.problems.errors import SettingsError
 from instrc.runtime.activities import Activity, Handler, Retry
 from instrc.runtime.secrets import UnusableTableError, refuse_table, with_variables
 
-_POLICY = tuple(each.name for each in fields(Retry) if each.name != "programming_errors")  # their code is ours
+_POLICY = tuple(each.name for each in fields(Retry) if each.name != "programming_errors")  # their code belongs to this package
 
 
 def served(name: str, table: Mapping[str, object], folder: Path, unset: str | None = None) -> Activity:

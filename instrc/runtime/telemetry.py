@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from opentelemetry.trace import Span
 
 LOGGER = logging.getLogger("instrc.run")
-LOGGER.addHandler(logging.NullHandler())  # a library writes nowhere unless it is told to
+LOGGER.addHandler(logging.NullHandler())  # a library logs nothing by default
 _BEGINS = {"asked": "chat", "called": "execute_tool", "launched": "invoke_agent"}
 _ENDS = frozenset({"answered", "returned", "failed"})
 _LOUD = frozenset({"failed", "rejected", "retried"})

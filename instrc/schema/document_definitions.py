@@ -16,7 +16,7 @@ from instrc.text.jsonvalue import Json, JsonObject, as_object, equal
 from instrc.text.names import free_name
 from instrc.text.source import Span
 
-_LOCAL = r"(?s)#(?:/\$defs/([^/]+)(.*))?"  # compiled when it is needed
+_LOCAL = r"(?s)#(?:/\$defs/([^/]+)(.*))?"  # compiled on first use
 
 
 class DocumentDefinitions:

@@ -129,7 +129,7 @@ def _uri(other_letters: str, *, relative: bool) -> Callable[[str], bool]:
         if match is None or (match["scheme"] is None and not relative):
             return False
         if match["scheme"] is None and not text.startswith("//") and ":" in match["path"].partition("/")[0]:
-            return False  # the part before the colon would be a scheme
+            return False  # the part before the colon would be parsed as a scheme
         literal = match["literal"]
         return literal is None or _is_ipv6(literal) or re.fullmatch(rf"[vV][0-9A-Fa-f]+\.[{plain}:]+", literal) is not None
 

@@ -102,7 +102,7 @@ def differing_in_a_part(narrow: Json, wide: Json) -> Iterator[Json]:
         pair = waiting.popleft()
         parts = search.alone(pair)
         yield _in_place(sample(parts.narrow), pair.way)
-        if number:  # the roots have been looked at
+        if number:  # the roots have been compared
             for value in islice(instances(parts.narrow, parts.wide), INSTANCES_OF_A_PART):
                 yield _in_place(value, pair.way)
         waiting += search.below(pair)
@@ -253,7 +253,7 @@ class _References:
         self.turned = False
         for node in nodes(schema):
             self.references |= {str(node["$ref"])} if "$ref" in node else set()
-            self.references |= {word for word in _ELSEWHERE if word in node}  # its target is unknown
+            self.references |= {word for word in _ELSEWHERE if word in node}
             self.turned = self.turned or not _AGAINST.isdisjoint(node)
 
 

@@ -41,9 +41,9 @@ class Rules(Struct, frozen=True, kw_only=True):
 
 NoteKind: TypeAlias = Literal[
     "dialect",  # a spelling that an older draft or OpenAPI defines
-    "word",  # a word for a type of another language
-    "repair",  # a slip, read with its most likely meaning
-    "left-out",  # a value without anything worth keeping
+    "word",  # a type name from another language
+    "repair",  # a typo, read with its most likely meaning
+    "left-out",  # a value with nothing worth keeping
 ]
 
 
@@ -140,7 +140,7 @@ def _keywords(raw: Schema, path: Location, rules: Rules) -> Noted:
     out: Schema = {}
     for keyword in node:
         for word, value in _keyword(keyword, node, (*path, keyword), rules, notes).items():
-            out.setdefault(word, value)  # existing keywords win over implied ones
+            out.setdefault(word, value)  # existing keywords take precedence over implied ones
     notes += write_required(out, node, path)
     if "nullable" in out:
         out = modern(out, NULLABLE)

@@ -68,7 +68,7 @@ def _members(schema: Json, depth: int, whole: Sentences | None, told: dict[str, 
         inner = [[*_members(branch, depth + 1, whole, above)] for branch in branches] if isinstance(branches, list) else []
         chosen = [(f"({word} {index})", lines) for index, lines in enumerate(inner, 1) if lines]
         if whole and len(chosen) == 1:
-            yield from (line[2:] for line in chosen[0][1])  # an object that may be null: there is nothing to choose
+            yield from (line[2:] for line in chosen[0][1])  # a nullable object: nothing to choose
             continue
         for number, (mark, lines) in enumerate(chosen, 1):
             yield f"{'  ' * depth}{filled(whole.alternative, number=str(number)) if whole else mark}"

@@ -142,7 +142,7 @@ def _matcher(pattern: str) -> Callable[[str], bool | None] | str:
     """Return a matcher of texts for a pattern, or the reason why the pattern is unreadable."""
     if len(pattern) > REGEX_PATTERN:
         return f"{_TOO_LARGE}: it is longer than {REGEX_PATTERN:,} characters"
-    import re2  # 10 ms, needed where patterns are only
+    import re2  # takes 10 ms, only needed for patterns
 
     from instrc.schema.ecmascript import Unreadable, translate  # as above
 
@@ -152,11 +152,11 @@ def _matcher(pattern: str) -> Callable[[str], bool | None] | str:
         return str(error)
     if not translated.backtracks:
         options = re2.Options()
-        options.log_errors = False  # else RE2 writes to standard error itself
+        options.log_errors = False  # otherwise RE2 writes to the standard error
         try:
             return _Linear(re2.compile(translated.re2, options))
         except re2.error:
-            pass  # a bound over 1,000, or a script that RE2 does not know
+            pass  # a count above 1,000, or a script unknown to RE2
     if written_out(translated.regex) > REGEX_WRITTEN_OUT:
         return f"{_TOO_LARGE}: with its counts written out it has over {REGEX_WRITTEN_OUT:,} parts"
     import regex

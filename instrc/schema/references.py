@@ -113,7 +113,7 @@ class Index:
         indexed = self.indexed
         if root.__class__ is not dict or id(root) in indexed:
             return
-        home = self.main.root if self.main is not None else None  # it alone keeps its identity
+        home = self.main.root if self.main is not None else None  # only this one keeps its identity
         plain = 0
         needing: list[int] = []
         order: list[tuple[int, int]] = []  # id of a schema, place of the one above it
@@ -534,7 +534,7 @@ class SchemaStore(Located):
             if value is not outermost and id(value) in self.nested:
                 resource = self.nested[id(value)]
         if value.__class__ is dict and id(value) not in self.indexed:
-            self.index(value, resource)  # a place no keyword holds a schema at, until it is referred to
+            self.index(value, resource)  # not a schema position until it is referenced
         return value, resource
 
     def property_named(self, name: str, resource: Resource, reference: str, holder: Json) -> tuple[Json, Resource]:
@@ -557,14 +557,14 @@ class SchemaStore(Located):
         """Return the resource of a URI, from the caller's documents or the standard meta-schemas."""
         try:
             document = self.given_document(uri)
-        except CompileError as error:  # a mapping may know what is wrong with it, but not where it is referred to
+        except CompileError as error:  # a mapping may know the error, but not the position of the reference
             raise CompileError(structs.replace(problem, at=problem.at or self.at(holder)) for problem in error.problems) from None
         if document is None and not uri.startswith("aug:"):
             document = self.given_document(uri + "#")
             if document is None:
                 document = metaschema(uri)
             if document is None and self.given.__class__ is dict and not self.scanned_all:
-                self.scanned_all = True  # some document may be known by an `$id` in it
+                self.scanned_all = True  # some document may have an `$id` that matches
                 for name, root in self.given.items():
                     if name not in self.resources:
                         self.add(name, root, referrer.dialect)

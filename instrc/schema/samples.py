@@ -306,7 +306,7 @@ def _numbers(schema: JsonObject, nth: int) -> Iterator[_Made]:
 
 
 def _number_of(schema: JsonObject, value: float) -> _Made:
-    number: Json = int(value) if isinstance(value, float) and value.is_integer() else value  # no `2.0` for llguidance
+    number: Json = int(value) if isinstance(value, float) and value.is_integer() else value  # llguidance does not accept `2.0`
     least, most = bound(schema, "minimum"), bound(schema, "maximum")
     above, below = bound(schema, "exclusiveMinimum"), bound(schema, "exclusiveMaximum")
     sure = (least is None or value >= least) and (most is None or value <= most)

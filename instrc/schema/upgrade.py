@@ -111,7 +111,7 @@ class _Upgrade:
         try:
             target, _ = self.store.find(reference, scope.resource, None)
         except CompileError:
-            return reference  # it leads out of the document or nowhere: as before
+            return reference  # outside the document or dangling: unchanged
         place = self.places.get(id(target))
         if place is None:
             return reference

@@ -444,7 +444,7 @@ def validator(schema: Json, *, formats: bool) -> Validator:
 
 
 @lru_cache(maxsize=512)
-def _cached(text: str, formats: bool) -> Validator:  # noqa: FBT001  -- a part of the key
+def _cached(text: str, formats: bool) -> Validator:  # noqa: FBT001  -- part of the key
     schema = loads(text)
     if '"$schema"' in text:
         schema = map_schemas(schema, _without_dialect)  # otherwise the library uses its own validator for subschemas

@@ -47,7 +47,7 @@ _NOUNS = {
 
 def reason_of(error: ValidationError) -> str:
     """Return a clause that describes an error of a meta-schema."""
-    value: Json = error.instance  # type: ignore[assignment]  # it is set: the error was found in one
+    value: Json = error.instance  # type: ignore[assignment]  # set, since the error was found in one
     wanted: Json = error.validator_value  # type: ignore[assignment]  # as above
     match error.validator:
         case "type":
@@ -84,7 +84,7 @@ def nearest_type(path: Location, value: Json) -> tuple[str, ...]:
     """Return the types most similar to a misspelt one; `path` leads to the value."""
     if "type" not in path[-2:] or value.__class__ is not str:
         return ()
-    from instrc.problems.suggest import nearest  # only needed if something is wrong
+    from instrc.problems.suggest import nearest  # only needed to report a problem
 
     return nearest(value, tuple(sorted(TYPES))) or tuple(_SHORT_NAMES[name] for name in nearest(value, tuple(_SHORT_NAMES)))
 
@@ -104,7 +104,7 @@ def problems_of(
         result = dict(islice(_refusals(schema), most))
     if not result:
         return ()
-    from instrc.problems.schemas import InvalidSchema  # only needed if something is wrong
+    from instrc.problems.schemas import InvalidSchema  # only needed to report a problem
 
     return tuple(
         InvalidSchema(
@@ -142,7 +142,7 @@ def _judged(schema: Json) -> Iterator[tuple[Location, str]]:
 
 def _parts(schema: Json) -> Iterator[tuple[Location, Json]]:
     """Yield a schema and the nested schemas that name their own draft, outer ones first."""
-    from instrc.schema.drafts import dialect_of_uri  # only if the gate is in doubt
+    from instrc.schema.drafts import dialect_of_uri  # only if the quick check is inconclusive
 
     for path, node in walk(schema):
         if not path or (node.__class__ is dict and "$schema" in node and dialect_of_uri(node["$schema"]) is not None):
@@ -165,7 +165,7 @@ def _judged_part(schema: Json) -> Iterator[tuple[Location, str]]:
         return
     for doubt in doubtful(schema):
         if doubt.step is None and doubt.keyword in _OF_PATTERNS and next(patterns_in({doubt.keyword: doubt.value}), None):
-            continue  # its form is sound: the regular expressions themselves are judged apart
+            continue  # well-formed: regular expressions are checked separately
         member = {doubt.step: doubt.value} if doubt.step.__class__ is str else [doubt.value]
         probe = {doubt.keyword: doubt.value if doubt.step is None else member}
         place = (*doubt.node, doubt.keyword, *(() if doubt.step is None else (doubt.step,)))

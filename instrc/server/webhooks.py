@@ -146,8 +146,6 @@ class Webhooks:
             records.move_cursor(_FEED, str(records.feed_bounds()[1]))
         records.watchers.append(lambda _changes: self.wake())
 
-    # --- who is told --------------------------------------------------------------------------------------------------------
-
     async def add(
         self,
         url: str,
@@ -197,8 +195,6 @@ class Webhooks:
         gone = await asyncio.to_thread(self._write, [where, sa.delete(HOOKS).where(HOOKS.c.id == hook)])
         return gone > 0
 
-    # --- what happened ------------------------------------------------------------------------------------------------------
-
     def read_feed(self) -> None:
         """Copy new entries of the feed into the outbox: each change once, whichever process wrote it."""
         place = sa.select(CURSORS.c.value).where(CURSORS.c.name == _FEED).with_for_update()
@@ -246,8 +242,6 @@ class Webhooks:
         soon = self.records.tell_due("question.due", _DUE, now + SOON)
         return soon + self.records.tell_due("question.overdue", _OVERDUE, now)
 
-    # --- deliver ------------------------------------------------------------------------------------------------------------
-
     @asynccontextmanager
     async def beside(self) -> AsyncIterator[None]:
         """Deliver due messages while a service runs."""
@@ -267,7 +261,7 @@ class Webhooks:
         while not stop.is_set():
             self._noted.clear()
             sent = 0
-            with suppress(sa.exc.SQLAlchemyError):  # the store may be away for a while
+            with suppress(sa.exc.SQLAlchemyError):  # the store may be temporarily unavailable
                 sent = await self.deliver()
                 if time() - reminded > 60:
                     await asyncio.to_thread(self.remind)
@@ -336,8 +330,6 @@ class Webhooks:
         stamp = {"webhook-id": row.message, "webhook-timestamp": str(int(at.timestamp())), "webhook-signature": signature}
         return body, {**headers, **stamp}
 
-    # --- the database -------------------------------------------------------------------------------------------------------
-
     def _read(self, query: sa.Select[tuple[object, ...]]) -> Sequence[sa.Row[tuple[object, ...]]]:
         with self.database.connect() as connection:
             return connection.execute(query).all()
@@ -360,8 +352,8 @@ _INNER: Final = tuple(
         ip_network,
         (
             *("168.63.129.16/32", "192.0.0.0/24"),  # services of Azure and of Oracle's cloud
-            *("64:ff9b:1::/48", "::/96", "::ffff:0:0:0/96", "192.88.99.0/24"),  # NAT64 of a site, old ways to write IPv4 as IPv6
-            *("fec0::/10", "5f00::/16", "3fff::/20"),  # of a site, of segment routing, of documentation
+            *("64:ff9b:1::/48", "::/96", "::ffff:0:0:0/96", "192.88.99.0/24"),  # local NAT64, obsolete embeddings of IPv4 in IPv6
+            *("fec0::/10", "5f00::/16", "3fff::/20"),  # site-local, segment routing, documentation
         ),
     )
 )

@@ -189,7 +189,7 @@ _NODE = r"<\s*(?:node|task|step|generated)[-_#:\s]*\[?(\d{1,18})\]?(?:\.\w+)*\s*
 _GENERATED = r"<\s*generated\s*>[-_\s]*(\d{1,18})"
 _MEMBER = r"<\s*(?:task|tool)_nodes\[(\d{1,18})\](?:\.arguments\[(\d{1,18})\](?:\.value)?|\.\w+)*\s*>"
 _NAMED = r"<\s*(?:output|result)s?[-_\s](?:of|from)[-_\s]([^<>]{1,200})>"
-# no two repetitions of these stand side by side that a space could belong to: a hostile text must not take long
+# no two adjacent repetitions may match the same space, or a hostile text would cause backtracking
 _ANY = re.compile(f"{_NODE}|{_GENERATED}|{_MEMBER}|{_NAMED}", re.IGNORECASE)
 
 
@@ -331,7 +331,7 @@ class _Referring:
         """Return the id of the task that a tool name refers to, seen from another task."""
         places = [number for number, word in enumerate(self.record.words) if word == tool]
         if not places:
-            return f"n{len(self.record.words)}"  # nobody: the check says so
+            return f"n{len(self.record.words)}"  # nobody, which the check reports
         if len(places) == 1:
             return f"n{places[0]}"
         before = [number for number in places if number < argument.number]

@@ -102,7 +102,7 @@ def score(gold: Iterable[Json], predictions: Iterable[Json], bench: Bench) -> Sc
         record = read_record(value)
         facts = None if record is None or record.within else compared_facts(record, bench, index)
         if record is None or facts is None:
-            continue  # there is nothing to compare with
+            continue  # nothing to compare with
         shape = record.shape or shape_of(len(facts.names), frozenset(facts.places))
         prediction = read_record(said[key])
         other = None if prediction is None or prediction.within else compared_facts(prediction, bench, index)
@@ -146,7 +146,7 @@ def _ratio(one: tuple[int, ...], other: tuple[int, ...]) -> float:
     total = len(one) + len(other)
     if one == other:
         return 1.0
-    return 2 * _common(one, other) / total  # with substitution at 2 the distance is the sum less twice the common part
+    return 2 * _common(one, other) / total  # with substitution cost 2, the distance is the sum minus twice the common part
 
 
 def _common(one: tuple[int, ...], other: tuple[int, ...]) -> int:

@@ -203,6 +203,6 @@ class _WatchedScopes(dict[str, BodyState]):
             self.taken.element_done(self.state, scope, self[scope])
         body = super().pop(scope, default)
         if body is not None:
-            failed = body["parent"] in self  # what is closed after its parent is cancelled
+            failed = body["parent"] in self  # closed after its parent is cancelled
             self.taken.ended(self.state, scope, body, failed=failed)
         return body

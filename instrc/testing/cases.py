@@ -188,7 +188,7 @@ def _outcome_of_answer(block: Block, artefact: Artefact) -> dict[str, Json]:
     if targets:
         from instrc.providers.lifting.lift import lift
         from instrc.providers.lowering.lower import lower
-        from instrc.providers.targets import dialect  # few cases are of a provider
+        from instrc.providers.targets import dialect  # few cases test a provider
         from instrc.tools.tool import Tool
 
         try:
@@ -251,7 +251,7 @@ def _differences(expected: list[Block], actual: dict[str, Json]) -> Iterator[Dif
             if block.text.strip().splitlines() != text.strip().splitlines():
                 yield Difference(block, block.text, text)
             continue
-        if not block.text.strip():  # to be filled in
+        if not block.text.strip():
             yield Difference(block, block.text, f"{dumps(came)}\n")
             continue
         wanted = _json(block)

@@ -363,7 +363,7 @@ class _Play:
         entry = state["open"][command["id"]]
         number = state["scopes"][entry["scope"]]["region"]
         unit = self.program.regions[number].units[entry["unit"]]
-        schema: Json = command["schema"]  # type: ignore[typeddict-item]  # neither a timer nor a fire
+        schema: Json = command["schema"]  # type: ignore[typeddict-item]  # neither a timer nor a fire-and-forget command
         failed = self._failure(unit, number)
         if failed is not None:
             return failed

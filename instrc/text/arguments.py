@@ -111,7 +111,7 @@ def instance(name: str, value: object, kind: type[T] | tuple[type[T], ...], what
 def excerpt(value: object) -> str:
     """Return the beginning of a value as text, for messages."""
     try:
-        import json  # only needed if something is rejected
+        import json  # only needed to reject something
 
         said = json.dumps(value[: EXCERPT + 1], ensure_ascii=False) if isinstance(value, str) else _beginning(value)
         return said if len(said) <= EXCERPT else f"{said[: EXCERPT - 1]}…"
@@ -168,14 +168,14 @@ def takes_plain_values(function: Callable[_Given, _Result]) -> Callable[_Given, 
 
 def _taking(read: Callable[[object], object], function: Callable[_Given, _Result]) -> Callable[_Given, _Result]:
     work = cast("Callable[..., _Result]", function)
-    code: CodeType = getattr(function, "__code__")  # noqa: B009  -- that of a function, which not every callable has
+    code: CodeType = getattr(function, "__code__")  # noqa: B009  -- functions have one, other callables may not
     names = code.co_varnames[: code.co_argcount]
     kept = names.index(_ON_DEMAND) if _ON_DEMAND in names else -1
 
     @wraps(function)
     def call(*given: _Given.args, **named: _Given.kwargs) -> _Result:
         if len(given) == 1 and not named and kept != 0:
-            return work(read(given[0]))  # most calls are such
+            return work(read(given[0]))  # the usual case
         plain = [value if index == kept else read(value) for index, value in enumerate(given)]
         return work(*plain, **{name: value if name == _ON_DEMAND else read(value) for name, value in named.items()})
 
@@ -227,7 +227,7 @@ def as_plain(value: _Value) -> _Value:
 def _holds_derived(value: object) -> bool:
     known: dict[int, object] = {}
     waiting = [value]
-    for node in waiting:  # it grows meanwhile
+    for node in waiting:  # grows during iteration
         place = id(node)
         if place in known:
             continue
@@ -342,7 +342,7 @@ def attribute(value: object, name: str) -> object:
     """Return an attribute, or `None` if it is missing or foreign code raises."""
     try:
         result: object = getattr(value, name, None)
-    except Exception:  # noqa: BLE001  -- foreign code: the attribute cannot be read
+    except Exception:  # noqa: BLE001  -- foreign code may raise on reading the attribute
         return None
     return result
 

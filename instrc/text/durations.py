@@ -9,7 +9,7 @@ _DURATION = rf"P(?=[0-9T])(?:{_NUMBER}W|(?:{_NUMBER}D)?(?:T(?=[0-9])(?:{_NUMBER}
 """ISO 8601 durations, without years and months: they have no fixed length."""
 _SECONDS = (7 * 86400, 86400, 3600, 60, 1)
 """Seconds in a week, a day, an hour, a minute and a second."""
-_IN_WORDS = r"(?i)([0-9]{1,9}(?:\.[0-9]{1,6})?) ?([a-z]+)"  # compiled when it is needed
+_IN_WORDS = r"(?i)([0-9]{1,9}(?:\.[0-9]{1,6})?) ?([a-z]+)"  # compiled on first use
 _UNITS = {
     "P{}W": ("w", "wk", "week", "weeks"),
     "P{}D": ("d", "day", "days"),

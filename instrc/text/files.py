@@ -29,7 +29,7 @@ def read_regular(path: str, most: int, start: int = 0) -> bytes:
     A stream passed with the command is read too.
     """
     if is_inherited_stream(path):
-        with open(path, "rb") as file:  # noqa: PTH123  -- a string, because a `Path` would normalize the user's spelling
+        with open(path, "rb") as file:  # noqa: PTH123  -- a string, as a `Path` would normalize the user's spelling
             return file.read(most)
     refuse_irregular(path, os.stat(path).st_mode)  # noqa: PTH116  -- as above
     opened = os.open(path, _READING)
@@ -119,7 +119,7 @@ class TomlError(ValueError):
 
 def read_toml(text: str) -> dict[str, object]:
     """Parse a TOML text; raise `TomlError` if it is not TOML, or would take too long."""
-    import tomllib  # few runs need it
+    import tomllib  # rarely needed
 
     dotted = "\n".join(line for line in text.split("\n") if line.count(".") >= 9)
     if dotted and sum((found[0].count(".") + 1) ** 2 for found in re.finditer(_DOTTED, dotted)) > _MOST_STEPS:

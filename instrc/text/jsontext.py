@@ -96,7 +96,7 @@ class _TextReader:
     def __init__(self, text: str) -> None:
         self.text = text
         self.position = 0
-        self.space = re.compile(r"[ \t\n\r]*").match  # compiled when a text is read
+        self.space = re.compile(r"[ \t\n\r]*").match  # compiled on first use
         self.number = re.compile(r"-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?").match
         self.stack: list[_Open] = []
         self.places: dict[tuple[int, str | int], ValueOffsets] = {}
@@ -232,7 +232,7 @@ def read_value(text: str) -> Json:
         except decoder.JSONDecodeError as error:
             raise JsonSyntaxError(error.pos, _reason(error.msg, ended=error.pos >= len(text))) from None
         except (RecursionError, ValueError):
-            pass  # beyond the limits of this reader, or an error without a place
+            pass  # beyond the limits of this parser, or an error without a position
         else:
             return value
     return parse_json(text).value
@@ -269,7 +269,7 @@ STRICTLY = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME | 
 """Options that make `orjson` refuse instances of other classes instead of writing them as JSON."""
 INDENTED = 1000
 """Maximum indented levels; deeper values stay on one line, since indentation grows with the square of the depth."""
-_MAY_EXCEED_64_BITS = re.compile(rb"[0-9](?<![\d.eE].)\d{18}")  # a class first makes the search four times as fast
+_MAY_EXCEED_64_BITS = re.compile(rb"[0-9](?<![\d.eE].)\d{18}")  # starting with a class is four times as fast
 
 
 def loads(text: str | bytes) -> Json:
@@ -282,7 +282,7 @@ def loads(text: str | bytes) -> Json:
         try:
             value: Json = orjson.loads(data)
         except orjson.JSONDecodeError:
-            pass  # the exact reader below accepts what orjson merely cannot hold, and places real mistakes
+            pass  # the exact parser below accepts what orjson cannot represent, and locates real errors
         else:
             return value
 

@@ -32,7 +32,7 @@ LITERALS: dict[str, Json] = {"true": True, "false": False, "null": None}
 """Literal names of JSON with their values."""
 LATEST_DRAFT = "https://json-schema.org/draft/2020-12/schema"
 """URI of the JSON Schema dialect in which all schemas are written."""
-Payload: TypeAlias = Any  # no type checker accepts plain JSON as the libraries' own types
+Payload: TypeAlias = Any  # type checkers do not accept plain JSON as the libraries' types
 """JSON passed to a provider's library: a tool or a message.
 
 Each library has its own types for it: `ChatCompletionToolParam`, `ToolParam`, …"""

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Callable
 from functools import lru_cache
 
-_PLAIN = r"\$?[^\W\d]\w*"  # patterns are compiled when they are needed
+_PLAIN = r"\$?[^\W\d]\w*"  # patterns are compiled on first use
 _SEPARATOR = r"[\W_]+"
 _NOT_IN_FILES = r'[<>:"/\\|?*\x00-\x1f\x7f\ud800-\udfff]'
 _RESERVED = r"(?i:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])"
@@ -74,7 +74,7 @@ def file_name(name: str) -> str:
 
     Characters that Windows refuses become `_`, and one is appended to its reserved names: `con` becomes `con_`.
     """
-    plain = name.replace("-", "").replace("_", "").isalnum()  # spares the usual name a pattern
+    plain = name.replace("-", "").replace("_", "").isalnum()  # avoids a pattern for ordinary names
     text = name if plain else re.sub(_NOT_IN_FILES, "_", name).rstrip(". ") or "_"
     data = text.encode()
     if len(data) > _MOST_IN_FILES:

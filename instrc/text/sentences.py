@@ -146,7 +146,7 @@ class Sentences:
     def changed(self, said: Mapping[str, str]) -> Sentences:
         """Return the table with other sentences in place of some."""
         texts: dict[str, str] = dict(said)
-        return replace(self, **texts) if said else self  # type: ignore[arg-type]  # `faults` and `notes` are no names of sentences
+        return replace(self, **texts) if said else self  # type: ignore[arg-type]  # `faults` and `notes` are not names of sentences
 
     def fault_of(self, name: str, sentence: str) -> str | None:
         """Return why a sentence cannot replace another one, or `None` if it can."""
@@ -196,9 +196,9 @@ def sentences_in(language: str) -> Sentences:
     """Return the sentences of a language: English is defined here, other languages in `LANGUAGE.toml`."""
     if language == "en":
         return EN
-    from pathlib import Path  # English is in this file
+    from pathlib import Path  # English texts are in this file
 
-    table: dict[str, Any] = read_toml((Path(__file__).parent / f"{language}.toml").read_text("utf-8"))  # Any: it is ours
+    table: dict[str, Any] = read_toml((Path(__file__).parent / f"{language}.toml").read_text("utf-8"))  # Any: an internal type
     misfits, places = table.pop("misfits"), table.pop("of_misfits")
     of_places = {f"{at}{english}": f"{there}{ours}" for at, there in places.items() for english, ours in misfits.items()}
     return Sentences(**{**table, "faults": {**of_places, **table["faults"]}})

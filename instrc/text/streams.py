@@ -40,7 +40,7 @@ async def read_lines(
         return
     try:
         descriptor = given.fileno()
-    except (OSError, ValueError):  # replaced by a program that runs us in its own process
+    except (OSError, ValueError):  # replaced by a program that embeds this package
         for line in given:
             yield (line if isinstance(line, str) else line.decode(errors=errors)).removesuffix("\n")
         return
@@ -127,7 +127,7 @@ def claimed_output() -> Iterator[IO[str] | None]:
         sys.stdout = usual
         aside.end()
         if private is not None:
-            with suppress(OSError):  # its reader is gone, or its disk full: the writer got the error
+            with suppress(OSError):  # the reader is gone or the disk is full: the writer got the error
                 stream.flush()
             os.dup2(private, 1)
             with suppress(OSError):
@@ -143,7 +143,7 @@ def _moved_output(usual: IO[str]) -> int | None:
         usual.flush()
         private = os.dup(1)
         os.dup2(2, 1)
-    except (OSError, ValueError):  # replaced by a program that runs us in its own process; or no standard error is open
+    except (OSError, ValueError):  # replaced by a program that embeds this package, or closed
         if private is not None:
             os.close(private)
         return None

@@ -74,7 +74,7 @@ def _place(value: Json, location: tuple[int | str, ...]) -> str:
         if (isinstance(value, dict) and isinstance(name, str) and name in value) or (
             isinstance(value, list) and isinstance(name, int) and 0 <= name < len(value)
         ):
-            value = value[name]  # type: ignore[index]  # each has its own kind of key
+            value = value[name]  # type: ignore[index]  # each library uses another kind of key
             path.append(name)
     return pointer(path)
 

@@ -169,7 +169,7 @@ def definition(value: JsonObject, *, of_data_sets: bool = False) -> ToolDefiniti
         schema = _of_two_lists(lists)
         read.update(lists)
     if isinstance(required := value.get("required"), list) and isinstance(schema, dict) and "properties" in schema:
-        schema = {"required": required, **schema}  # next to the parameters, where it does not belong
+        schema = {"required": required, **schema}  # misplaced next to the parameters
     return ToolDefinition(name, schema, at, result, frozenset(read | {"required"}))
 
 

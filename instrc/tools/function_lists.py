@@ -138,7 +138,7 @@ MCP_FORMAT = ListFormat(
 def mcp_tools(given: Given) -> Iterator[ImportedTool]:
     """Yield the tools of a server; one compiled from a vibe becomes that vibe again."""
     for tool in functions(given, MCP_FORMAT):
-        if mapping(tool.extras.get("x-annotations")).get("readOnlyHint") is True:  # its call waits for no other that only reads
+        if mapping(tool.extras.get("x-annotations")).get("readOnlyHint") is True:  # does not wait for others that only read
             tool = structs.replace(tool, extras={**tool.extras, READS_ONLY: True})  # noqa: PLW2901  # the same tool
         yield _restored(at(given.value, pointer(tool.at)), tool, given)
 
@@ -152,6 +152,6 @@ def _restored(value: Json, tool: ImportedTool, given: Given) -> ImportedTool:
     if not isinstance(names, dict) or not isinstance(name := names.get("name"), str) or not isinstance(schema, dict):
         return tool
     if tool.name != names.get("sent"):
-        return tool  # renamed since: the map is not about this tool any more
+        return tool  # renamed since, so the map describes another tool
     path = (*tool.at, "_meta", MAP, "schema")
     return structs.replace(tool, name=name, schema=normalize_schema(schema, path, given, MCP_FORMAT.rules), schema_at=path)

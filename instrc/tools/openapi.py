@@ -228,7 +228,7 @@ class Operation:
             for index, written in enumerate(listed):
                 parameter, place = self.components.follow(written, (*path, "parameters", index))
                 if parameter is None and written is not None:
-                    continue  # it refers to what cannot be found, and that is noted
+                    continue  # its reference cannot be resolved, which is noted
                 name = parameter.get("name") if isinstance(parameter, dict) else None
                 if not isinstance(parameter, dict) or not isinstance(name, str):
                     what = mapping(written).get("$ref", f"parameter {index + 1}")
@@ -305,7 +305,7 @@ class Operation:
             return
         body, path = self.components.follow(written, (*self.at, "requestBody"))
         if body is None:
-            return  # it refers to what cannot be found, and that is noted
+            return  # its reference cannot be resolved, which is noted
         content = body.get("content") if body.__class__ is dict else None
         if content.__class__ is not dict or not content:
             self.given.left_out(path, "requestBody", "it has no content")

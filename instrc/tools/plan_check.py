@@ -88,7 +88,7 @@ def _circle(start: str, group: frozenset[str], needs: Mapping[str, tuple[str, ..
                     came_from[other] = here
                     following.append(other)
         level = following
-    raise AssertionError(start)  # a group holds a circle through each of its tasks
+    raise AssertionError(start)  # each task of a group is part of a cycle
 
 
 Add = Callable[[PlanProblem], None]
@@ -114,7 +114,7 @@ def _is_json(value: Json) -> bool:
     try:
         orjson.dumps(value, option=STRICTLY)
     except (orjson.JSONEncodeError, RecursionError):
-        return _is_odd_json(value)  # over 64 bits, over 254 levels, or none
+        return _is_odd_json(value)  # an integer over 64 bits, more than 254 levels, or not JSON
     return True
 
 
@@ -299,7 +299,7 @@ class _Check:
                 self._dangling(reference.task, pointer((index, "arguments", name)), by_id)
         tool = self.tools.get(task.tool)
         if tool is None:
-            bare = {name.removesuffix(_SUFFIX): name for name in self.tools.names}  # which most have: it makes none alike
+            bare = {name.removesuffix(_SUFFIX): name for name in self.tools.names}  # the usual case: it makes no two equal
             near = tuple(bare[item] for item in self._nearest(task.tool.removesuffix(_SUFFIX), tuple(bare)))
             self.problems.append(
                 plans.UnknownTool(pointer=f"/{index}/tool", tool=task.tool, known=self.tools.names, nearest=near)
@@ -353,7 +353,7 @@ class _Check:
             if plan_tools.is_no_list(given):
                 return "is not a list"
             given = plan_tools.elements(given)
-            if given is False:  # a list without elements: there will be no copy
+            if given is False:  # an empty list makes no copy
                 return None
         return "gives something else" if disjoint(given, target) else None
 

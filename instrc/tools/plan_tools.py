@@ -49,7 +49,7 @@ class ArgumentValidator:
 
     def fault(self, value: Json) -> str | None:
         """Return a short description of a value's fault, or `None` if it is valid."""
-        if self._any_text and value.__class__ is str:  # most arguments of most tools
+        if self._any_text and value.__class__ is str:  # the usual case
             return None
         for violation in validate(value, self._schema, most=1):
             if violation.keyword == "schema":  # the schema cannot be applied: that is not the plan's fault
@@ -202,7 +202,7 @@ def why_undescribed(tools: object) -> str | None:
 def _entry_of(tool: object) -> Json:
     """Return a tool in process form, with its inputs in `arguments` and its result in `output`; any other value unchanged."""
     entry = _of_python(tool.schema if isinstance(tool, ShownTool) else tool)
-    if isinstance(tool, ShownTool):  # its schema is one, or a type or a function
+    if isinstance(tool, ShownTool):  # its schema is a type or a function
         entry = {**(entry if isinstance(entry, dict) and entry is not tool.schema else {"arguments": entry}), "name": tool.name}
     while isinstance(entry, dict) and not definitions.is_definition(entry):
         held = next((inner for inner in definitions.inside(entry).values() if isinstance(inner, dict)), None)

@@ -34,7 +34,7 @@ _KEPT = frozenset(
     """
     $ref $defs type properties required items prefixItems additionalProperties anyOf oneOf allOf enum const title description
     minimum maximum exclusiveMinimum exclusiveMaximum minLength maxLength minItems maxItems
-    """.split()  # noqa: SIM905  -- a table of words
+    """.split()  # noqa: SIM905  -- a list of word forms
 )
 _FORMATS = frozenset({"date"})
 _PROTECTED = ("model_dump", "model_validate")
@@ -61,7 +61,7 @@ def module(title: str, parts: Mapping[str, Json]) -> str:
     Raise `CompileError` with a `missing-extra` problem if the generator is not installed.
     """
     try:
-        from datamodel_code_generator import generate  # an extra: few need it, and none at run time
+        from datamodel_code_generator import generate  # an extra that few need, and nobody at run time
         from datamodel_code_generator.enums import DataModelType, InputFileType
         from datamodel_code_generator.format import Formatter, PythonVersion
         from datamodel_code_generator.parser import LiteralType
@@ -83,7 +83,7 @@ def module(title: str, parts: Mapping[str, Json]) -> str:
         disable_timestamp=True,
         enum_field_as_literal=LiteralType.All,
         remove_special_field_name_prefix=True,
-        settings_path=Path(os.path.abspath(os.sep)),  # noqa: PTH100  -- it reads the nearest `pyproject.toml`, which is about other texts
+        settings_path=Path(os.path.abspath(os.sep)),  # noqa: PTH100  -- it reads the nearest `pyproject.toml`, which is unrelated
         skip_root_model=True,
         use_annotated=True,
         use_double_quotes=True,

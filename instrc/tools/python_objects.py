@@ -217,7 +217,7 @@ def _run_file(path: Path, reference: str) -> ModuleType:
     assert spec is not None
     assert spec.loader is not None
     module = util.module_from_spec(spec)
-    sys.modules[name] = module  # types look their neighbours up there
+    sys.modules[name] = module  # types look up names there
     try:
         spec.loader.exec_module(module)
     except BaseException:

@@ -235,7 +235,7 @@ def described(describe: Callable[..., JsonObject]) -> JsonObject:
 
 @lru_cache(maxsize=1)
 def _generator() -> type[GenerateJsonSchema]:
-    from pydantic.json_schema import GenerateJsonSchema  # optional: only who has such types has it
+    from pydantic.json_schema import GenerateJsonSchema  # optional, but installed if such types exist
 
     class Generator(GenerateJsonSchema):
         def datetime_schema(self, schema: core_schema.DatetimeSchema) -> JsonSchemaValue:
@@ -270,7 +270,7 @@ def with_readable_dicts(value: T) -> T:
             name: (Required if _is_required(value, name, hint) else NotRequired)[with_readable_dicts(_bare(hint))]
             for name, hint in hints.items()
         }
-        result = TypedDict(value.__name__, members)  # type: ignore[misc]  # by its call, as the library allows
+        result = TypedDict(value.__name__, members)  # type: ignore[misc]  # by calling it, as the library allows
         result.__doc__ = value.__doc__
         return cast("T", result)
     arguments = typing.get_args(value)
@@ -297,12 +297,12 @@ def _bare(hint: object) -> object:
 def _with(value: object, arguments: tuple[object, ...]) -> object:
     """Return a generic type with other arguments."""
     if typing.get_origin(value) in {typing.Union, UnionType}:
-        return typing.Union[arguments]  # noqa: UP007  -- made of a tuple
+        return typing.Union[arguments]  # noqa: UP007  -- built from a tuple
     copy = getattr(value, "copy_with", None)
     if callable(copy):
         return cast("object", copy(arguments))
     origin = typing.get_origin(value)
-    assert origin is not None  # it has arguments
+    assert origin is not None
     return cast("object", origin[arguments])
 
 
@@ -410,7 +410,7 @@ def schema_of_result(value: object) -> Json:
         hints = typing.get_type_hints(inner, include_extras=True) if callable(inner) else {}
         if "return" not in hints:
             return {}
-        from pydantic import TypeAdapter  # is there: it has described the parameters
+        from pydantic import TypeAdapter  # installed, as it has described the parameters
 
         return described(partial(TypeAdapter(with_readable_dicts(hints["return"])).json_schema, mode="serialization"))
     except Exception as error:
@@ -452,7 +452,7 @@ def pydantic_schema(value: object) -> JsonObject:
         if callable(describe):
             return described(describe)
     try:
-        from pydantic import TypeAdapter  # optional: only who has such types has it
+        from pydantic import TypeAdapter  # optional, but installed if such types exist
     except ImportError:
         raise SettingsError([MissingLibrary(library="pydantic", extra="import")]) from None
     adapter = TypeAdapter(with_readable_dicts(cast("type[object]", value)))

@@ -78,7 +78,7 @@ def _read(value: object, *, as_input: bool) -> object:
 
 def _dumped(value: object, *, as_input: bool) -> object:
     try:
-        from pydantic import TypeAdapter  # optional: only who has such values has it
+        from pydantic import TypeAdapter  # optional, but installed if such values exist
         from pydantic.errors import PydanticUserError
     except ImportError:
         return value
@@ -121,7 +121,7 @@ def why_unwritten(value: object) -> str:
     if not _is_typed(value):
         return ""
     try:
-        from pydantic import TypeAdapter  # is there: it has tried before
+        from pydantic import TypeAdapter  # installed, as it was tried before
 
         TypeAdapter(type(value)).dump_python(value, mode="json", warnings=False)
     except Exception as error:  # noqa: BLE001  -- whatever pydantic or the class raises
@@ -286,7 +286,7 @@ class PythonCall:
         if _allows_any_object(hint):
             return value
         try:
-            from pydantic import TypeAdapter, ValidationError  # optional, but present if such types are
+            from pydantic import TypeAdapter, ValidationError  # optional, but installed if such types exist
             from pydantic.errors import PydanticUserError
         except ImportError:
             return value

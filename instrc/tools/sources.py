@@ -377,7 +377,7 @@ def embedded(schema: dict[str, Json], place: str, taken: Mapping[str, Json]) -> 
     while stack:
         node = stack.pop()
         if node.__class__ is not dict or "$id" in node:
-            continue  # within a document of its own, references are about that
+            continue  # references within an embedded document refer to that document
         written = node.get("$ref")
         if written.__class__ is str and (written == "#" or written.startswith("#/")):
             node["$ref"] = _redirect(written[1:], place, names)

@@ -181,7 +181,7 @@ def arguments_schema(tool: BenchTool) -> dict[str, Json]:
 def _schema(slot: BenchInput, kind: BenchKind) -> Json:
     if kind == "resource":
         result = media(slot.type)
-        return {"type": "string"} if "format" in result else result  # models write what they know: `the first link`
+        return {"type": "string"} if "format" in result else result  # models write descriptions such as `the first link`
     result = {"type": "string"} if slot.type.lower() in _TEXT_WORDS else {}
     lines = [line for line in (slot.description, "" if slot.type == "string" else f"Type: {slot.type}.") if line]
     return {**result, "description": "\n".join(lines)} if lines else result

@@ -106,7 +106,7 @@ def _copy(value: object) -> Json:
     around: set[int] = set()
     while pending:
         part = pending.pop()
-        if isinstance(part, int):  # all that is in this container is copied
+        if isinstance(part, int):  # the contents of this container are copied
             around.discard(part)
             continue
         here, put = part

@@ -53,7 +53,7 @@ def vibes(tools: Iterable[ImportedTool], given: Given, results: Results) -> Iter
         text = dumps(document, indent=False)
         first, first_at = firsts.get(comparison_key(base), ("", ()))
         if first == text and tool.name:
-            continue  # the same tool once more
+            continue  # the same tool again
         if tool.result is not None and results == "leave":
             left.append(tool)
         name = names.free(base)
@@ -78,7 +78,7 @@ def _document(tool: ImportedTool, given: Given) -> dict[str, Json]:
     if tool.schema is False:
         given.left_out(tool.schema_at, "false", "nobody could call such a tool")
     rest = {key: value for key, value in schema.items() if key not in {"title", "description"}}
-    if "schema" in rest:  # a vibe would be taken for a record
+    if "schema" in rest:  # it would be mistaken for a record
         given.left_out((*tool.schema_at, "schema"), "schema", "it is not a keyword")
         del rest["schema"]
     own = schema.get("description")

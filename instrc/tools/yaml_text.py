@@ -34,7 +34,7 @@ def of_yaml(source: Source) -> Given:
             loads(source.text)
             return of_text(source)
     try:
-        yaml: Yaml = import_module("yaml")  # optional: only who has YAML needs it
+        yaml: Yaml = import_module("yaml")  # optional: only needed for YAML
     except ImportError:
         raise SettingsError([MissingLibrary(library="PyYAML", extra="import")]) from None
     reader = _YamlReader(yaml, source)

@@ -70,7 +70,7 @@ def read_bytes(path: str, limit: int, report: Report) -> bytes | None:
     """Return the content of a file or standard input (`-`), at most one byte over the limit; `None` with a problem."""
     try:
         if path == STDIN:
-            if sys.stdin is None:  # so it is where a shell has closed it (`<&-`)
+            if sys.stdin is None:  # `None` where a shell has closed it (`<&-`)
                 report.add(unreadable(path, "it is closed"))
                 return None
             stream: IO[bytes] | IO[str] = getattr(sys.stdin, "buffer", sys.stdin)
@@ -92,7 +92,7 @@ def _nearest(path: str, error: OSError | ValueError) -> tuple[str, ...]:
     """Return similarly named files of the same kind next to a missing one, or none if the folder is very large."""
     if not isinstance(error, FileNotFoundError):
         return ()
-    from instrc.problems.suggest import nearest  # only needed if something is wrong
+    from instrc.problems.suggest import nearest  # only needed to report a problem
 
     folder, name = os.path.split(path)
     try:
@@ -151,7 +151,7 @@ def reason(error: OSError | ValueError) -> str:
 def is_folder(path: str) -> bool:
     """Return whether a path is a folder; an inaccessible path is not."""
     try:
-        return stat.S_ISDIR(os.stat(path).st_mode)  # noqa: PTH116  -- a string: a `Path` would tidy what the user wrote
+        return stat.S_ISDIR(os.stat(path).st_mode)  # noqa: PTH116  -- a string, as a `Path` would normalize the user's spelling
     except (OSError, ValueError):
         return False
 

@@ -107,7 +107,7 @@ def locked_vibe(lock: Lock, reference: str, find: Callable[[str], Vibe], at: Spa
 
 def vibe_digest(vibe: Vibe) -> str:
     """Return the digest of the content of a vibe file."""
-    from hashlib import sha256  # only a lock needs it
+    from hashlib import sha256  # only needed for a lock
 
     return sha256(dumps(vibe.document, indent=False).encode()).hexdigest()
 
@@ -153,7 +153,7 @@ def read_lock(path: Path, text: str) -> Lock:
 
 def _invalid(path: Path, text: str, reason: str, value: str = "", at: tuple[int, int] | None = None) -> CompileError:
     """Return the error of a lock, at a range of characters or at the invalid value, if one is given and found."""
-    from instrc.problems.settings import InvalidLock  # a sound lock needs none
+    from instrc.problems.settings import InvalidLock  # a valid lock needs none
 
     source = Source(path.as_posix(), text)
     start = text.find(_toml_string(value)) if value else -1

@@ -51,6 +51,6 @@ def _folder_of(place: str, parts: list[str]) -> Path | None:
     folder = Path(place, *parts)
     if folder.is_dir():
         return folder
-    spec = find_spec(parts[0])  # that of a name without dots imports nothing
+    spec = find_spec(parts[0])  # a name without dots imports nothing
     found = () if spec is None else spec.submodule_search_locations or ()
     return next((folder for base in found if (folder := Path(base, *parts[1:])).is_dir()), None)

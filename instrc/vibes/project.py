@@ -72,7 +72,7 @@ class ProjectContext:
 
     def settings(self, source: Path | None) -> Settings:
         """Return the settings of a source file, or those of the working folder."""
-        folder = "" if source is None else os.path.dirname(source)  # noqa: PTH120  -- a string: this runs for each file
+        folder = "" if source is None else os.path.dirname(source)  # noqa: PTH120  -- a string, for speed: this runs for each file
         if folder not in self._settings:
             self._settings[folder] = read_settings(Path(folder))
         return self._settings[folder]
@@ -100,7 +100,7 @@ class ProjectContext:
         if key not in self._registries:
             lock = None
             if place is not None:
-                from instrc.vibes.lock import open_lock  # needed where something is locked only
+                from instrc.vibes.lock import open_lock  # only needed with a lock
 
                 lock = open_lock(place)
             self._registries[key] = Registry(

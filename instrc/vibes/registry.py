@@ -195,7 +195,7 @@ class Registry:
         return tuple((uri.partition("#")[0], vibe) for uri, vibe in self._by_uri.items())
 
     def _when_locked(self, lock: Lock, uri: str, at: Span | None) -> Vibe:
-        from instrc.vibes.lock import locked_vibe  # needed where there is a lock only
+        from instrc.vibes.lock import locked_vibe  # only needed with a lock
 
         return locked_vibe(lock, uri.partition("#")[0], lambda address: self.peek(address, at), at)
 
@@ -237,7 +237,7 @@ class Registry:
 
     def reference_registry(self) -> referencing.Registry[Json]:
         """Return the same vibes as a registry for `jsonschema` validators, read on demand."""
-        from instrc.vibes.retrieval import retrieving  # brings the library of references
+        from instrc.vibes.retrieval import retrieving  # imports the `referencing` library
 
         return retrieving(lambda uri: self.load(uri).schema)
 
@@ -273,7 +273,7 @@ class Registry:
         if real is None:
             real = self._folders[folder] = os.path.realpath(folder).rstrip(os.sep) + os.sep
         file = real + name
-        return os.path.realpath(file) if os.path.islink(file) else file  # noqa: PTH114  -- strings: this runs for each file
+        return os.path.realpath(file) if os.path.islink(file) else file  # noqa: PTH114  -- strings, for speed: this runs for each file
 
     def _uri_of(self, real: str) -> tuple[str, str]:
         """Return the canonical reference and segment of a file; outside the roots, derived from its name alone."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 _DIALECT = referencing.jsonschema.DRAFT202012
-_attrs: Any = referencing  # the same module: mypy cannot see what its attrs classes take
+_attrs: Any = referencing  # the same module, untyped: mypy does not know the parameters of its attrs classes
 
 
 def retrieving(schema_of: Callable[[str], Json]) -> referencing.Registry[Json]:
@@ -46,7 +46,7 @@ def resource(schema: Json) -> referencing.Resource[Json]:
         if contents is schema:
             for name, target in unique_properties(schema).items():
                 yield _attrs.Anchor(name=name, resource=_DIALECT.create_resource(target))
-        yield from _DIALECT.anchors_in(contents)  # a written anchor wins
+        yield from _DIALECT.anchors_in(contents)  # explicit anchors take precedence
 
     specification: referencing.Specification[Json] = _attrs.Specification(
         name="aug",

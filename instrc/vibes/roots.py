@@ -119,7 +119,7 @@ class Root:
         """Return the path of a vibe file, for display."""
         return self.path.joinpath(entry.folder, entry.file)
 
-    def data(self, entry: VibeFile) -> bytes | None:  # noqa: ARG002  -- roots in memory have it
+    def data(self, entry: VibeFile) -> bytes | None:  # noqa: ARG002  -- only roots in memory have it
         """Return the content of an entry that is not a file to be read, or `None`."""
         return None
 
@@ -191,7 +191,7 @@ class Root:
                         vibes.append(entry.name)
                     elif not entry.name.startswith(".") and _is_folder(entry):
                         folders.append((entry.name, entry.is_symlink()))
-        except OSError:  # not there, or not ours to read: it holds nothing
+        except OSError:  # missing or unreadable: treated as empty
             return listing
         for file in sorted(vibes):
             if said := read_name(file, self.ending):
@@ -199,7 +199,7 @@ class Root:
                 listing.vibes.setdefault(segment, {}).setdefault(version, VibeFile(folder, file, segment, version))
         for file, is_link in sorted(folders):
             name = normalize("NFC", file)
-            if is_link and not self.within(os.path.realpath(os.path.join(where, file))):  # noqa: PTH118  -- strings: this runs for each file
+            if is_link and not self.within(os.path.realpath(os.path.join(where, file))):  # noqa: PTH118  -- strings, for speed: this runs for each file
                 listing.outside.add(name)
             elif name not in listing.folders:
                 listing.folders[name] = file
@@ -229,7 +229,7 @@ class MemoryRoot(Root):
         for name, schema in schemas.items():
             self._add(name, schema)
 
-    def holds(self, real: str) -> bool:  # noqa: ARG002  -- no path of the file system lies in memory
+    def holds(self, real: str) -> bool:  # noqa: ARG002  -- a file system path is never in memory
         """Return `False`: this root contains no files."""
         return False
 
@@ -247,7 +247,7 @@ class MemoryRoot(Root):
         said = read_name(f"{last}{ENDING}")
         parts = folder.split("/") if "/" in name else []
         if said is None or any(not part or part in {".", ".."} for part in parts):
-            from instrc.problems.settings import InvalidOption  # only where there is one
+            from instrc.problems.settings import InvalidOption  # imported only to report one
 
             wanted = "named like a vibe file without its ending, as `Draft`, `mail/Draft` or `Draft@2`"
             raise CompileError([InvalidOption(option="vibes", given=repr(name)[:60], wanted=wanted)])
@@ -304,7 +304,7 @@ def _files(start: Path) -> Iterator[tuple[Path, str]]:
         folder, level = waiting.pop(0)
         try:
             entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
-        except OSError:  # not there, or not ours to read
+        except OSError:  # missing or unreadable
             continue
         for entry in entries:
             count += 1

@@ -41,11 +41,11 @@ def _url(value: object) -> object:
 
 
 def _zone(value: object) -> object:
-    from zoneinfo import ZoneInfo  # few settings have one
+    from zoneinfo import ZoneInfo  # rarely needed
 
     try:
         return ZoneInfo(str(value)).key
-    except (LookupError, ValueError, OSError):  # it has no zone of the name, or the name leads out of its folder
+    except (LookupError, ValueError, OSError):  # there is no such zone, or the name leads out of its folder
         return None
 
 
@@ -179,7 +179,7 @@ def _kinds(declaration: type) -> dict[str, Kind]:
 
 def _read(
     name: str, given: object, kinds: Mapping[str, Kind] | None, wrong: Wrong, what: str = "setting"
-) -> dict[str, Any]:  # each kind describes its values
+) -> dict[str, Any]:  # each kind checks its own values
     """Return the values of a table by their kinds, all of them without kinds, and report the others."""
     if not isinstance(given, dict):
         wrong(name, TABLE.reason, word=name.rpartition(".")[2])

@@ -139,7 +139,7 @@ _ELSEWHERE = {
 }
 """Command options that are not settings, with the place to choose them."""
 _NAMING: Final = one_of(("step", "camel", "plain"))
-_FUNCTION = r"[^\s:]+:[^\s:]+"  # patterns are compiled when they are needed
+_FUNCTION = r"[^\s:]+:[^\s:]+"  # patterns are compiled on first use
 _PLACEHOLDER = r"\{\w*\}"
 _MAY_BE_SET = r"""(?im)^[ \t]*\[.*instrc|instrc["']?[ \t]*(?:\.|=(?!=))"""
 """The package name in a table header or as a key; as a dependency it sets nothing."""
@@ -157,7 +157,7 @@ def read_file(file: Path) -> Settings:
         reason = "it is not UTF-8" if isinstance(error, UnicodeDecodeError) else (error.strerror or "no reason").lower()
         raise _error([(Source(name, "").whole(), "", reason, ())]) from None
     if re.search(_MAY_BE_SET, text) is None and not has_similar_header(text):
-        return Settings(file=file)  # spares the import of the TOML reader
+        return Settings(file=file)  # avoids importing the TOML parser
     source = Source(name, text)
     try:
         document = read_toml(text)
@@ -363,7 +363,7 @@ class _SettingsReader:
     def _service(self) -> ServiceSettings | None:
         if not {"serve", "people"} & self.table.keys():
             return None
-        from instrc.vibes.service_settings import service_settings  # few commands serve anything
+        from instrc.vibes.service_settings import service_settings  # few commands start a service
 
         return service_settings(self.table.get("serve", {}), self.table.get("people", {}), self._wrong)
 
@@ -405,6 +405,6 @@ def read_settings(folder: Path) -> Settings:
     here = Path(os.path.realpath(folder))
     for above in (here, *here.parents):
         file = above / "pyproject.toml"
-        if os.path.lexists(file):  # no error where it may not be asked
+        if os.path.lexists(file):  # no error without permission
             return read_file(file)
     return Settings()

@@ -57,7 +57,7 @@ def has_similar_header(text: str) -> bool:
 def _is_similar(name: str) -> bool:
     if name == _OURS or abs(len(name) - len(_OURS)) > 1 or not set(name.lower()) & set(_OURS[:2]):
         return False
-    from instrc.problems.suggest import is_a_slip_of  # few projects have a tool of such a name
+    from instrc.problems.suggest import is_a_slip_of  # few projects have a tool of this name
 
     return is_a_slip_of(name.lower(), _OURS)
 

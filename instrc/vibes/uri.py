@@ -116,7 +116,7 @@ class AugUri(Struct, frozen=True):
 
 
 def _escape(text: str) -> str:
-    if text.isidentifier():  # as most are: this spares them the pattern
+    if text.isidentifier():  # the usual case, which needs no pattern
         return text
     return re.sub(
         _NEEDS_ESCAPE, lambda mark: "".join(f"%{byte:02X}" for byte in mark.group().encode("utf-8", "surrogatepass")), text

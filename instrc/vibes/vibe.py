@@ -68,7 +68,7 @@ class Vibe:
 
 
 def _read_with_places(source: Source) -> JsonText:
-    from instrc.text.jsontext import parse_json  # few vibes have something in them that is told
+    from instrc.text.jsontext import parse_json  # few vibes have anything to report
 
     return parse_json(source.text)
 
@@ -166,7 +166,7 @@ def _pointer(source: Source, document: dict[str, Json], referrer: Span | None) -
     beside = sorted(_ONLY_IN_SCHEMAS & document.keys())
     if not isinstance(inner, dict):
         if beside:
-            return ""  # a schema with a keyword of someone's own
+            return ""  # a schema with a custom keyword
         offset = _read_with_places(source).place("/schema").start
         raise _invalid(source, offset, f"the `schema` of a record is an object, not {_kind(inner)}", referrer)
     if beside:
@@ -188,6 +188,6 @@ def _refuse_newer(source: Source, document: dict[str, Json], place_of_schema: st
         raise _invalid(
             source, member.start, "the `instrc` of a record is the version of its form, a whole number from 1", referrer
         )
-    from instrc.problems.vibes import NewerVibe  # only where there is one
+    from instrc.problems.vibes import NewerVibe  # imported only to report one
 
     raise CompileError([NewerVibe(at=source.span(member.start, member.end), version=as_integer(version), known=VIBE_VERSION)])

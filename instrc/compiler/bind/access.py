@@ -117,7 +117,7 @@ def seen(ev: Evaluation, context: EvaluationContext, span: Span, value: BoundVal
     """Return a value as read by a name at a place: blocks of a called program do not hide the caller's names."""
     if not context.scope.program.calls or value is None:
         return value
-    from instrc.compiler.bind.choices import seen_from  # few programs are called
+    from instrc.compiler.bind.choices import seen_from  # rarely needed: few programs are called
 
     return seen_from(ev, value, context.scope, span)
 
@@ -134,7 +134,7 @@ def subject(ev: Evaluation, name: Name, context: EvaluationContext) -> BoundValu
     if scope.is_input(name.text):
         return StepResult(Path(name.text))
     if definition is not None and alias(ev, name, scope) is None:
-        return None  # its cause has been reported
+        return None  # already reported
     if definition is not None or knows(name.text, scope) or find_instruction(ev, name, scope, reading=True) is not None:
         from instrc.compiler.bind.lookup import similar_values  # as the problem
 
@@ -165,7 +165,7 @@ def member(ev: Evaluation, value: BoundValue, segment: Segment) -> BoundValue | 
         case Inner():
             return value
         case Data(constant, given):
-            if given and isinstance(constant, dict):  # it may be left out, as any member of an input
+            if given and isinstance(constant, dict):  # optional, like any member of an input
                 return Data(constant.get(segment.text), f"{given}.{segment.text}")
             _unknown(ev, segment, ())
     return None

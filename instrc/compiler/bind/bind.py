@@ -92,7 +92,7 @@ def bind(program: surface.Program, instructions: InstructionTable, report: Repor
         mine.add(problems.names.NothingExported(at=program.source.whole()))
     if mine.failed:
         report_at_definitions(mine, names)
-    elif not report.failed:  # else these may come of another mistake
+    elif not report.failed:  # otherwise these may follow from another mistake
         mine.problems += wrong_definitions(program)
     report.problems.extend(mine.once())
     return tuple(graphs)
@@ -137,7 +137,7 @@ def _graph_of(
         return None
     request = isinstance(value, StepResult) and isinstance(value.path.origin, str) and not value.path.tail
     if not units or request:
-        if not report.failed:  # what stands alone may be the rest of a mistake that is reported
+        if not report.failed:  # a lone expression may be the rest of a reported mistake
             report.add(problems.steps.NothingToDo(at=export.expression.span))
         return None
     goal = _goal(export.expression, names)
@@ -200,7 +200,7 @@ def _read_alone(bindings: list[surface.Binding], root: Scope, report: Report) ->
     """Bind the statements that no export needs, to find mistakes in them."""
     evaluation = Evaluation(
         evaluate, root.program.instructions, report, Identities()
-    )  # one for all, so that nothing is read twice
+    )  # shared by all, so that nothing is read twice
     for binding in bindings:
         name = binding.name
         if name.text not in evaluation.read:

@@ -164,7 +164,7 @@ def _scope(ev: Evaluation, written: Body, context: EvaluationContext, given: dic
         piped=element if element is not None else context.piped,
     )
     if element is None and context.piped is not None and values and scope.program.calls:
-        from instrc.compiler.bind.choices import seen_from  # few programs are called
+        from instrc.compiler.bind.choices import seen_from  # rarely needed: few programs are called
 
         return structs.replace(scope, piped=seen_from(ev, context.piped, scope, written.span))
     return scope
@@ -298,7 +298,7 @@ def _when(ev: Evaluation, written: surface.When, context: EvaluationContext) -> 
     for each in written.branches:
         question = branch_condition(ev, each.condition, context)
         if question is not None and question.holds:
-            otherwise = each.body  # whatever comes after it is never reached
+            otherwise = each.body  # what follows is unreachable
             break
         if question is not None and not question.tests:
             continue

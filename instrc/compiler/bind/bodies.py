@@ -56,7 +56,7 @@ def carry_out(
         for place in sorted(begun.keys() - {lines.place}):
             ev.report.add(problems.names.MisplacedLine(at=lines.statements[place].span, beside="Process(…)"))
     tests = None if until is None else condition(ev, until, inside)
-    for line in lines.statements:  # what is read only by what comes later, as by the condition or by the round before
+    for line in lines.statements:  # read only by something later, such as the condition or the next round
         left = isinstance(line, Binding) and line.value is not lines.value and ev.frame_of(scope, line.name.text) is None
         if left and not isinstance(value, Cut) and isinstance(line, Binding) and is_work(line, ev.ends, scope):
             complete = _carried(ev, line, scope, inside, unread) and complete

@@ -37,7 +37,7 @@ def object_of_values(ev: Evaluation, written: Object, context: EvaluationContext
         value = ev.value(content, here)
         if value is None:
             complete = False
-            keys.fields.setdefault(field.key, Inner())  # so that readers of it report nothing further
+            keys.fields.setdefault(field.key, Inner())  # so that its readers report no further problems
             continue
         if isinstance(value, Data) and context.placing:
             ev.steps.add(

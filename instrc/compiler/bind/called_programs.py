@@ -115,7 +115,7 @@ def admits_literal(ev: Evaluation, schema: Json, name: str, literal: Json, at: S
     if fault is None:
         return True
     place = place_of_value(at, fault.instance)
-    from instrc.compiler.instructions import fitting_literals  # few literals do not fit
+    from instrc.compiler.instructions import fitting_literals  # imported only for a literal that does not fit
 
     instead = fitting_literals(literal, schema, fault.instance)
     ev.report.add(
@@ -190,5 +190,5 @@ def input_schemas(ev: Evaluation, program: CalledProgram, span: Span, context: E
         return None
     schemas = names.schemas()
     found = {**schemas, "prompt": schemas["prompt"] or {"type": "string"}}
-    found.pop("called", None)  # the name that it was called by is the engine's to give
+    found.pop("called", None)  # the engine sets the name under which it was called
     return found

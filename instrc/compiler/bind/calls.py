@@ -65,7 +65,7 @@ def dissolve(ev: Evaluation, written: Field, number: int, brackets: Brackets, co
     step = ev.steps.table[number]
     for word in step.timing.words:
         ev.report.add(problems.blocks.MisplacedDeadline(at=step.span, word=word, place="slot"))
-    content: ir.Filling = step.content  # type: ignore[assignment]  # a block is never dissolved
+    content: ir.Filling = step.content  # type: ignore[assignment]  # blocks are never merged into their parent
     return ev.steps.identities.slot(written.key, content, written.key_span, step.reads)
 
 
@@ -129,7 +129,7 @@ def _in_braces(
         if is_data(expression):
             given.add_constant(each.key, data_of(ev, expression))
         elif instruction.kind in {"model", "user"} and is_plan_or_one_of(ev, expression, inside):
-            from instrc.compiler.bind.choices import choice_slot  # few steps leave one
+            from instrc.compiler.bind.choices import choice_slot  # few steps have one
 
             slot = choice_slot(ev, each, expression, inside, given, collect)
             if slot is None:
@@ -392,7 +392,7 @@ def _filled(
 ) -> ir.Slot | None:
     """Return a slot of a mixin with its content: an open choice, data, or a step in the brackets `within`."""
     if is_plan_or_one_of(ev, expression, within):
-        from instrc.compiler.bind.choices import choice_slot  # few mixins leave one
+        from instrc.compiler.bind.choices import choice_slot  # few mixins have one
 
         slot = choice_slot(ev, slot_field, expression, inside, given, collect)
         return None if slot is None else replace(slot, reads=tuple(given.chosen))

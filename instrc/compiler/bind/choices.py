@@ -187,7 +187,7 @@ def _described(
         return None
     inputs = schema.get("inputs")
     properties: JsonObject = {"prompt": {"type": "string"}, **(inputs if isinstance(inputs, dict) else {})}
-    properties.pop("called", None)  # the name that it was called by is the engine's to give
+    properties.pop("called", None)  # the engine sets the name under which it was called
     if properties["prompt"] == {}:
         properties["prompt"] = {"type": "string"}
     return _of_inputs(properties), {}, True
@@ -266,7 +266,7 @@ def _target(
     target = called.uri or called.name if isinstance(called, ir.Instruction) else called.reference
     if file is None or not context.scope.program.calls:
         return target
-    address = _address_from(ev.instructions.registry, target, file)  # named by a program with roots of its own
+    address = _address_from(ev.instructions.registry, target, file)  # named by a program that has its own roots
     if address is None:
         ev.report.add(problems.calls.ForeignProcess(at=at, word=target, path=file))
     return address or target

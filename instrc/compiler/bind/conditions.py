@@ -101,7 +101,7 @@ def _path(ev: Evaluation, value: BoundValue | None, written: Name | Access, cont
     if isinstance(value, StepResult):
         return value.path
     if isinstance(value, Data) and value.given:
-        from instrc.compiler.bind.choices import path_of_constant  # few conditions read what was given
+        from instrc.compiler.bind.choices import path_of_constant  # few conditions read an input
 
         return path_of_constant(ev, value, context, written.span)
     if value is not None and value != Inner(mistaken=True):

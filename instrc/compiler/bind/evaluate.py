@@ -72,14 +72,14 @@ def _call(
                 return call(ev, called, arguments, span, context)
             if called.kind == "mixin":
                 return mix(ev, called, arguments, span, context)
-            from instrc.compiler.bind.processes import start  # most programs neither begin processes nor call programs
+            from instrc.compiler.bind.processes import start  # most programs neither start processes nor call programs
 
             return start(ev, called, arguments, span, context)
         case None:
             if context.exported and not context.own and isinstance(callee, surface.Name) and _holds_contexts(arguments):
                 from instrc.compiler.bind.processes import process  # as above
 
-                return process(ev, Special("Process"), arguments, span, context)  # its name has been reported
+                return process(ev, Special("Process"), arguments, span, context)  # already reported
             _report_mistakes_in(ev, arguments, context)
             return None
         case CalledProgram():

@@ -334,7 +334,7 @@ def signature(instruction: Instruction, schema: Json, annotations: tuple[Json, .
     executor: Executor = "server" if kind == "server" else "user" if kind == "user" else "model"
     output = "output" in properties and executor != "user"
     if output and len(properties) == 1:
-        executor = "server"  # nothing is left for the model to fill in
+        executor = "server"  # leaves the model nothing to fill in
     activity = instruction.name if executor == "server" or output else None
     return Signature(schema, properties, kind, instruction.base_name, executor, output, activity, None)
 

@@ -19,7 +19,7 @@ from instrc.process.flow import Constant
 from instrc.text.jsonvalue import Json, JsonArray, JsonObject, put
 from instrc.text.source import Span
 
-_NONE: Mapping[Any, Never] = MappingProxyType({})  # of no table in particular
+_NONE: Mapping[Any, Never] = MappingProxyType({})  # not from a particular table
 K = TypeVar("K")
 V = TypeVar("V")
 

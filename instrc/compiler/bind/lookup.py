@@ -77,7 +77,7 @@ def suggestions(name: Name, scope: Scope, vibes: Sequence[str], reserved: Iterab
     values, own = _values(name, scope)
     given = scope.all_given()
     spelled = {vibe: _in_style_of(name.text, vibe) for vibe in vibes}
-    known = (*values, *sorted(reserved), *spelled)  # the same for each name of a program, so that it is prepared once
+    known = (*values, *sorted(reserved), *spelled)  # prepared once, as it is the same for each name of a program
     without = own.difference(reserved, spelled)
     near = [spelled.get(each, each) for each in nearest(name.text, known, without=without)]
     looks_like = {comparison_key(word) for word in (twin(name.text), typed_on_latin(name.text), _with_next_word(name)) if word}

@@ -162,7 +162,7 @@ def _context(ev: Evaluation, written: Written, context: EvaluationContext, later
         else None
     )
     if isinstance(expression, surface.Call) and isinstance(expression.callee, surface.Name) and special is None:
-        return None  # that it is unknown has been reported
+        return None  # already reported as unknown
     if not isinstance(expression, surface.Call) or not isinstance(special, Special) or special.name not in CONTEXTS:
         held = isinstance(expression, surface.Object) and any(
             isinstance(field.value, surface.Call) for field in expression.fields
@@ -187,7 +187,7 @@ def _context(ev: Evaluation, written: Written, context: EvaluationContext, later
                     context.keys.parts.update(ev.steps.parts(member))
         else:
             value = ev.value(each.value, context)
-            if isinstance(value, Members) and context.keys is not None:  # of what a mixin holds
+            if isinstance(value, Members) and context.keys is not None:  # of the content of a mixin
                 context.keys.fields.update(value.fields)
         if value is None:
             return None

@@ -327,7 +327,7 @@ class Ends:
                 expression, scope = known
                 break
             way.append(found.key)
-            self._known[found.key] = expression, scope  # until we know better: who comes here again has gone round
+            self._known[found.key] = expression, scope  # provisional: an evaluation that reads it again is cyclic
             expression, scope = found.binding.value, found.scope
         self._known.update(dict.fromkeys(way, (expression, scope)))
         return expression, scope

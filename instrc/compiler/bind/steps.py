@@ -88,7 +88,7 @@ class EvaluationContext(msgspec.Struct, frozen=True, gc=False):
     def alone(self, brackets: Brackets | None, home: Scope) -> EvaluationContext:
         """Return the context of a local's expression, as if written at the name; keys of braces are not visible in it."""
         if not self.own and self.scope is home and self.keys is home.keys and self.brackets is brackets:
-            return self  # as it is in most bodies
+            return self  # the usual case
         return replace(self, own=False, keys=home.keys, brackets=brackets, scope=home)
 
     def at_home(self, home: Scope) -> EvaluationContext:
@@ -190,7 +190,9 @@ class Steps:
         known = ident if context.key is None else self.identities.of("keyed", context.braces, context.key, ident)
         if step.executor == "block":
             self.places.note_names(step)
-        held = context.brackets is not None and context.direct and step.executor == "model"  # a mixin around it makes it another
+        held = (
+            context.brackets is not None and context.direct and step.executor == "model"
+        )  # inside a mixin it is a different step
         places = self._known.get(known)
         if places is not None and (number := self._find(places, step, region, only_here=held)) is not None:
             return number
@@ -232,7 +234,7 @@ class Steps:
 
     def _alike(self, known: ir.Step, step: ir.Step) -> bool:
         """Return whether two steps of one identity read the same values, as mixins may have made the first one read more."""
-        if step.executor == "block":  # what it reads may be a step of a block around it that the other has in itself
+        if step.executor == "block":  # it may read a step of an enclosing block that is inside the other block
             return self.places.names(known) == self.places.names(step)
         return known.arguments == step.arguments and known.reads[: len(step.reads)] == step.reads
 
@@ -287,7 +289,7 @@ class Steps:
         taken = self._applied.get(ident)
         if taken is None:
             units = units_held(brackets, self.table, self.homes)
-            if whole or len(units) != 1 or not isinstance(units[0], int):  # else it becomes part of the step, wherever that lies
+            if whole or len(units) != 1 or not isinstance(units[0], int):  # otherwise it becomes part of the step
                 units = self._free(units)
             if not units:
                 return ()
@@ -312,7 +314,7 @@ class Steps:
 
     def _wrap(self, number: int, application: ir.Application, brackets: Brackets) -> TakenUnit:
         step = self.table[number]
-        assert isinstance(step.content, ir.Fusion)  # anything else around which a mixin is put is an object
+        assert isinstance(step.content, ir.Fusion)  # anything else inside a mixin is an object
         self.table[number] = replace(
             step,
             content=replace(step.content, mixins=(*step.content.mixins, application)),
@@ -439,7 +441,7 @@ class Regions:
     def within(self, regions: Iterable[int]) -> list[int]:
         """Return some regions and all nested ones."""
         found = list(regions)
-        for region in found:  # grows while it is walked
+        for region in found:  # grows during iteration
             found += self._inner[region]
         return found
 
@@ -511,7 +513,7 @@ class BlockPlaces:
                 found = more | found if found else more
         if not found:
             if self._names:
-                self._names.pop(step.number, None)  # of a block that turned out to be another, so that its number is given again
+                self._names.pop(step.number, None)  # belongs to a block that was merged into another, so its number is reused
             return
         own = {region.number for region in ir.regions_of(step.content)}
         self._names[step.number] = frozenset(each for each in found if each.block not in own) if own else found

@@ -60,7 +60,7 @@ class _Composer:
             if composed.placed:
                 placed[number] = composed.placed
         mixins, around = self.mixins(graph, placed)
-        for context in graph.contexts or ():  # for its mistakes: its steps are not there yet
+        for context in graph.contexts or ():  # only for its mistakes, as its steps do not exist yet
             ContentSchema(self.instructions, self.report).fold({"type": "object"}, context.annotations, context.span)
         self.demand_object(graph, schemas)
         for number, places in placed.items():

@@ -40,7 +40,7 @@ def check_conditions(graph: ir.Graph, outcomes: Outcomes, report: Report) -> Non
             inside, own = numbers_in(graph, step.content.body), {region.number for region in ir.regions_of(step.content)}
             for test in step.content.until:
                 origin = test.path.origin
-                known = outcomes.find(test.path).schema is not None  # else that is the mistake
+                known = outcomes.find(test.path).schema is not None  # otherwise that is the mistake
                 changes = origin.block in own if isinstance(origin, ir.Local) else origin in inside
                 if known and not changes:
                     report.add(problems.blocks.UnchangingCondition(at=test.span))

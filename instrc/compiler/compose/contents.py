@@ -181,7 +181,7 @@ def _parts(schema: Json) -> list[Impossible]:
     nodes = list(walk(schema))
     if not may_hold_impossible(node for _, node in nodes):
         return []
-    from instrc.schema.impossible import impossible_parts  # few schemas need this look
+    from instrc.schema.impossible import impossible_parts  # few schemas need this check
 
     return list(impossible_parts(schema, nodes))
 
@@ -351,7 +351,7 @@ def similar_properties(schema: Json, annotation: Json, at: Span) -> Iterator[Pro
             continue
         close = tuple(each for each in there if _is_meant(name, each))
         if close:
-            from instrc.problems.schemas import SimilarProperty  # only where there is one
+            from instrc.problems.schemas import SimilarProperty  # imported only to report one
 
             place = place_in(at, pointer(("properties", name)), key=True) if "{" in at.text else at
             yield SimilarProperty(at=place, word=name, nearest=close)
@@ -396,7 +396,7 @@ class ContentSchema:
                 inside = [instruction]
                 for mixin in mixins:
                     if not admits_objects(schema):
-                        known = len(self.report.problems) > told_before  # what left nothing
+                        known = len(self.report.problems) > told_before  # the cause of the contradiction
                         raise CompileError([] if known else [problems.steps.OutputNotObject(at=span, word=instruction.name)])
                     wrapped = self.of_mixin(structs.replace(mixin, annotations=()), path)
                     told = Report()
@@ -407,7 +407,7 @@ class ContentSchema:
                     schema = self.annotated(spliced, mixin.annotations, mixin.span, *inside)
                 return schema
             case _:
-                return {}  # a block is no content of a step
+                return {}  # a block is not part of a step
 
     def lacks(self, content: Fusion, schema: Json) -> bool:
         """Report required but undescribed names of the program; return whether there are any."""
@@ -462,7 +462,7 @@ class ContentSchema:
                 self.report.problems.extend(similar_properties(schema, annotation, place))
             told = len(self.report.problems)
             made = write_beside(schema, annotation, lambda left, right: self.fold(left, (right,), at, *instructions))
-            if instructions and len(self.report.problems) == told:  # the steps of an object are not there yet
+            if instructions and len(self.report.problems) == told:  # the steps of an object do not exist yet
                 self.report.problems.extend(newly_impossible(schema, made, annotation, place))
             schema = made
         return schema

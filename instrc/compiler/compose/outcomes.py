@@ -167,9 +167,7 @@ class Outcomes:
                 found = as_part(self.path(reading), "schema" if step is None else step.base_name)
                 if not self._recorded or step is None or step.executor == "block" or any(map(is_meta, tail)):
                     return found
-                return strip(
-                    found, ("thoughts", "metrics")
-                )  # a step passes on neither these nor metrics, unless a path names them
+                return strip(found, ("thoughts", "metrics"))  # a step passes these and metrics on only if a path names them
             case Constant(value):
                 return {"const": value}
             case ir.ObjectReading(members):
@@ -214,7 +212,7 @@ class Outcomes:
         if body in self._items:
             return self._items[body]
         source = (self._places.get(body) or self._rounds[body]).source
-        assert source is not None  # rounds over no list have no element
+        assert source is not None  # a `repeat` without a list has no element
         if isinstance(source, int):
             return {"type": "integer", "minimum": 1, "maximum": source}
         whole = self.path(source)

@@ -99,7 +99,7 @@ def _is_handed(reading: ir.Reading | None, rest: tuple[str, ...], body: set[int 
     while isinstance(reading, ir.ObjectReading) and rest:
         reading, rest = dict(reading.members).get(rest[0]), rest[1:]
     if reading is None:
-        return True  # there is no such member, which is reported by itself
+        return True  # there is no such member, which is reported separately
     return isinstance(reading, ir.Path) and reading.origin in body and not any(map(is_meta, reading.tail))
 
 
@@ -352,7 +352,7 @@ def _check(flat: ir.FlatGraph, report: Report) -> None:
             if isinstance(chosen, ir.Among):
                 _check_choices(outcomes.find(chosen.choices).schema, chosen.span, report)
         resolved = step.activity == RUN_PLAN and all(outcomes.find(path).schema is not None for path in step.reads)
-        if resolved and plannable_tools(graph, step) is None:  # other paths are reported by themselves
+        if resolved and plannable_tools(graph, step) is None:  # other paths are reported separately
             report.add(problems.plans.NotAPlan(at=step.span))
         if isinstance(content, ir.Each | ir.Repeat):
             if isinstance(content.source, ir.Path):
@@ -367,7 +367,7 @@ def _check_member(access: ir.Reached, outcomes: Outcomes, report: Report) -> Non
     path, span = access.path, access.span
     found = outcomes.find(path)
     if found.schema is not None or outcomes.find(ir.Path(path.origin, path.tail[:-1])).schema is None:
-        return  # it is there, or an earlier member has been reported
+        return  # it exists, or an earlier member has been reported
     word = path.tail[-1]
     about = path.origin.kind if isinstance(path.origin, ir.Local) and len(path.tail) == 1 else ""
     if found.is_list:
@@ -451,7 +451,7 @@ def _refused_at_first(flat: ir.FlatGraph, block: ir.Repeat, first: ir.FirstValue
             schema = _schema_at(first.value, path.tail[1:], outcomes)
             if schema is None or satisfies(None, schema) is not False or not disjoint(schema, given.schema):
                 continue
-            if _path_fault(flat, given, path, outcomes) is None:  # else it is reported there
+            if _path_fault(flat, given, path, outcomes) is None:  # otherwise it is reported there
                 return f"`{given.label}` of `{given.callee}`: {_reason(schema, given.schema)}"
     return None
 

@@ -150,7 +150,7 @@ class _Body:
         waiting = [way]
         while waiting and len(seen) < FOLLOWED_VALUES:
             each = reading, rest, held = waiting.pop()
-            if isinstance(reading, ir.Path):  # only paths lead in circles; the values of constants need no hash
+            if isinstance(reading, ir.Path):  # only paths can be cyclic; constants need not be hashable
                 if each in seen:
                     continue
                 seen.add(each)

@@ -116,7 +116,7 @@ def unread_choices(flat: ir.FlatGraph) -> Iterator[tuple[ir.Step, str, Span | No
     read: defaultdict[int | str | ir.Local, set[str | None]] = defaultdict(set)
     blocks = graph.blocks()
     paths = [path for path, _ in graph.readings(given=False)]
-    for block in (None, *reversed(blocks)):  # one in another has the smaller number
+    for block in (None, *reversed(blocks)):  # an enclosing one has the smaller number
         if block is not None:
             values = [region.value for region in ir.regions_of(block.content) if read[block.number]]
             paths = [path for value in values for path in ir.reading_paths(value)]

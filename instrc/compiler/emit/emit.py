@@ -45,7 +45,7 @@ def emit(plan: ir.Plan, *, batch: int, sentences: Sentences | None) -> ir.Artefa
         documents["result"] = _all_steps(plan, schemas_for("result"), title, {"all"})
         documents["flat"] = _all_steps(plan, schemas_for("flat"), title, {"engine"})
         documents["process"] = process_document(plan, schemas_for("process"), title)
-    elif plan.flat.graph.has_flow or any(map(is_meta, plan.keys.values())):  # hints may name a thought, which the result has not
+    elif plan.flat.graph.has_flow or any(map(is_meta, plan.keys.values())):  # hints may name a thought
         documents["result"] = _entry(plan, schemas_for("result"), title, bare=bare, stripped="all")
     else:
         documents["result"] = as_object(strip(tool, {"all"}))
@@ -278,7 +278,7 @@ def process_of(plan: ir.Plan, *, sentences: Sentences | None) -> Process:
 def document(schema: Json, title: str | None, definitions: DocumentDefinitions, *, keep_title: bool = False) -> JsonObject:
     """Return a schema as a complete document: dialect and title first, definitions last."""
     document: JsonObject = {"$schema": LATEST_DRAFT}
-    if isinstance(schema, bool):  # as an object, which has room for what a document says of itself
+    if isinstance(schema, bool):  # as an object, which can hold a document's own members
         schema = {} if schema else {"not": {}}
     schema = as_object(schema)
     if keep_title and "title" in schema:

@@ -209,7 +209,7 @@ class Paths:
             members = whole
             for name in way:
                 inner = members.setdefault(name, Named({}))
-                members = cast("dict[str, Value]", inner.members)  # type: ignore[union-attr]  # it was made here
+                members = cast("dict[str, Value]", inner.members)  # type: ignore[union-attr]  # created here
             members[last] = self.value(each.value, item)
         return Named(whole)
 

@@ -118,7 +118,7 @@ class StepSchemas:
         items = self.items if items is None else items
         made = Container({}, [], self.definitions)
         units = tuple(units)
-        for number in self._steps_in_slots(units):  # inner ones first, so that nothing waits on the stack
+        for number in self._steps_in_slots(units):  # inner ones first, to avoid recursion
             for item in items:
                 self._made[number, item] = self.step(number, item)
         self._fill(made, units, items, answers)
@@ -191,7 +191,7 @@ class StepSchemas:
         made = self._as_written(step, item)
         if not isinstance(made, dict) or isinstance(step.content, Constant):
             return made
-        if step.executor == "model" and isinstance(step.content, ir.Fusion):  # steps in an object state themselves what they read
+        if step.executor == "model" and isinstance(step.content, ir.Fusion):  # steps in an object list what they read themselves
             made = self.hints.add(made, step.reads, number, item)
         if not self.in_process:
             return made

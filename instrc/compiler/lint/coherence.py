@@ -110,7 +110,7 @@ def _paths(vibe: Vibe, flat: Json) -> Iterator[Problem]:
     except CompileError:  # `process_form` reports why it cannot be read
         return
     above = 0
-    if process is None:  # steps that no contexts divide
+    if process is None:  # steps that are not divided into contexts
         try:
             chunk = read_chunk("llmContext1", "model", read, None, partial(resolved, document=read))
         except (ValueError, RecursionError):
@@ -118,7 +118,7 @@ def _paths(vibe: Vibe, flat: Json) -> Iterator[Problem]:
         process, above = Process(flow.Body((chunk,))), len(_place_of(chunk, ()))
     for fault in dataflow_faults(process, tuple(vibe.input) if isinstance(vibe.input, dict) else ()):
         at = _written_at(vibe, fault.place[above:], exactly=read is flat)
-        if at is None:  # in another vibe, which has a review of its own
+        if at is None:  # in another vibe, which is reviewed separately
             continue
         if fault.later is None:
             yield problems.vibes.DanglingReference(at=at, path=fault.path, nearest=fault.nearest[:3])
@@ -173,7 +173,7 @@ def _solution(vibe: Vibe, flat: Json) -> Iterator[Problem]:
     from instrc.schema.validation import (
         in_words,
         of_intended_branch,
-        validator,  # brings a heavy library, and few vibes have a solution
+        validator,  # imports a heavy library, and few vibes have a solution
     )
 
     try:
@@ -181,7 +181,7 @@ def _solution(vibe: Vibe, flat: Json) -> Iterator[Problem]:
     except RecursionError:
         yield problems.files.TooLarge(at=vibe.place("/solution"), what="the solution", limit=SOLUTION_LEVELS, unit="levels")
         return
-    except ValueError:  # a number of 5,000 digits, which the validator cannot judge
+    except ValueError:  # a number of 5,000 digits, which the validator cannot handle
         return
     for error in map(of_intended_branch, errors):
         place = pointer(error.absolute_path)
@@ -243,7 +243,7 @@ class _Scope:
         self.known_around = len(around.known) if around is not None else 0
         self.offers: NearestNames = (
             around.offers if around is not None else NearestNames(COMPARED_NAMES // 10)
-        )  # each in names of its own
+        )  # each in its own names
 
     def know(self, name: str, schema: Json) -> None:
         """Define a name from here on."""

@@ -111,7 +111,7 @@ _UNEVALUATED = frozenset({"unevaluatedProperties", "unevaluatedItems"})
 _KINDS = {word: kinds_spoken_of(types) for word, types in vocabulary.SPEAKS_OF.items()}
 _TELLING = _KINDS.keys() | _NEEDS.keys() | vocabulary.DRAFT_3 | vocabulary.removed_keywords(2020) | {"format", "nullable"}
 """Keywords without which a schema in the current dialect contains nothing idle."""
-_LIMIT = "(min|max)(imum|Length|Items|Properties)"  # compiled when it is needed
+_LIMIT = "(min|max)(imum|Length|Items|Properties)"  # compiled on first use
 _LIMITED = {"number": "imum", "integer": "imum", "string": "Length", "array": "Items", "object": "Properties"}
 """Second half of the keywords that limit the values of each type."""
 
@@ -132,7 +132,7 @@ def idle_keywords(nodes: Sequence[ReadNode], span_of: SpanOf, allowed: frozenset
             idle = _by_dialect(word, node) or _alone(word, node) or _by_type(word, node, kinds)
             if idle is None or (word == "if" and is_asked):
                 continue
-            from instrc.problems.schemas import IdleKeyword  # only where there is one
+            from instrc.problems.schemas import IdleKeyword  # imported only to report one
 
             yield IdleKeyword(at=span_of(pointer((*node.path, word)), key=True), word=word, **asdict(idle))
 
@@ -210,7 +210,7 @@ def impossible(schema: Json, nodes: Sequence[ReadNode], span_of: SpanOf) -> Iter
     root, read = _of_today(schema, nodes)
     told = frozenset(node.path for node in nodes if _is_told(node))
     for found in impossible_parts(root, read, told):
-        from instrc.problems.schemas import ImpossibleSchema  # only where there is one
+        from instrc.problems.schemas import ImpossibleSchema  # imported only to report one
 
         written = next(node.schema for node in nodes if node.path == found.path)
         words = [word for word in written if word in found.words] or list(written)[:1]
@@ -265,7 +265,7 @@ def refused_values(schema: Json, nodes: Sequence[ReadNode], span_of: SpanOf, all
                 samples = list(_samples(word, node[word]))
                 doubtful += [((*path, word, *step), value) for step, value in samples if not _fits_at_sight(value, node)]
     if len(doubtful) > JUDGED_VALUES:
-        from instrc.problems.files import UncheckedValues  # only where there are so many
+        from instrc.problems.files import UncheckedValues  # imported only to report so many
 
         at_first = span_of(pointer(doubtful[JUDGED_VALUES][0]))
         yield UncheckedValues(at=at_first, count=len(doubtful) - JUDGED_VALUES, limit=JUDGED_VALUES)
@@ -291,7 +291,7 @@ def _excluded(path: Location, node: dict[str, Json], span_of: SpanOf, ignored: f
         listed = [node[word]] if word == "const" and word in node else node.get(word)
         place = pointer((*path, word))
         if word == "enum" and listed == []:
-            from instrc.problems.schemas import EmptyEnum  # only needed if there is one, like the problems below
+            from instrc.problems.schemas import EmptyEnum  # only needed to report one, like the problems below
 
             yield EmptyEnum(at=span_of(place))
         if isinstance(listed, list):
@@ -320,7 +320,7 @@ def _repeated(listed: list[Json], path: Location, span_of: SpanOf) -> Iterator[P
     for index, value in enumerate(listed):
         key = (value.__class__.__name__, dumps(value)) if not is_number(value) else ("number", value)
         if key in seen:
-            from instrc.problems.schemas import RepeatedValue  # only where there is one
+            from instrc.problems.schemas import RepeatedValue  # imported only to report one
 
             yield RepeatedValue(at=span_of(pointer((*path, "enum", index))), value=_shortened(value))
         seen.add(key)
@@ -338,7 +338,7 @@ def _without_format(word: str, listed: list[Json], path: Location, node: dict[st
         return
     wrong = [(index, value) for index, value in enumerate(listed) if not has_format(written, value)]
     for index, value in wrong:
-        from instrc.problems.schemas import FormatExcludesValue  # only where there is one
+        from instrc.problems.schemas import FormatExcludesValue  # imported only to report one
 
         place = pointer((*path, word) if word == "const" else (*path, word, index))
         every = len(wrong) == len(listed)
@@ -354,7 +354,7 @@ def _samples(word: str, held: Json) -> Iterator[tuple[Location, Json]]:
 
 def _judged(schema: Json, doubtful: list[tuple[Location, Json]], span_of: SpanOf) -> Iterator[Problem]:
     """Yield those of some values, given with their places, that the surrounding schemas certainly reject."""
-    from instrc.schema.upgrade import upgrade  # heavy as the next one, and few schemas need them
+    from instrc.schema.upgrade import upgrade  # as heavy as the next one, and few schemas need them
     from instrc.schema.validation import PartValidator
 
     try:
@@ -368,7 +368,7 @@ def _judged(schema: Json, doubtful: list[tuple[Location, Json]], span_of: SpanOf
         try:
             if at(today, pointer(path)) != value:
                 continue
-        except (LookupError, ValueError):  # it stands elsewhere in the words of today
+        except (LookupError, ValueError):  # current keywords have it elsewhere
             continue
         violations = validator.validate(value, pointer(holder))
         if violations and violations[0].keyword not in _NO_VERDICT:
@@ -399,7 +399,7 @@ def suspicious_words(schema: Json, span_of: SpanOf, allowed: frozenset[str] = fr
     for kind in (*found, impossible(schema, nodes, span_of)):
         yield from islice(kind, TOLD_OF_A_KIND)
         if (further := next(kind, None)) is not None:
-            from instrc.problems.files import FurtherProblems  # only where there are so many
+            from instrc.problems.files import FurtherProblems  # imported only to report so many
 
             yield FurtherProblems(at=further.at, kind=further.name, limit=TOLD_OF_A_KIND)
 
@@ -429,7 +429,7 @@ def _unknown(nodes: list[ReadNode], span_of: SpanOf, allowed: frozenset[str]) ->
             continue
         for below, pattern in patterns_in(node):
             if (why := too_large(pattern)) is not None:
-                from instrc.problems.files import PatternTooLarge  # only where there is one
+                from instrc.problems.files import PatternTooLarge  # imported only to report one
 
                 yield PatternTooLarge(at=span_of(pointer((*path, *below))), why=why)
 
@@ -450,7 +450,7 @@ _OF_OTHERS = {
 
 def _unknown_keyword(keyword: str, at: Span | None) -> Problem:
     from instrc.problems.schemas import UnknownKeyword
-    from instrc.problems.suggest import nearest  # only needed if something is wrong, like the problems below
+    from instrc.problems.suggest import nearest  # only needed to report a problem, like the problems below
 
     return UnknownKeyword(at=at, word=keyword, nearest=_OF_OTHERS.get(keyword) or nearest(keyword, vocabulary.OFFERED))
 
@@ -483,7 +483,7 @@ def _of_engines(nodes: list[ReadNode], span_of: SpanOf, allowed: frozenset[str])
         for word, value in read.schema.items():
             if not vocabulary.is_extension(word) or word in vocabulary.APPROVAL or word in allowed:
                 continue
-            from instrc.problems.suggest import is_a_slip_of  # few schemas have keywords of their own
+            from instrc.problems.suggest import is_a_slip_of  # few schemas have custom keywords
 
             if word == vocabulary.TEMPERATURE and is_amount(value):
                 continue

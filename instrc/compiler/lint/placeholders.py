@@ -37,7 +37,7 @@ def placeholders(program: Program) -> Iterator[Problem]:
         found = [match.group() for match in re.finditer(_MARKED, text)]
         found += [match.group() for match in re.finditer(_BRACED, text) if match[1].strip().partition(".")[0] in known]
         for word in dict.fromkeys(found):
-            from instrc.problems.text import Placeholder  # only where there is one
+            from instrc.problems.text import Placeholder  # imported only to report one
 
             yield Placeholder(at=_place(word, at), word=word)
 
@@ -130,7 +130,7 @@ def placeholders_in_vibe(vibe: Vibe) -> Iterator[Problem]:
                 continue
             found = [match.group() for match in re.finditer(_MARKED, text) if not _is_quoted(match)]
             for word in dict.fromkeys(found):
-                from instrc.problems.text import Placeholder  # only where there is one
+                from instrc.problems.text import Placeholder  # imported only to report one
 
                 yield Placeholder(at=_place(word, vibe.span(pointer((*path, keyword)))), word=word, in_vibe=True)
 

@@ -30,11 +30,11 @@ def reading_problems(vibe: Vibe, registry: Registry) -> tuple[Problem, ...]:
     refused = _refusals(vibe.schema)
     if not refused and not any(_leads_out(node) for _, node in walk(vibe.schema)):
         return ()
-    from instrc.schema.flattening.flatten import flatten  # only where one is refused, or written in several files
+    from instrc.schema.flattening.flatten import flatten  # only needed to reject one, or for one in several files
 
     try:
         flat = flatten(vibe.schema, registry.documents, base=vibe.uri, nullable=True, report=Report(), locate=registry.locate)
-    except CompileError:  # the target of the reference is reported by itself
+    except CompileError:  # the target of the reference is reported separately
         return ()
     found = _refusals(flat)
     return tuple(replace(each, at=vibe.span(written_place(vibe.schema, each.pointer))) for each in (found and refused) or found)

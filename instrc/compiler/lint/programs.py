@@ -120,13 +120,13 @@ def _goals_like_names(program: surface.Program) -> list[Problem]:
             goals.append((first.value, first.span))
     if not any(text in known for text, _ in goals):
         return []
-    from instrc.problems.habits import QuotedName  # only where there is one
+    from instrc.problems.habits import QuotedName  # imported only to report one
 
     return [QuotedName(at=at, word=text) for text, at in goals if text in known]
 
 
 def _indented(program: surface.Program, written: list[object]) -> Iterator[Problem]:
-    from instrc.problems.habits import IndentedStatement  # only where there is one
+    from instrc.problems.habits import IndentedStatement  # imported only to report one
 
     for lines in _bodies(program, written):
         for before, after in pairwise(lines):
@@ -186,7 +186,7 @@ def _labelled(call: surface.Call) -> Iterator[tuple[str, Span, object]]:
 
 def _bare_fails(written: list[object]) -> Iterator[Problem]:
     """Yield each `Fail` without a reason or a value, except arguments, which are reported as missing values."""
-    from instrc.problems.habits import BareFail  # only where there is one
+    from instrc.problems.habits import BareFail  # imported only to report one
 
     piped = {id(_plain(stage)) for node in written if isinstance(node, surface.Pipe) for stage in node.stages[1:]}
     calls = [node for node in written if isinstance(node, surface.Call)]
@@ -209,7 +209,7 @@ def _below_fails(program: surface.Program, written: list[object]) -> Iterator[Pr
             last = _plain(last.stages[-1]) if isinstance(last, surface.Pipe) else last
             name = last.callee if isinstance(last, surface.Call) else last
             if isinstance(name, surface.Name) and name.text == "Fail":
-                from instrc.problems.habits import BelowFail  # only where there is one
+                from instrc.problems.habits import BelowFail  # imported only to report one
 
                 yield BelowFail(at=after.span, fail=before.span)
                 break
@@ -223,7 +223,7 @@ def _plain(value: object) -> object:
 
 def _timed_people(written: list[object]) -> Iterator[Problem]:
     """Yield each human step passed as an argument whose name is a word for a deadline."""
-    from instrc.problems.habits import DeadlineAsArgument  # only where there is one
+    from instrc.problems.habits import DeadlineAsArgument  # imported only to report one
 
     for node in written:
         if not isinstance(node, surface.Call) or not node.callee.text.endswith(_PEOPLE):
@@ -250,7 +250,7 @@ def used_vibes(uris: Iterable[str], registry: Registry) -> tuple[Vibe, ...]:
         seen.add(uri)
         try:
             vibe = registry.load(uri)
-        except CompileError:  # it is reported where it is referred to
+        except CompileError:  # reported where it is referenced
             continue
         if vibe.uri not in found:
             found[vibe.uri] = vibe
@@ -304,7 +304,7 @@ def empty_slots(graph: ir.Graph, schema_of: Callable[[ir.Instruction], Json]) ->
         for name in _slots(schema):
             filled = any(slot.name == name for slot in application.slots)
             if not filled and not any(_names(annotation, name) for annotation in application.annotations):
-                from instrc.problems.schemas import EmptySlot  # only where there is one
+                from instrc.problems.schemas import EmptySlot  # imported only to report one
 
                 yield EmptySlot(at=application.span, word=name, mixin=application.mixin.name)
 

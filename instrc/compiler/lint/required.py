@@ -207,7 +207,7 @@ def _faults(
             used.update(id(node) for node, _ in shape.objects())
             _judge(shape, shapes, own, faults, offers if lenient else None)
             queue.extend((below, False) for below in shapes.below(shape))
-        if not queue:  # definitions that nothing refers to are schemas by themselves
+        if not queue:  # unreferenced definitions are checked as schemas of their own
             part = next((part for part in unused if id(part.node) not in used), None)
             if part is not None:
                 queue.append(([part], True))

@@ -35,7 +35,7 @@ def review(
     """
     report.problems.extend(_name(vibe))
     if other := foreign(vibe.document, vibe.source.name):
-        from instrc.problems.schemas import ForeignDocument  # only where there is one
+        from instrc.problems.schemas import ForeignDocument  # imported only to report one
 
         report.add(ForeignDocument(at=vibe.source.whole(), kind=other.kind, way_out=other.way_out))
         return
@@ -57,7 +57,7 @@ def review(
     if unsound or (not vibe.has_solution and all(map(_stands_alone, nodes))):
         return  # the rest assumes a valid schema, and checks how schemas relate to each other
 
-    from instrc.compiler.lint.coherence import incoherences  # most vibes of a program stand alone
+    from instrc.compiler.lint.coherence import incoherences  # most vibes of a program are self-contained
 
     incoherences(vibe, registry, report)
 
@@ -67,7 +67,7 @@ def _name(vibe: Vibe) -> Iterator[Problem]:
     if "@" in vibe.segment and vibe.source.name.endswith(ENDING):
         version = vibe.segment.rpartition("@")[2]
         reason = f"`{version}` in its name is not a version (numbers joined by dots, as in `{vibe.segment.partition('@')[0]}@2`)"
-        from instrc.problems.vibes import InvalidVibe  # only where there is one
+        from instrc.problems.vibes import InvalidVibe  # imported only to report one
 
         yield InvalidVibe(at=vibe.source.whole(), reason=reason)
 
@@ -80,7 +80,7 @@ def _unknown_parts(vibe: Vibe, allowed: frozenset[str]) -> Iterator[Problem]:
     """Yield the parts of a record that are never read."""
     for word in vibe.document:
         if word not in _PARTS and word not in allowed and not is_extension(word):
-            from instrc.problems.suggest import nearest  # only where there is one
+            from instrc.problems.suggest import nearest  # imported only to report one
             from instrc.problems.vibes import UnknownPart
 
             at = vibe.place(pointer((word,)), key=True)
@@ -118,7 +118,7 @@ def _engine_properties(vibe: Vibe) -> Iterator[Problem]:
         for keyword, (sound, reason) in _ENGINE.items():
             if keyword in node and not sound(node[keyword]):
                 place = pointer((*path, keyword))
-                from instrc.problems.schemas import InvalidSchema  # only where there is one
+                from instrc.problems.schemas import InvalidSchema  # imported only to report one
 
                 yield InvalidSchema(at=vibe.span(place), pointer=place, reason=reason)
 
@@ -144,7 +144,7 @@ def _replaced(vibe: Vibe, allowed: frozenset[str]) -> Iterator[Problem]:
         return
     for word in slot:
         if word not in _OF_SLOTS and word not in allowed and not is_extension(word):
-            from instrc.problems.schemas import IdleKeyword  # only where there is one
+            from instrc.problems.schemas import IdleKeyword  # imported only to report one
 
             yield IdleKeyword(at=vibe.span(pointer(("properties", "default", word)), key=True), word=word, cause="slot")
 
@@ -171,7 +171,7 @@ def hidden_versions(vibe: Vibe, registry: Registry) -> Iterator[Problem]:
     versions = registry.versions_beside(vibe)
     if len(versions) < 2 or versions[0]:
         return
-    from instrc.problems.vibes import HiddenVersion  # only where there is one
+    from instrc.problems.vibes import HiddenVersion  # imported only to report one
 
     evergreen = evergreen_of(vibe.uri)
     for version in versions[1:]:

@@ -20,7 +20,7 @@ def kinds_of_steps(graph: ir.Graph) -> Mapping[int, Kind]:
     kinds: dict[int, Kind] = {}
     for step in graph.awaited():
         kinds[step.number] = READS if step.number in graph.only_reading else WRITES
-    for block in graph.blocks():  # one in another has the smaller number
+    for block in graph.blocks():  # an enclosing one has the smaller number
         held = [step for region in ir.regions_of(block.content) for step in step_numbers(region.units)]
         if kind := max((kinds.get(step, NONE) for step in held), default=NONE):
             kinds[block.number] = kind

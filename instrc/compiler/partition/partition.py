@@ -97,11 +97,11 @@ class UnitsOfRegion:
             return chunks
         self.order = order
         own = [[] if steps[-1].fail else needs for steps, needs in zip(self.steps, self.needs, strict=True)]
-        effects = EffectOrder(self.kinds, own)  # a failing step waits for all lines, and needs none of them
+        effects = EffectOrder(self.kinds, own)  # a `Fail` waits for all lines, and needs none of them
         for waits in effects.of_lines(self.lines, self.home):  # type: ignore[arg-type]  # only steps are looked up
             joined = [one | other for one, other in zip(self.waits, waits, strict=True)]
             found = topological_order(self._all_needs(joined)) if any(waits) else None
-            if found is not None:  # else two called programs write the same effects the other way round
+            if found is not None:  # otherwise two called programs contain the same effects in opposite order
                 self.waits, self.order = joined, found
         return _cut_into_chunks(_nodes(self.units, self.steps, self.order, self.needs, self.home, self.waits))
 
@@ -332,7 +332,7 @@ def problem_of_circle(graph: ir.Graph, units: tuple[ir.Unit, ...], needs: list[l
     behind = _behind_circles(needs)
     way: dict[int, int] = {}
     index = min(behind)
-    while index not in way:  # each of these needs another one of them, so the way meets itself
+    while index not in way:  # each of these needs another one, so following them leads back
         way[index] = len(way)
         index = next(need for need in needs[index] if need in behind)
     circle = [units[each] for each in way if way[each] >= way[index]]
@@ -383,7 +383,7 @@ def needs_of(units: tuple[ir.Unit, ...], steps: list[list[ir.Step]], home: Home)
 def topological_order(needs: list[list[int]]) -> list[int] | None:
     """Return the indexes, each after those it needs, otherwise in their order, or `None` if some need each other."""
     if all(not each or each[-1] < index for index, each in enumerate(needs)):
-        return list(range(len(needs)))  # as most are: evaluation order
+        return list(range(len(needs)))  # the usual case: evaluation order
     order: list[int] = []
     state = [0] * len(needs)
     for start in range(len(needs)):
@@ -436,7 +436,7 @@ def number_steps(
     keys: dict[int, str] = {}
     used: set[str] = set(graph.inputs) | (
         set(GIVEN) if naming == "plain" else set()
-    )  # a key of such a name would hide what a block defines
+    )  # a key of this name would hide the block's value
     count = 0
     last = order.pop() if bare else None
     for number in order:
@@ -516,7 +516,7 @@ def _elements(graph: ir.Graph, used: set[str]) -> dict[int, str]:
     loops = {step.number: step.content for step in graph.blocks() if isinstance(step.content, ir.Each | ir.Repeat)}
     around = _regions_around(graph) if loops else {}
     found: dict[int, str] = {}
-    for _, content in sorted(loops.items(), reverse=True, key=lambda each: each[0]):  # a block before those in it
+    for _, content in sorted(loops.items(), reverse=True, key=lambda each: each[0]):  # a block before its contents
         if content.item is not None:
             region = content.body.number
             taken = used | {found[outer] for outer in _outwards(region, around) if outer in found}

@@ -137,7 +137,7 @@ class SequenceSearch:
         """Return a lower bound for the number of remaining chunks, without blocks."""
         tallest = [max((self.height[node] for node in nodes), default=0) for nodes in state.ready[:EXECUTORS]]
         top = max(tallest)
-        # two executors as far from the end as each other cannot both be served by the first chunk
+        # the first chunk cannot serve two executors at the same distance from the end
         return top + 1 if top and tallest.count(top) > 1 else top
 
     def step(self, state: Frontier, executor: int, *, closing: bool = False) -> Frontier:

@@ -13,7 +13,7 @@ from typing import Protocol, TypeAlias, cast
 
 import sqlalchemy as sa
 from dbos import DBOS, DBOSClient, StepInfo, WorkflowStatus
-from dbos._error import DBOSWorkflowConflictIDError  # it has no public name
+from dbos._error import DBOSWorkflowConflictIDError  # has no public name
 from msgspec import Struct, field, structs
 
 from instrc.engines.dbos import store
@@ -134,7 +134,7 @@ class DurablePort(MemoryPort):
         self._letters[command] = (letter, recorded)
         if command not in self.told or self.told.pop(command) != data:
             self.effects.tell("told", command, **answer_facts(data, by))
-        self.rest(False)  # noqa: FBT003  -- the callback takes a positional boolean
+        self.rest(False)  # noqa: FBT003  -- the callback's signature
         self.give(command, result)
         return recorded
 
@@ -153,7 +153,7 @@ class DurablePort(MemoryPort):
         """Wait for results and record them."""
         await self.write_standing()
         if self.only_waits or (self.resting and not self.busy and not self._done and not self.overdue):
-            self.rest(True)  # noqa: FBT003  -- what the callback takes
+            self.rest(True)  # noqa: FBT003  -- the callback's signature
         if self.due.keys() - self._known_due:
             await self._keep({"due": {name: at for name, at in self.due.items() if name not in self._known_due}})
         results = [*await super().wait_first(tasks)]
@@ -167,7 +167,7 @@ class DurablePort(MemoryPort):
         while self._again:
             await self._release(tasks, *self._again.pop(0))
         for command in [name for name in self._letters if name not in tasks]:
-            self._letters.pop(command)[1].set_result(False)  # it was withdrawn in between
+            self._letters.pop(command)[1].set_result(False)  # withdrawn in the meantime
         return results
 
     async def _release(self, tasks: Mapping[str, Cancellable], again: Again, letter: str, recorded: asyncio.Future[bool]) -> None:
@@ -215,12 +215,12 @@ class DurablePort(MemoryPort):
             yield
         finally:
             self.busy, self.resting = self.busy + 1, self.resting - 1
-        self.rest(False)  # noqa: FBT003  -- what the callback takes
+        self.rest(False)  # noqa: FBT003  -- the callback's signature
 
     @property
     def is_idle(self) -> bool:
         """Whether the run waits for an event, and nothing is in flight except what `busy` counts."""
-        waits = self._changed is not None and not self._changed.done()  # not while it records or takes in a result
+        waits = self._changed is not None and not self._changed.done()  # not while it records or applies a result
         return waits and not (self._done or self._fired or self._again or self.overdue)
 
     def look_again(self) -> None:
@@ -287,7 +287,7 @@ class Live(Struct):
         if task is not None and self.error is None and not task.cancelled() and (error := task.exception()) is not None:
             self.error = error
         self.over = True
-        self.resting(True)  # noqa: FBT003  -- what the callback takes
+        self.resting(True)  # noqa: FBT003  -- the callback's signature
 
 
 MakeEffects: TypeAlias = "Callable[[str, PinnedPlan, RunConfig], Effects]"
@@ -329,11 +329,11 @@ class Claims:
             if begin is not None and await self.row(run) is None:
                 await begin()
             elif not await self._enqueue(run, live):
-                return live  # not to be cancelled: a retry may have begun it again since it ended
+                return live  # not cancelled, as a retry may have restarted it since it ended
         except BaseException:
             self.live.pop(run, None)
             raise
-        if live.over and live.task is None:  # it was cancelled while it was put into the queue
+        if live.over and live.task is None:  # cancelled while being enqueued
             await self.cancel(run)
         return live
 
@@ -487,7 +487,7 @@ async def _outcome_of(run: str, live: Live, parent: Live, carrier: RunCarrier) -
         if carrier.leaves(run):
             raise asyncio.CancelledError
         found = await carrier.claims.row(run)
-        if found is not None and found.status == "SUCCESS":  # it ended before it was picked up here
+        if found is not None and found.status == "SUCCESS":  # it ended before this process took it
             return cast("Outcome", found.output)
         return {"status": "failed", "error": {"step": None, "kind": "failed", "code": "cancelled", "message": "it was cancelled"}}
     return cast("Outcome", live.task.result())
@@ -546,11 +546,11 @@ async def _interpret(carrier: RunCarrier, launch: LaunchDocument, live: Live) ->
     port.shown = shown_before(events, run)
     for asked, result in _answered(entries) if steps else ():
         if all(event["event"] != "told" or event.get("id") != asked or event["run"] != run for event in events):
-            effects.tell("told", asked, **answer_facts(result["ok"], result["by"]))  # a kill has lost the end of the trace
+            effects.tell("told", asked, **answer_facts(result["ok"], result["by"]))  # a crash has lost the end of the trace
         port.told.pop(asked, None)
-    port.begun -= journal.held.keys()  # these have ended: what is known to have failed was not perhaps done
+    port.begun -= journal.held.keys()  # these have ended, so it is certain that they failed
     if not carrier.location.is_local and (steps or run in carrier.claims.resumed):
-        port.begun |= _next_commands(journal)  # a kill loses the last events of a trace, but not the next steps
+        port.begun |= _next_commands(journal)  # a crash loses the last events of a trace, but not the next steps
     with effects.carried(plan):
         for command in journal.unfired.values():
             await port.fire(command)

@@ -13,7 +13,7 @@ from typing import TypeVar, Unpack, cast
 
 import sqlalchemy as sa
 from dbos import DBOS, DBOSClient, WorkflowStatus
-from dbos._error import DBOSException  # its public names leave out the base of its errors
+from dbos._error import DBOSException  # the base class of its errors has no public name
 from msgspec import structs
 
 from instrc import problems
@@ -335,7 +335,7 @@ class DurableEngine(TracedEngine):
         launch, _ = await self.journal(run)
         place = await self._end_of_events(run)
         async with self._carrier(run, launch.config.project) as runner:
-            if runner is not None:  # a run that this process cannot carry stays as it is
+            if runner is not None:  # a run that this process cannot carry out stays unchanged
                 self._make_effects(run, launch.plan, launch.config)
             letter = await self._send_retry(run, options)
             if runner is not None:
@@ -380,7 +380,7 @@ class DurableEngine(TracedEngine):
         if child is None or child.status != "SUCCESS":
             return True
         if cast("Outcome", child.output)["status"] == "stopped":
-            return False  # it is started again, under another key
+            return False  # restarted under another key
         await self._send_retry(run, options)
         return True
 
@@ -468,7 +468,7 @@ class DurableEngine(TracedEngine):
                         lambda client: schedules.begin_due(self.asker.db(), partial(self._put, client), is_active(client), time())
                     )
         if (runner := self._runner_here()) is not None:
-            with suppress(InstrcError):  # it was closed meanwhile
+            with suppress(InstrcError):  # closed in the meantime
                 await runner.away(runner.drain())
         await asyncio.to_thread(self.close)
         return len(roots)
@@ -523,8 +523,6 @@ class DurableEngine(TracedEngine):
             self._runner.close()
             self._runner = None
 
-    # --- who carries ----------------------------------------------------------------------------------------------------------
-
     def _runner_here(self) -> Runner | None:
         return self._runner if self._runner is not None and not self._runner.closing else None
 
@@ -542,7 +540,7 @@ class DurableEngine(TracedEngine):
             if project is not None:
                 serve_runs_of(project)
         while (runner := await asyncio.to_thread(self._open)) is not None and not runner.enter():
-            pass  # it was closed since then
+            pass  # closed in the meantime
         try:
             yield runner if runner is None or run is None or await runner.owns(run) else None
         finally:
@@ -564,7 +562,7 @@ class DurableEngine(TracedEngine):
             return here
         if self._fronts:
             return None
-        with Runner.turn:  # several runs may begin at once, and several stores be opened
+        with Runner.turn:  # runs may start and stores may be opened concurrently
             if self._runner_here() is None:
                 self._runner = self._open_runner()
             return self._runner_here()
@@ -628,7 +626,7 @@ class DurableEngine(TracedEngine):
                 verdict = await asyncio.to_thread(store.verdict_of, self.asker.db(), letter.id)
             if verdict != "open":
                 return verdict == "taken"
-            async with self._carrier(letter.run, project):  # which reads the mail, if there is no other
+            async with self._carrier(letter.run, project):  # it reads the message if there is no other
                 pass
             await asyncio.sleep(POLL)
         return True  # a worker reads it as soon as there is one

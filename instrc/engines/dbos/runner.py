@@ -111,7 +111,7 @@ class Runner:
         if not library.handlers:  # otherwise it keeps the current standard error, which may be closed at the next write
             library.addHandler(logging.NullHandler())
         DBOS(config=config)
-        DBOS.listen_queues([])  # `begin_queued` takes runs from them, as soon as there are some
+        DBOS.listen_queues([])  # `begin_queued` takes runs from them when there are any
         DBOS.launch()
 
     def retire(self) -> bool:
@@ -378,7 +378,7 @@ def idle_until(lives: Sequence[Live]) -> float | None:
         if live.port is None or not live.port.is_idle:
             return None
         below = "/" in live.port.effects.run
-        busy += live.port.busy - (below and not live.rest.is_set())  # the run above is busy with it
+        busy += live.port.busy - (below and not live.rest.is_set())  # the run above is processing it
         due = min(due, live.port.next_due or due)
     return None if busy else due
 
@@ -538,7 +538,7 @@ class Rest:
             elif "again" in letter.body:
                 row = await self.runner.claims.row(letter.run)
                 if row is None or row.status not in {"PENDING", "ENQUEUED"}:
-                    return  # it is about to continue, and then reads its mail itself
+                    return  # it is about to continue, and will read its messages itself
                 await self.runner.resume(letter.run.partition("/")[0])
                 if not await self.runner.take(letter):
                     return

@@ -121,7 +121,7 @@ def begin_due(engine: sa.Engine, put: Put, goes_on: Callable[[str], bool], now: 
             continue
         is_active = schedule.overlap != "both" and schedule.last is not None and goes_on(schedule.last)
         if is_active and schedule.overlap == "queue":
-            continue  # it stays due, so it is the one that waits
+            continue  # it stays due, which makes it the waiting one
         due = None
         try:
             due = schedule.clock.after(now)

@@ -89,14 +89,14 @@ class SqliteStore:
 
         return engine
 
-    def lock(self, engine: sa.Engine) -> StoreLock | None:  # noqa: ARG002  -- it is a file, of one process
+    def lock(self, engine: sa.Engine) -> StoreLock | None:  # noqa: ARG002  -- a file, used by one process
         """Return the lock of the folder, or `None` if another process holds it."""
         lock = FileLock(self.folder / LOCK_FILE, timeout=0, thread_local=False, mode=0o600)
         try:
             lock.acquire()
         except Timeout:
             return None
-        place = self.folder / HOLDER_FILE  # it is for people alone
+        place = self.folder / HOLDER_FILE  # only for people to read
         with suppress(OSError), open(place, "w", encoding="utf-8", opener=private_opener) as holder:
             holder.write(f"process {os.getpid()} on {gethostname()}")
         return FolderLock(lock)

@@ -369,7 +369,7 @@ class PartExchange:
         known = sa.select(_PARTS.c.process, _PARTS.c.key, _PARTS.c.at)
         known = known.where(_PARTS.c.body.is_not(None), _PARTS.c.process != self._process)
         known = known if "" in wanted else known.where(_PARTS.c.run.in_(wanted))
-        with suppress(sa.exc.SQLAlchemyError), engine.begin() as connection:  # tables may be made by an earlier release
+        with suppress(sa.exc.SQLAlchemyError), engine.begin() as connection:  # the tables may come from an earlier release
             if now > self._told[0] + _FOLLOWED / 3 or not wanted <= self._told[1]:
                 self._replace(connection, [(f"!{run}", run, None) for run in wanted])
                 self._told = now, wanted

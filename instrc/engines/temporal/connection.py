@@ -58,7 +58,7 @@ class _Ordered(JSONPlainPayloadConverter):
         """Return a value as a payload."""
         return Payload(metadata={"encoding": self.encoding.encode()}, data=dumps(cast("Json", value), indent=False).encode())
 
-    def from_payload(self, payload: Payload, type_hint: type | None = None) -> object:  # noqa: ARG002  -- all are plain JSON
+    def from_payload(self, payload: Payload, type_hint: type | None = None) -> object:  # noqa: ARG002  -- all values are plain JSON
         """Return the value of a payload."""
         return loads(payload.data)
 

@@ -145,7 +145,7 @@ class TemporalEngine(TracedEngine):
         async with self._served(carry=False):
             reader = await self._reader()
             reports: list[RunReport] = []
-            for run in found:  # once each, however often it was retried
+            for run in found:  # once each, even if retried
                 with suppress(InstrcError):  # a run that is deleted while they are listed
                     reports.append(await reader.report(await reader.described(run)))
         chosen_reports = [report for report in reports if chosen is None or chosen.takes(report)]
@@ -159,7 +159,7 @@ class TemporalEngine(TracedEngine):
         """Return the number of stored runs, by program."""
         return Counter(report.name for report in await self.runs())
 
-    async def show(self, run: str, *, whole: bool = True) -> RunReport:  # noqa: ARG002  -- of the protocol
+    async def show(self, run: str, *, whole: bool = True) -> RunReport:  # noqa: ARG002  -- required by the protocol
         """Return the state of a run."""
         described = await (await self._reader()).described(run)
         async with self._served(carry=False):
@@ -218,7 +218,7 @@ class TemporalEngine(TracedEngine):
         async with self._served(carry=False):
             handle = (await self._client()).get_workflow_handle(described.id, run_id=described.run_id)
             found: documents.RecordedRun | None = None
-            with trouble(), suppress(WorkflowQueryFailedError):  # one of an earlier release knows no such query
+            with trouble(), suppress(WorkflowQueryFailedError):  # a worker of an earlier release has no such query
                 found = await handle.query(documents.JOURNAL)
         if found is None:
             raise ConflictError([problems.runs.NoJournal(run=run)])
@@ -295,8 +295,6 @@ class TemporalEngine(TracedEngine):
         if self._traces is not None:
             await asyncio.to_thread(self._traces.forget, run)
 
-    # --- schedules ------------------------------------------------------------------------------------------------------------
-
     @property
     def keeps_schedules(self) -> bool:
         """Return `True`: a server always supports schedules."""
@@ -328,8 +326,6 @@ class TemporalEngine(TracedEngine):
         with suppress(WorkflowAlreadyStartedError):  # in the same second
             await self._begin(await self._client(), {**tick["launch"], "run": run})
         return run
-
-    # --- traces ---------------------------------------------------------------------------------------------------------------
 
     def trace_from(self, run: str, place: int = 0) -> tuple[list[Event], int]:
         """Return the events after a cursor: of every worker, if the project has a shared place for them."""
@@ -368,8 +364,6 @@ class TemporalEngine(TracedEngine):
         async with self._served(carry=True):
             await stop.wait()
         return 0
-
-    # --- the server -----------------------------------------------------------------------------------------------------------
 
     async def _client(self) -> Client:
         loop = asyncio.get_running_loop()
@@ -498,9 +492,9 @@ class ServerClient(Struct, frozen=True):
                 except WorkflowQueryFailedError:
                     pass
                 except RPCError as error:
-                    late = error.status in LATE and not tries  # workers that have much to do
+                    late = error.status in LATE and not tries  # for busy workers
                     if error.status != RPCStatusCode.FAILED_PRECONDITION and not late:
-                        raise  # else the server has not heard of the worker yet
+                        raise  # otherwise the server does not know the worker yet
                 else:
                     return found
                 await asyncio.sleep(_PAUSE)

@@ -155,7 +155,7 @@ _ACTIVITIES = 200
 @asynccontextmanager
 async def serving(client: Client, queue: str, sink: Sink, equip: Equip | None, options: WorkerOptions) -> AsyncIterator[Worker]:
     """Serve a task queue; without `equip` only workflows, so that runs can be queried."""
-    versions.load_all()  # a workflow that does not yield for two seconds is taken for dead, and a busy machine loads slowly
+    versions.load_all()  # Temporal assumes a deadlock after two seconds, and imports are slow on a busy machine
     activities = [] if equip is None else Carrying(client, equip, sink).all
     worker = Worker(
         client,

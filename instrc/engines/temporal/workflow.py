@@ -246,8 +246,6 @@ class TemporalPort:
             "model": self.model,
         }
 
-    # --- carrying out ---------------------------------------------------------------------------------------------------------
-
     async def effect(self, command: ModelCommand | ActivityCommand | FireCommand) -> documents.ActivityOutcome:
         """Execute a command in a worker."""
         given: documents.Effect = {"run": self.launch["run"], "digest": self.launch["digest"], "command": command}

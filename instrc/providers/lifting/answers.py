@@ -96,9 +96,9 @@ def _unfolded(value: object, level: int, known: dict[int, tuple[object, object]]
 
 def _dumped(dump: Callable[..., object]) -> object:
     """Dump a pydantic model, or an object with the same methods."""
-    try:  # as what its parts are, not as what they are declared to be: a generation of LangChain holds some message
+    try:  # by the runtime types of its parts, as LangChain declares base classes
         return dump(mode="json", by_alias=False, warnings=False, serialize_as_any=True)
-    except TypeError:  # one that knows fewer options
+    except TypeError:  # a version with fewer options
         return dump(mode="json", by_alias=False)
 
 
@@ -415,7 +415,7 @@ def _choices(answer: JsonObject) -> RawReply | None:
         return None
     result = [choice for choice in choices if isinstance(choice, dict)]
     if len(result) < len(choices) or (result and "delta" in result[0] and "message" not in result[0]):
-        return None  # a piece of a stream is joined first
+        return None  # chunks of a stream are joined first
     return choice_of(result[0]) if result else RawReply()
 
 

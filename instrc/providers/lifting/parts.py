@@ -94,7 +94,7 @@ def contain_call(items: Json) -> bool:
 
 def part(item: dict[str, Json], *, calls: bool = True) -> RawReply:
     """Return the content of a part of a message; with `calls` false its calls are dropped, as they are listed elsewhere."""
-    if item.get("type") == "non_standard" and isinstance(inner := item.get("value"), dict):  # what LangChain has no name for
+    if item.get("type") == "non_standard" and isinstance(inner := item.get("value"), dict):  # has no type in LangChain
         item = inner
     kind = kind_of_part(item)
     held = next((held for key in _HOLDERS if isinstance(held := item.get(key), dict)), None)
@@ -135,7 +135,7 @@ def content(parts: Json, *, calls: bool = True) -> RawReply:
     """Return the content of a message's `content`: a text, or parts."""
     if isinstance(parts, str):
         return RawReply(texts=(parts,)) if parts.strip() else RawReply()
-    if isinstance(parts, dict):  # one part, as in what MCP samples
+    if isinstance(parts, dict):  # a single part, as in MCP sampling
         return part(parts, calls=calls)
     if not isinstance(parts, list):
         return RawReply()

@@ -405,7 +405,7 @@ def _cost(error: ValidationError, leaves: list[LeafViolation], *, certain: bool)
         types = _texts(wanted if isinstance(wanted, list) else [wanted]) if keyword == "type" else ()
         keys = _keys(error.schema)
         items = isinstance(error.schema, dict) and bool(error.schema.get("items"))
-        instance: Json = error.instance  # type: ignore[assignment]  # its types allow for an error that is about nothing
+        instance: Json = error.instance  # type: ignore[assignment]  # the types allow errors without a position
         path = tuple(error.absolute_path)
         leaves.append(LeafViolation(path, instance, keyword, certain, listed, types, keys, items))
         misshapen = types or (listed and isinstance(instance, dict | list))
@@ -416,7 +416,7 @@ def _cost(error: ValidationError, leaves: list[LeafViolation], *, certain: bool)
     nearest = (False, 0, 0)
     for place, causes in enumerate(branches.values()):
         shape, count = _sum([_cost(cause, leaves, certain=False) for cause in causes])
-        other = any(cause.validator == "type" and not cause.relative_path for cause in causes)  # of a type that was not meant
+        other = any(cause.validator == "type" and not cause.relative_path for cause in causes)  # of an unintended type
         nearest = min(nearest, (other, count, shape)) if place else (other, count, shape)
     return nearest[2], 1 + nearest[1]
 
@@ -459,7 +459,7 @@ def repairable_places(wrongness: Wrongness) -> list[Candidate]:
             certain = leaf.certain or (known is not None and known.certain)
             shape = (types, steps) if what in steps else (frozenset[str](), ())
             result[path, what, name] = Candidate(path, what, listed, certain, name, *shape)
-    return sorted(result.values(), key=lambda item: "null" not in item.types)  # a null that may be there stays there
+    return sorted(result.values(), key=lambda item: "null" not in item.types)  # an allowed null is kept
 
 
 _SPELLINGS: tuple[Literal["case", "spelling"], ...] = ("case", "spelling")

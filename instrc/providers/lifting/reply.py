@@ -329,7 +329,7 @@ def raw_call(name: Json, arguments: Json, call_id: Json = None) -> RawCall:
         return RawCall(name, {}, call_id)
     try:
         value = loads(text)
-        if name is not None and (value is None or equal(value, "")):  # some servers' spelling of an empty list
+        if name is not None and (value is None or equal(value, "")):  # how some servers write an empty list
             return RawCall(name, {}, call_id, nothing=dumps(value))
         return RawCall(name, value, call_id, repeated=repeated_keys(text, value))
     except (ValueError, RecursionError) as error:

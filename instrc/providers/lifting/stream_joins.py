@@ -60,7 +60,7 @@ def _joined_calls(parts: Iterable[JsonObject]) -> list[JsonObject]:
     for part in parts:
         index = _index(part.get("index"))
         known = calls.get(index)
-        own = None if part.get("id") == "null" else part.get("id")  # how Mistral's library expresses that there is none
+        own = None if part.get("id") == "null" else part.get("id")  # how Mistral's library writes that there is none
         if known is None or _begins_call(known, part, own):
             known = calls[index] = {"id": own, "type": "function", "function": {}}
             joined.append(known)

@@ -238,7 +238,7 @@ def python_calls(text: str) -> list[RawCall]:
         return []
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a model's backslashes are not worth a warning
+            warnings.simplefilter("ignore")  # no warnings about a model's backslashes
             body = ast.parse(text.strip()).body
         written = [item for each in body for item in _items(each.value if isinstance(each, ast.Expr) else each)]
         return [_in_python_call(item) for item in written]
@@ -278,7 +278,7 @@ def _name(node: ast.AST) -> str:
 
 def _key(value: object) -> str:
     if not isinstance(value, str):
-        raise ValueError(value)  # noqa: TRY004  -- one class says "no call"
+        raise ValueError(value)  # noqa: TRY004  -- one type of error for "not a call"
     return value
 
 
@@ -410,7 +410,7 @@ def _tool_call(match: re.Match[str]) -> list[RawCall]:
         return [_elements(name, f"<arg_key>{rest}", _GLM)]
     if behind := _BEHIND_NAME.fullmatch(body):
         return [_marked_call(behind["name"], behind["arguments"], ended=bool(match["end"]))]
-    if re.fullmatch(r"[\w.:-]+", body):  # GLM calls a tool without arguments so
+    if re.fullmatch(r"[\w.:-]+", body):  # how GLM calls a tool without arguments
         return [_elements(body, "", ended=bool(match["end"]))]
     return json_calls(body)
 

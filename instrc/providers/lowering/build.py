@@ -27,7 +27,7 @@ def build(flat: Survey, dialect: Dialect, options: LoweringOptions, name: str) -
     if most is not None and len(flat.names) > most and _moves_optional(options, dialect) and _optional(flat.schema) > most:
         last = _with_optional_last(flat, dialect, options)
         if _optional(last.schema) > most and not exceeded(last.schema, dialect, name):
-            return last  # with order each of them would be a union
+            return last  # with a fixed order each of them would be a union
     first = _built(flat, dialect, options)
     over = exceeded(first.schema, dialect, name)
     if not over:

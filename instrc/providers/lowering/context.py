@@ -132,7 +132,7 @@ def legal(name: str, rule: NameRule, fallback: str = _FALLBACK) -> str:
     if re.sub(r"[_\W]", "", text) != re.sub(r"[_\W]", "", name) or not text.isascii():
         from anyascii import anyascii  # a table of a megabyte that most schemas never need
 
-        latin = re.sub("[\"']", "", anyascii(name))  # `ь` and `ъ` are quotation marks there: no letters, and no ends of words
+        latin = re.sub("[\"']", "", anyascii(name))  # it writes `ь` and `ъ` as quotation marks, which end no word
         text = _legal_spelling(re.sub(r"[^a-zA-Z0-9_.-]+", "_", latin), rule)
     if not text.startswith("_") or not name.startswith("_"):
         text = text.lstrip("_.-:") or fallback

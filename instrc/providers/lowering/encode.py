@@ -40,7 +40,7 @@ def encode(value: object, map: object, name: str | None = None, *, check: bool =
         raise CompileError([UnreadableMap(reason=f"it knows no tool `{name}`")])
     sent, left_out = encoded(value, record, _payload_schema(map, record), check=truth("check", check))
     known = known_target(record["target"])
-    if left_out and isinstance(value, dict | list) and known is not None and not known.null:  # others are sent null for it
+    if left_out and isinstance(value, dict | list) and known is not None and not known.null:  # the others receive null
         reason = "is null, which cannot be told from leaving a property out: what is null is left out"
         problem = LossyTarget(target=str(record["target"]), keyword="default", pointer="", reason=reason)
         warn_caller(CompileWarning(problem))
@@ -54,6 +54,6 @@ def _payload_schema(given: object, record: JsonObject) -> Json:
             return item.schema
     dialect = known_target(record["target"])
     if dialect is None or record.get("codec") is None:
-        return True  # in our order, which is that of a payload of the same shape
+        return True  # in the order of a payload of the same shape
     again = lower_tool(Tool("tool", record["schema"]), dialect, LoweringOptions())
     return again.schema if again.map.get("codec") == record["codec"] else True

@@ -177,7 +177,7 @@ def keep_map(node: JsonObject, others: Undeclared, context: RewriteContext, *, r
     if "propertyNames" in node and "propertyNames" in keywords:
         named: JsonObject = {"allOf": [{"type": "string"}, node["propertyNames"]]}
         names, _ = fit(context.ledger.derive(named, node), context.deeper())
-        if names is None:  # no name will do, so there is no property
+        if names is None:  # no name is valid, so there is no property
             return KeywordMap({"additionalProperties": False}, None, context.sentences_for(node, lost))
         body["propertyNames"] = names
     elif "propertyNames" in node:

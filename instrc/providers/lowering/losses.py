@@ -124,7 +124,7 @@ class _LossTable:
                 if keyword not in NO_ASSERTIONS and keyword in KEYWORDS:
                     self.lose(here, keyword, kind, reason, parts=False)
             stack += self._below(here)
-        reported |= seen  # including their subschemas: meeting them again adds nothing
+        reported |= seen  # including their subschemas, which need not be visited again
 
     def _below(self, node: JsonObject) -> Iterable[tuple[Json, str]]:
         """Yield the schemas that a schema contains or refers to, with the places of `false` ones."""

@@ -190,7 +190,7 @@ def lower_tool(tool: Tool, dialect: Dialect, options: LoweringOptions, documents
     sent = write(built, flat.schema, tool, name, dialect)
     payload = _with_options(dialect.envelope, sent.payload, options_sent) if options_sent else sent.payload
     account = Account(tool.name, name, readable.schema, flat.schema, built, tuple(unread), sent.losses, documents)
-    reported = account if documents is None else account.losses()  # documents may be gone when the losses are read
+    reported = account if documents is None else account.losses()  # the documents may no longer exist when the losses are read
     return Lowering(payload, sent.map, sent.schema, dialect, reported, built.problems)
 
 
@@ -249,7 +249,7 @@ def write(built: Built, flat: Json, tool: Tool, name: str, dialect: Dialect) -> 
     keys: list[Json] = list(mapping(schema.get("properties"))) if isinstance(schema, dict) else []
     record: JsonObject = {"instrc": VERSION, "target": dialect.name, "tool": {"name": tool.name, "sent": name}, "keys": keys}
     if (known := known_target(dialect.name)) is None or known.result != dialect.result:
-        record["result"] = dialect.result  # of another envelope, or of rules that are not public
+        record["result"] = dialect.result  # of another envelope, or with undocumented rules
     record |= built.record
     record["schema"] = flat
     left_out = not dialect.empty_schema and not keys and _asks_nothing(schema)
@@ -337,7 +337,7 @@ def _shared(schema: Json) -> Json:
         return schema
     begun = [text[place.start() : place.start() + _BEGINNING] for place in _OBJECT.finditer(text)]
     if len(begun) - len(set(begun)) < _REPEATED * len(begun):
-        return schema  # nor is there need to look closer
+        return schema  # no closer check is needed
     from instrc.schema.flattening.flatten import share  # few schemas are as large
 
     short = share(schema, described=False)
@@ -354,7 +354,7 @@ def _examples(tool: Tool, record: JsonObject, schema: Json, dialect: Dialect) ->
     if dialect.example is None:
         for example in tool.examples:
             with suppress(Inexpressible):
-                encoded(example.value, record, schema)  # an invalid one is reported wherever it goes
+                encoded(example.value, record, schema)  # an invalid one is reported at each use
         return None, [Loss("", "examples", None, "annotation", "have no field in the envelope of the target")]
     result: list[Json] = []
     losses: list[Loss] = []

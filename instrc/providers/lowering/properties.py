@@ -91,7 +91,7 @@ def property_of(holder: Holder, name: str, schema: Json, *, required: bool) -> P
         body = {"description": name.replace("_", " ").strip() or context.sentences.the_value, **body}
     member: Member | None = None
     if sent != name or absence.absent or absence.missing or absence.unsaid or codec is not None or sent.endswith("_"):
-        # what ends with an underscore and is unknown stands for another key
+        # an unknown key that ends with an underscore stands for another one
         key = None if sent == name else name
         member = Member(key, absence.absent, absence.word, absence.missing, absence.unsaid, codec)
     return Property(sent, body, absence.asked, member)

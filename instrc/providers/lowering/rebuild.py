@@ -80,7 +80,7 @@ def rebuild(seen: Survey, dialect: Dialect, options: LoweringOptions) -> Built:
     )
     schema, codec = fit(root, context)
     result = _as_object(schema, codec, ledger.definitions, dialect)
-    if schema is not None and result is None:  # the box is one level more
+    if schema is not None and result is None:  # the box adds a level
         ledger = _begun(flat, root)
         schema, codec = fit(root, replace(context.boxed(), ledger=ledger))
         result = _as_object(schema, codec, ledger.definitions, dialect)

@@ -78,7 +78,7 @@ def pieces(pattern: str) -> list[str]:
     while place < len(pattern):
         piece = REPEATS.match(pattern, place) if result else None
         piece = piece or ATOM.match(pattern, place)
-        assert piece is not None  # an atom is any sign
+        assert piece is not None  # an atom may be any character
         result.append(piece[0])
         place = piece.end()
     return result
@@ -152,7 +152,7 @@ def _letter(escape: re.Match[str]) -> str:
     if (number := escape["two"] or escape["four"]) is None:
         return escape[0]
     sign = chr(int(number, 16))
-    return sign if sign.isalpha() else escape[0]  # a digit or a sign could have a meaning there
+    return sign if sign.isalpha() else escape[0]  # a digit or character could have a special meaning there
 
 
 def accepts_pattern(pattern: str, kind: str, most_repeated: int | None = None) -> bool:
@@ -189,7 +189,7 @@ def _is_plain(read: Sequence[str]) -> bool:
             case "(":
                 plain = piece in {"(", "(?:"} and after != "?"
             case "{":
-                plain = len(piece) > 1  # else it is a sign that repeats nothing
+                plain = len(piece) > 1  # otherwise it is a literal character
             case "+":
                 plain = before[:1] not in _QUANTIFIERS
             case _:
@@ -242,7 +242,7 @@ def _only_first(read: Sequence[str], anchor: str) -> bool:
         else:
             if piece == ")" and groups:
                 if met and anchor == "^" and after[:1] in _QUANTIFIERS:
-                    return False  # of `$`, read from the end, the repetition comes before
+                    return False  # read from the end, a repetition comes before `$`
                 begins, before = groups.pop()
                 met = met or before
             first = False

@@ -140,11 +140,11 @@ def _lower_member(
     joined = spent.with_tool(lowering.schema)
     over = tuple(joined.over(dialect, tool.name))
     loose = tool.strict is False or any(loss.keyword == "strict" for loss in lowering.losses)
-    if loose and dialect.plain is not None:  # it is sent without strictness already, and takes nothing of the budgets
+    if loose and dialect.plain is not None:  # it is already sent without strict mode, and does not count towards the limits
         return _Joined(lowering, spent)
     for less in easier(options, dialect, lowering.map["schema"], over) if over else ():
         other = lower_tool(sent_tool, dialect, less, documents)
-        again = spent.with_tool(other.schema)  # optional properties may be too many for unions and few enough to be left out
+        again = spent.with_tool(other.schema)  # there may be too many optional properties for unions, yet few enough to omit
         if not list(again.over(dialect, tool.name)):
             reason = "is kept for required properties only, to stay within the request's unions"
             unordered = () if less.ordered == options.ordered else (Loss("", "properties", None, "order", reason),)

@@ -178,7 +178,7 @@ def with_distinct_first_keys(variants: Sequence[Variant], ledger: Ledger) -> Led
     definitions = ledger.definitions
     result = [_copied(variant, definitions) for variant in variants]
     objects = [number for number, variant in enumerate(result) if variant.kind == "object" and variant.body.get("properties")]
-    for _ in objects:  # what is led by another key may meet objects that begin with it
+    for _ in objects:  # objects that start with another key may become ambiguous with it
         leaders = [(group, _leader([result[number] for number in group])) for group in _alike(result, objects)]
         leaders = [(group, leader) for group, leader in leaders if leader is not None]
         if not leaders:
@@ -187,7 +187,7 @@ def with_distinct_first_keys(variants: Sequence[Variant], ledger: Ledger) -> Led
             for number in group:
                 result[number] = _led(result[number], leader or "", ledger)
     under_way = [number for number, variant in enumerate(result) if variant.kind == "ref" and definitions.under_way(variant)]
-    if under_way:  # the key with which they will begin is not known yet
+    if under_way:  # their first key is not known yet
         return Led(result, [*objects, *under_way] if len(under_way) > 1 else objects)
     return Led(result, [number for group in _alike(result, objects) for number in group])
 

@@ -133,7 +133,7 @@ class Gemini(Provider):
     def connect(self, library: ModuleType, key: str | None) -> Client:
         """Return a client, of which the asynchronous part is used."""
         url = base_url_from(self.url)
-        hooks: dict[str, Any] = {"async_client_args": {"event_hooks": REPORTED}}  # of several libraries
+        hooks: dict[str, Any] = {"async_client_args": {"event_hooks": REPORTED}}  # from several libraries
         return library.Client(api_key=key, http_options=hooks | ({"base_url": url} if url else {}))
 
     async def send(self, client: Client, asked: ProviderRequest) -> Json:
@@ -244,9 +244,9 @@ class Mistral(Provider):
         Connections created by the library would be closed when the client is garbage collected, in whatever event loop runs
         then; the loop of a Temporal workflow refuses that.
         """
-        from httpx import AsyncClient  # the library brings it
+        from httpx import AsyncClient
 
-        web = AsyncClient(follow_redirects=True, event_hooks=REPORTED)  # as the library makes it
+        web = AsyncClient(follow_redirects=True, event_hooks=REPORTED)  # as the library creates it
         return library.Mistral(api_key=key, server_url=base_url_from(self.url), async_client=web)
 
     async def send(self, client: Client, asked: ProviderRequest) -> Json:
@@ -445,7 +445,7 @@ class OpenAI(Provider):
         if asked.form in {"output", "words"}:
             return {"response_format": asked.payload} if asked.form == "output" else {}
         choice: JsonObject = {"tool_choice": {"type": "function", "function": {"name": asked.name}}}
-        forced = choice if asked.form == "forced" else {}  # left out it is `auto`, which DeepSeek refuses while it thinks
+        forced = choice if asked.form == "forced" else {}  # the default is `auto`, which DeepSeek rejects in thinking mode
         return {"tools": [asked.payload], **forced, "parallel_tool_calls": False}
 
 

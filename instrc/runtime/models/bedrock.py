@@ -35,13 +35,13 @@ class Bedrock(Provider):
     tokens: ClassVar[TokenNames] = ("usage", "inputTokens", "outputTokens")
     names: ClassVar[Mapping[str, str]] = {"max_tokens": "maxTokens", "temperature": "temperature", "reasoning": "effort"}
 
-    def connect(self, library: ModuleType, key: str | None) -> Client:  # noqa: ARG002  -- boto3 has its own ways to one
+    def connect(self, library: ModuleType, key: str | None) -> Client:  # noqa: ARG002  -- boto3 has other ways to find one
         """Return a client, which is used in threads."""
         config = import_module("botocore.config").Config(retries={"total_max_attempts": 1}, read_timeout=READ_TIMEOUT)
-        region = os.environ.get("AWS_REGION")  # else boto3 looks for AWS_DEFAULT_REGION, and into its files
+        region = os.environ.get("AWS_REGION")  # otherwise boto3 uses AWS_DEFAULT_REGION and its configuration files
         try:
             client = library.client("bedrock-runtime", region, endpoint_url=base_url_from(self.url), config=config)
-        except Exception as error:  # noqa: BLE001  -- credentials that boto3 finds in the environment and in its files
+        except Exception as error:  # noqa: BLE001  -- boto3 finds credentials in the environment and its files
             raise SettingsError([UnusableSetting(what="model", word=self.kind, reason=str(error).rstrip("."))]) from None
         client.meta.events.register("before-parse.bedrock-runtime", _keep_report)
         return client
@@ -85,7 +85,7 @@ class Bedrock(Provider):
         if asked.form in {"output", "words"}:
             return {"outputConfig": asked.payload} if asked.form == "output" else {}
         choice: JsonObject = {"tool": {"name": asked.name}} if asked.form == "forced" else {"auto": {}}
-        caches = is_long(asked.payload) and "claude" in asked.model  # of the others some refuse a mark behind tools
+        caches = is_long(asked.payload) and "claude" in asked.model  # some of the others reject a mark after tools
         mark: list[Json] = [{"cachePoint": {"type": "default"}}] if caches else []
         return {"toolConfig": {"tools": [as_object(asked.payload), *mark], "toolChoice": choice}}
 

@@ -21,7 +21,7 @@ def client_of_loop(provider: str, access: object, connect: Callable[[], Client])
     """
     loop = asyncio.get_running_loop()
     for other in [other for other in _clients if other.is_closed()]:
-        _clients.pop(other, None)  # its owner has closed it without its asynchronous generators
+        _clients.pop(other, None)  # closed by its owner without its asynchronous generators
     clients = _clients.setdefault(loop, {})
     client = next((client for known, client in reversed(clients.get(provider, ())) if known == access), None)
     if client is None:
@@ -42,7 +42,7 @@ def _close_with(loop: asyncio.AbstractEventLoop) -> None:
     if loop not in _ends:
         _ends[loop] = _end_of_loop()
         with suppress(StopIteration):
-            _ends[loop].__anext__().__await__().__next__()  # it stands at its `yield`
+            _ends[loop].__anext__().__await__().__next__()  # suspended at its `yield`
 
 
 async def _end_of_loop() -> AsyncGenerator[None, None]:
@@ -56,7 +56,7 @@ async def close_clients() -> None:
     """Close all clients of the running event loop; a later request connects again."""
     for clients in _clients.pop(asyncio.get_running_loop(), {}).values():
         for _, client in clients:
-            with suppress(Exception):  # of a library; the answers are there
+            with suppress(Exception):  # raised by a library after the answers arrived
                 await _close(client)
 
 

@@ -122,7 +122,7 @@ def require_no_report(body: bytes) -> None:
     try:
         answer = loads(body.decode(errors="replace"))
     except (ValueError, RecursionError):
-        return  # the library explains what is wrong with it
+        return  # the library's message explains the problem
     reply = reported_error(answer) if isinstance(answer, dict) else None
     if reply is not None and reply.failure is not None:
         raise failure_of(reply.failure, answer)
@@ -161,7 +161,7 @@ def _word(text: str, status: int | None) -> tuple[str, bool]:
     """Return the code of an error, and whether to retry."""
     lower = text.lower()
     for word, code, retry in _WORDS:
-        of_status = code.isdecimal() or code in {"timeout", "overloaded"}  # the status says it better
+        of_status = code.isdecimal() or code in {"timeout", "overloaded"}  # the status is more specific
         unlikely = (of_status and status is not None) or (code == "refused" and status not in _REFUSING)
         if word in lower and not unlikely:
             return code, retry

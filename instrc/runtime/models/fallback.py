@@ -50,7 +50,7 @@ class Fallback:
 
     async def answer(self, request: Request) -> Reply:
         """Answer a request with the first model that can, or raise the last `ModelError`."""
-        request = structs.replace(request, model=None)  # these are the words of all of them
+        request = structs.replace(request, model=None)  # combines the messages of all models
         notes: list[str] = []
         before: ModelError | None = None
         turned = min(max(attempt_of(request) - SAME_MODEL, 0), len(self.models) - 1)
@@ -69,7 +69,7 @@ class Fallback:
                     raise
                 notes.append(f"`{words}` gave no answer ({error}): the next model was asked")
                 before = error
-            except InstrcError as error:  # it has no key, say: what hindered the one before may pass
+            except InstrcError as error:  # for example a missing key: the previous failure may be temporary
                 if before is None:
                     raise
                 said = f"{before}; and {error.problems[0].message}"
@@ -85,7 +85,7 @@ class Fallback:
         if error.after is not None or error.code == "quota" or self._failed[words] >= FAILURES:
             cooldown = getattr(self.models[words], "settings", {}).get("cooldown", COOLDOWN)
             self._until[words] = time() + min(max(cooldown, error.after or 0.0), LONGEST_REST)
-            self._failed[words] = FAILURES - 1  # then one request tries it: another failure is enough
+            self._failed[words] = FAILURES - 1  # then one request tests it, and one failure suffices
             if self.file is not None:
                 with suppress(sqlite3.Error, OSError), transaction(self.file, _RESTS) as database:
                     database.execute("INSERT OR REPLACE INTO rests VALUES (?, ?)", (words, self._until[words]))
@@ -125,7 +125,7 @@ def turn(place: Path | str, key: str, per_minute: float, amount: float, ahead: f
 _NOW: Final = "extract(epoch FROM clock_timestamp())::float8"
 """The database clock at this point of a statement, so that time spent waiting for other transactions counts."""
 _TAKE: Final = f"""INSERT INTO instrc_turns AS old VALUES (%(key)s, {_NOW} + %(cost)s)
-ON CONFLICT (key) DO UPDATE SET next = greatest(old.next, {_NOW}) + %(cost)s RETURNING next - {_NOW}"""  # noqa: S608  -- of our own words
+ON CONFLICT (key) DO UPDATE SET next = greatest(old.next, {_NOW}) + %(cost)s RETURNING next - {_NOW}"""  # noqa: S608  -- from the library's own messages
 _MAKE: Final = "CREATE TABLE IF NOT EXISTS instrc_turns (key text PRIMARY KEY, next float8)"
 
 
@@ -139,7 +139,7 @@ def _due_in(url: str, key: str, cost: float) -> float:
                 due = database.execute(_TAKE, {"key": key, "cost": cost}).fetchone()[0]
             except psycopg.errors.UndefinedTable:
                 result = psycopg.errors.UniqueViolation, psycopg.errors.DuplicateObject, psycopg.errors.DuplicateTable
-                with suppress(*result):  # another process makes it at the same time
+                with suppress(*result):  # another process creates it at the same time
                     database.execute(_MAKE)
                 due = database.execute(_TAKE, {"key": key, "cost": cost}).fetchone()[0]
             return float(due)
@@ -169,7 +169,7 @@ class Limited(Struct):
             gate = self._gates.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(self.settings["parallel"]))
         rpm, tpm = self.settings.get("rpm"), self.settings.get("tpm")
         async with gate:
-            if rpm is not None:  # one second's share at once
+            if rpm is not None:  # at most one second's share
                 await asyncio.sleep(await self._turn("rpm", rpm, 1, max(1.0, MINUTE / rpm)))
             guess = len(request.message) / 4 + _ANSWER  # the size of the answer is not known yet
             if tpm is not None:

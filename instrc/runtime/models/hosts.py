@@ -33,7 +33,7 @@ HOSTS: Final = {
     "deepseek": ModelHost(
         "https://api.deepseek.com",
         "DEEPSEEK_API_KEY",
-        ("forced", "choice", "words"),  # its response_format is json_object only
+        ("forced", "choice", "words"),  # supports only `json_object` as response_format
         "api-docs.deepseek.com: json_mode, thinking_mode (on unless disabled), Oh My Pi (no tool_choice while thinking)",
         "2026-11-29",
         HostHabits(no_thoughts={"thinking": {"type": "disabled"}}),
@@ -50,10 +50,10 @@ HOSTS: Final = {
     "glm": ModelHost(
         "https://api.z.ai/api/paas/v4",
         "ZAI_API_KEY",
-        ("choice", "words"),  # tool_choice is auto, response_format json_object
+        ("choice", "words"),  # supports `auto` as tool_choice and `json_object` as response_format
         "docs.z.ai, chat completion and thinking mode; java.agentscope.io, compatibility notes of GLM",
         "2026-11-28",
-        HostHabits(no_thoughts={"thinking": {"type": "disabled"}}),  # refused by 5.3, which always thinks
+        HostHabits(no_thoughts={"thinking": {"type": "disabled"}}),  # rejected by 5.3, which always thinks
     ),
     "xai": ModelHost("https://api.x.ai/v1", "XAI_API_KEY", _ALL, "docs.x.ai, structured outputs: tools are strict", "2026-11-29"),
     "groq": ModelHost(

@@ -225,7 +225,7 @@ class Sample:
 
 def instance_of(schema: Json) -> Json:
     """Return a small instance of a schema; its loops end after the first round, and its plans are empty."""
-    from instrc.schema.samples import sample  # the making of samples lies with the targets, which use them to ask engines
+    from instrc.schema.samples import sample  # sampling belongs to the targets, which use it to test engines
 
     return _end_loops(sample(schema))
 

@@ -89,7 +89,7 @@ def whole_answer(pieces: list[JsonObject], names: tuple[str | None, str, str]) -
     member, *counted = names  # next to the counts that the answer itself has, such as those of Ollama, all are those of tokens
     holders = [
         item for piece in pieces for item in (*(mapping(piece.get(key)) for key in ("message", "response", "metadata")), piece)
-    ]  # Anthropic counts in two
+    ]  # Anthropic reports two counts
     counts: JsonObject = {}
     for holder in holders if member is None else [mapping(item.get(member)) for item in holders]:
         told = counted if member is None else holder
@@ -151,7 +151,7 @@ def prefix_value(text: str) -> tuple[Json, tuple[str, ...]]:
     The value is `None` if there is none yet, or if the text is not JSON.
     """
     closers, complete, key, at, after_colon = "", list[str](), "", 0, False
-    end, closed = 0, ""  # where the text is cut, and what closes it there
+    end, closed = 0, ""  # where the text ends, and what closes it
     while result := _TOKEN.match(text, at):
         token, at = result[0], result.end()
         is_key = closers[:1] == "}" and not after_colon

@@ -149,7 +149,7 @@ class Provider(ABC):
     async def send(self, client: Client, asked: ProviderRequest) -> Json:
         """Send a request that must be answered by the payload's tool; return the provider's response as JSON."""
 
-    def stream(self, client: Client, asked: ProviderRequest) -> AsyncGenerator[JsonObject] | None:  # noqa: ARG002  -- of those that can
+    def stream(self, client: Client, asked: ProviderRequest) -> AsyncGenerator[JsonObject] | None:  # noqa: ARG002  -- only providers that stream use it
         """Send a request as `send` does, and yield the chunks of the response; return `None` if streaming is unsupported."""
         return None
 
@@ -220,7 +220,7 @@ class Provider(ABC):
             result = context_of(error) if self.endless and "max_tokens" not in settings and self._context is None else None
             if result is None or result[0] - result[1] < LEAST_BOUND:
                 raise
-            self._context = result[0]  # our own limit was too high for it: ask again with what is left
+            self._context = result[0]  # the limit was too high: retry with what remains
             return await self._answer(client, request, model, target, form)
         lifted = lift_response(answer, lowering.map)
         if isinstance(answer, dict) and answer.keys().isdisjoint({self.envelope, *_INSTEAD}) and lifted.status != "failed":
@@ -236,7 +236,7 @@ class Provider(ABC):
         sent = None if asked.message == given else asked.message
         return structs.replace(reply, notes=(*again, *notes), sent=sent, cached=kept is not None)
 
-    def _keeps(self, reply: Reply, form: Form) -> bool:  # noqa: ARG002  -- of servers that ignore a form
+    def _keeps(self, reply: Reply, form: Form) -> bool:  # noqa: ARG002  -- overridden for servers that ignore a form
         """Return whether to cache an answer; rejected ones are cached too, so that a replay costs nothing."""
         return True
 

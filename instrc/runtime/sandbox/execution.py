@@ -89,7 +89,7 @@ class Execution:
         try:
             snapshot = proceed()
             while not isinstance(snapshot, MontyComplete):
-                if monotonic() > until:  # its requests take our time, which its own clock does not count
+                if monotonic() > until:  # serving its requests takes time that its own clock does not count
                     failed = self._failed("time", self._late())
                     return self._answer or failed
                 if isinstance(snapshot, FunctionSnapshot):
@@ -104,7 +104,7 @@ class Execution:
         except MontyError as error:
             failed = self._fault(error)
             return self._answer or failed
-        except (RuntimeError, ValueError) as error:  # a worker out of step, a value that is too large
+        except (RuntimeError, ValueError) as error:  # an out-of-sync worker, or a value that is too large
             return self._failed("ended", str(error))
 
     def _served(self, snapshot: FunctionSnapshot) -> SyncSnapshot | ToolCall:
@@ -118,7 +118,7 @@ class Execution:
                 return snapshot.resume_auto()
             return _answer(snapshot, {"exc_type": "ModuleNotFoundError", "message": missing_module(module)})
         if self._answer is not None:
-            return _answer(snapshot, {"exc_type": "SystemExit"})  # nothing is done after an answer
+            return _answer(snapshot, {"exc_type": "SystemExit"})  # nothing runs after the answer
         try:
             if name in HOST_FUNCTIONS:
                 return _answer(snapshot, {"return_value": HOST_FUNCTIONS[name](*snapshot.args, **snapshot.kwargs)})
@@ -196,9 +196,9 @@ def worker_session(limits: RoundLimits) -> Iterator[MontySession]:
                 "max_recursion_depth": limits.recursion,
                 "max_suspensions": _SUSPENSIONS,
             },
-            os_policy={"random_start": {"seed": 0}, "sleep": "zero"},  # code that is run again behaves the same
+            os_policy={"random_start": {"seed": 0}, "sleep": "zero"},  # so that repeated code behaves the same
             external_modules=modules,
-            assert_message_annotations=False,  # the words of the code, as in Python
+            assert_message_annotations=False,  # the message raised by the code, as in Python
         )
         opened = session.__enter__()
     except (OSError, RuntimeError) as error:  # `TimeoutError` is one
@@ -237,7 +237,7 @@ def _named(name: str) -> Callable[[], None]:
 
 
 def _answer(snapshot: object, result: dict[str, object]) -> SyncSnapshot:
-    answered: SyncSnapshot = snapshot.resume(result)  # type: ignore[attr-defined]  # each kind of snapshot has it
+    answered: SyncSnapshot = snapshot.resume(result)  # type: ignore[attr-defined]  # every kind of snapshot has this method
     return answered
 
 

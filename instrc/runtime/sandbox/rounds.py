@@ -10,7 +10,7 @@ from instrc.text.jsonvalue import Json
 
 ObservationKind: TypeAlias = Literal["error", "operations", "time", "memory", "ended", "lost"]
 """What ended a round: an error of the code, a limit, the end of the worker, or earlier code that cannot be repeated."""
-_REPEATABLE = frozenset({None, "error", "operations"})  # `operations` is in old records: it left its variables
+_REPEATABLE = frozenset({None, "error", "operations"})  # `operations` occurs in old records; it kept the variables
 
 
 class RoundLimits(Struct, frozen=True, kw_only=True):

@@ -48,7 +48,7 @@ def report_lost(run: Flattening, conjuncts: list[Conjunct], lost: ForbiddenPrope
     schemas = [schema for schema, _ in lost.terms]
     holder = next((conjunct for conjunct in conjuncts if _describes(conjunct, lost.name, schemas)), None)
     if holder is None:
-        return  # it is only known to be looked at elsewhere
+        return  # only its evaluation elsewhere is known
     described = origin(run, holder, "properties", lost.name)
     at = closed.at or described.at
     required = any(lost.name in listing(conjunct.view.get("required")) for conjunct in conjuncts)

@@ -47,7 +47,7 @@ def expand(
                 node.__class__ is dict
                 and "allOf" not in node
                 and ((calm and key in indexed and key not in needs_flattening) or (plain and _is_plain(node, scope)))
-            ):  # there is nothing to follow
+            ):  # nothing to follow
                 mark = key if scope is home else (key, id(scope))
                 if mark not in seen and node and (tells(node) or not node.keys() <= STRIPPED):
                     seen.add(mark)
@@ -198,7 +198,7 @@ class _Way:
             else:
                 self.found.shares = True
                 target = self.store.target(keyword, view, scope)
-                if self.calm:  # a document may have been read
+                if self.calm:  # a document may have been loaded meanwhile
                     self.calm = not self.store.unevaluated
                     self.plain = self.calm and not self.store.nested and not self.store.mixins
                 parts.append(_Schemas(iter([(target.node, target.scope)]), below, further))

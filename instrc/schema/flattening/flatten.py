@@ -301,7 +301,7 @@ def flatten(
     result = _folded(schema, flattener, scope, count)
     flat = _traced(result, schema, flattener) if trace else None
     for _ in range(FLATTEN_PASSES if flattener.may_simplify and store.count + flattener.frames < ONE_PASS else 0):
-        # what was kept apart, or unrolled, may have turned out to need it no longer: nothing may be left to do a second time
+        # separated or unrolled parts may have become unnecessary: a second pass must change nothing
         store = SchemaStore()
         scope = store.add("", result)
         if not store.to_fold or not isinstance(result, dict):
@@ -333,7 +333,7 @@ def _folded(schema: dict[str, Json], flattener: Flattener, scope: DynamicScope, 
     if result.__class__ is not dict or not (
         flattener.shared or flattener.store.aliased or flattener.store.count + flattener.frames > limit
     ):
-        return result  # each part is there once
+        return result  # each part occurs once
 
     written = sizes(result)[id(result)]
     if written > max(SHARED_FROM, SHARED_FROM_TIMES * count) and flattener.options.share:

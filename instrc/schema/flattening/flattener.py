@@ -82,7 +82,7 @@ class Flattener(Tracing):
         first.parts = iter(first.pending)
         self.definitions.root = first
         box: JsonArray = [None]
-        stack: list[tuple[Frame, JsonObject | JsonArray, str | int]] = [(first, box, 0)]  # with the places of their results
+        stack: list[tuple[Frame, JsonObject | JsonArray, str | int]] = [(first, box, 0)]
         while stack:
             frame, container, slot = stack[-1]
             for part in frame.parts:

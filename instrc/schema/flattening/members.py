@@ -30,7 +30,7 @@ def merged_properties(state: MergeState) -> Remainder:
         if "unevaluatedProperties" in state.conjuncts[place].view:
             _read_unevaluated(state, place, said)
     if said.unevaluated:
-        said.open_extra = None  # it would make them see everything
+        said.open_extra = None  # it would make them apply to everything
     main, apart = _join_groups(said, state.run.options.limit)
     for item in said.lost:
         report_lost(state.run, state.conjuncts, item)
@@ -242,7 +242,7 @@ def merged_items(state: MergeState) -> Remainder:
                 kept.append((value, scope))
     prefix_terms, items_terms = join_items(parts)
     if kept:
-        items_terms = [term for term in items_terms if term[0] not in TRIVIAL]  # they would make them see everything
+        items_terms = [term for term in items_terms if term[0] not in TRIVIAL]  # they would make them apply to everything
     out = state.out
     if prefix_terms or "prefixItems" in state.groups:
         if "prefixItems" not in out:

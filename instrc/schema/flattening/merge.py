@@ -185,7 +185,7 @@ def keep_separate(state: MergeState, keyword: str, places: list[int]) -> Remaind
 
 def conditions(state: MergeState, _keyword: str, places: list[int]) -> Remainder:
     """Keep each `if` with its own `then` and `else`; drop one without both."""
-    containers = [state.out]  # the last one is for the next
+    containers = [state.out]  # the last one belongs to the next
     for place in places:
         conjunct = state.conjuncts[place]
         follow = [word for word in ("then", "else") if word in conjunct.view and conjunct.view[word] not in TRIVIAL]

@@ -222,7 +222,7 @@ class ResidualAllOf:
         self.groups = list(kept.values())
         never = next(filter(contains_impossible, self.groups), None)
         if never is not None:
-            self.groups = [never]  # it refuses every list, and the others concern lists only
+            self.groups = [never]  # it rejects every list, and the others only concern lists
             return
         nothing = [group for group in self.groups if group.get("maxContains") == 0]
         if len(nothing) > 1:

@@ -187,7 +187,7 @@ def _keeps_properties(
 def _idle(view: JsonObject, *keywords: str) -> bool:
     """Return whether keywords about remaining members are trivial, so that they may be dropped."""
     if not BRANCHES.isdisjoint(view):
-        return False  # they may be the ones that see everything, or more
+        return False  # they may apply to everything, or more
     return all(view.get(keyword, True) in TRIVIAL for keyword in keywords)
 
 

@@ -42,7 +42,7 @@ def disjoint(question: Relations, left: Schema, right: Schema, depth: int, kinds
             if all(question.disjoint(branch, other, depth + 1, kinds) for branch in branches):
                 return True
         if "if" in one:
-            from instrc.schema.laws.conditions import refused  # few schemas have one
+            from instrc.schema.laws.conditions import refused  # rarely needed
 
             if refused(question, one, other, depth, kinds):
                 return True

@@ -9,7 +9,7 @@ from instrc.testing.evaluation.results import EvaluationResult
 if TYPE_CHECKING:
     from instrc.testing.evaluation.comparison import VersionComparison
 else:
-    VersionComparison = Any  # its module brings the statistics
+    VersionComparison = Any  # its module imports the statistics
 
 
 class ComparedEvaluation(EvaluationResult, frozen=True, kw_only=True):
@@ -21,7 +21,7 @@ class ComparedEvaluation(EvaluationResult, frozen=True, kw_only=True):
         """Return the rates on one line, and the result of the comparison."""
         if self.comparison is None:
             return repr(self)
-        from instrc.testing.evaluation.comparison import conclusion  # brings the statistics
+        from instrc.testing.evaluation.comparison import conclusion  # imports the statistics
 
         return " ".join([repr(self), *conclusion(self.comparison)])
 

@@ -86,7 +86,7 @@ def _given(path: str, report: Report) -> Given | None:
         if source is None:
             return None
         if not source.text.strip():
-            return of_value([])  # which has no cases
+            return of_value([])
         return of_yaml(source) if path.endswith((".yaml", ".yml")) else of_text(source)
     except InstrcError as error:
         report.take(error)

@@ -247,7 +247,7 @@ async def calibrations(data: DataSet, options: EvalOptions, model: str) -> list[
 
 async def calibrated_gates(found: EvaluationResult, data: DataSet, options: EvalOptions) -> tuple[list[Gate], list[JudgeReport]]:
     """Return the gates of an evaluation, taking agreement with people into account, and the judges of its data set."""
-    from instrc.testing.evaluation.report import gates_of  # brings the statistics
+    from instrc.testing.evaluation.report import gates_of  # imports the statistics
 
     judges = await calibrations(data, options, found.model)
     left = frozenset(judge.check for judge in judges if not judge.counts)
@@ -256,7 +256,7 @@ async def calibrated_gates(found: EvaluationResult, data: DataSet, options: Eval
 
 def judges_table(found: Sequence[JudgeReport]) -> ReportTable:
     """Return the table of the judges."""
-    from instrc.testing.evaluation.report import ReportTable  # brings the statistics
+    from instrc.testing.evaluation.report import ReportTable  # imports the statistics
 
     header = "check", "judge", "model", "labels", "agree", "kappa", "95 % interval", "verdict"
     rows = []

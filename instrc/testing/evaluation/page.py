@@ -52,7 +52,7 @@ def _program(
     for item in versions:
         about += f"<h2>{_text(heading(item))}</h2>"
         about += "".join(f'<p class="sub">{_text(said)}</p>' for said in (*remarks(item), totals(item)))
-    shown = "".join(_table(table) for table in tables if table.title != WORST_CASES)  # they are among all cases, below
+    shown = "".join(_table(table) for table in tables if table.title != WORST_CASES)  # listed among all cases below
     return f"<section>{about}{shown}{_cases(versions, traces)}</section>"
 
 

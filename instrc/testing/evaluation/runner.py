@@ -195,7 +195,7 @@ class ProgramRunner:
         self.model = ", ".join(sorted({(words or "own") if item is None else item for item in reach.models}))
         self.effects: Effects = self.launcher.effects("eval", None)
         costs = words is not None or chosen is None
-        keeps = costs and not re.search(r"(^|,)\s*(sample|scripted|own)\b", self.model)  # others cost nothing to ask again
+        keeps = costs and not re.search(r"(^|,)\s*(sample|scripted|own)\b", self.model)  # the others cost nothing to repeat
         folder = options.folder if keeps else None
         self.kept = KeptRuns(None if folder is None else folder / f"{file_name(prepared.name)}.jsonl")
         if options.folder is not None:
@@ -471,7 +471,7 @@ async def evaluated(prepared: Prepared, data: DataSet, options: EvalOptions) -> 
                 reported(result)
             silent[:] = [*silent, result.error or ""] if result.unanswered else []
             if result.unanswered and options.budget.spent() is not None:
-                return  # it is not run: it may be, with a larger budget
+                return  # not run, but it may be with a larger budget
             matches[case.id, repeat] = result
             if options.progress is not None:
                 options.progress(result)

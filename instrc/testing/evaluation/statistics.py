@@ -15,7 +15,7 @@ try:
     import numpy as np
     from numpy.typing import NDArray
     from scipy import stats
-except ModuleNotFoundError:  # half a second: who computes nothing does not import this module
+except ModuleNotFoundError:  # takes half a second, so this module is imported only to compute something
     raise SettingsError([MissingExtra(feature="`instrc eval`", extra="eval", package="scipy")]) from None
 
 
@@ -201,7 +201,7 @@ def false_alarms(cases: int, disagreement: float, drop: float, *, level: float =
     z = _normal_quantile(level)
     result = 0.0
     for size, chance in zip(*_sizes(cases, disagreement), strict=True):
-        low, high = -1, int(size) // 2  # the largest number of better cases that is an alarm, by halving
+        low, high = -1, int(size) // 2  # bisects for the largest number of better cases that raises an alarm
         while low < high:
             middle = (low + high + 1) // 2
             alarm = 2 * middle - size < -drop * cases and _outside(middle, int(size) - middle, cases, -drop, z)
@@ -295,7 +295,7 @@ def _sign_flip(gaps: Numbers) -> float:
     if 2 ** len(moved) <= _SHUFFLES:
         every = 2 * np.indices((2,) * len(moved)).reshape(len(moved), -1) - 1
         return float((abs(moved @ every) >= furthest).mean())
-    if len(moved) > _SHUFFLES // 10:  # so many signs make a normal distribution
+    if len(moved) > _SHUFFLES // 10:  # with so many signs the distribution is normal
         return float(2 * stats.norm.sf(furthest / sqrt(moved @ moved)))
     random, further, most = np.random.default_rng(_SEED), 0, max(1_000_000 // len(moved), 1)
     for begun in range(0, _SHUFFLES, most):

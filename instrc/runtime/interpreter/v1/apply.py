@@ -67,7 +67,7 @@ def _apply_model_answer(machine: Machine, scope: str, unit: PlanUnit, entry: Ent
         give_up_by(came.error, unit_name(unit))
     answer = came.value
     plans, tasks = _plan_faults(unit, answer, alone=False)
-    misfits = [] if answer is None and came.complaints else _misfits(machine, scope, unit, answer)  # there was no answer to check
+    misfits = [] if answer is None and came.complaints else _misfits(machine, scope, unit, answer)  # no answer to check
     wrong = [*came.complaints, *(_elsewhere(tasks, misfits) if tasks else misfits)]
     if wrong or plans:
         _again(machine, scope, unit, entry, answer, [*wrong, *plans], planned=not wrong)
@@ -205,7 +205,7 @@ def _apply_activity_result(machine: Machine, scope: str, unit: PlanUnit, came: C
             f"`{step.activity or step.key}` gave what does not fit, at `{wrong[0]['pointer'] or '/'}`: {wrong[0]['message']}",
             step.key,
         )
-    finish(machine, scope, unit, {} if machine.program.open else {step.key: value})  # of a direct call nothing reads it
+    finish(machine, scope, unit, {} if machine.program.open else {step.key: value})  # nothing reads it in a direct call
 
 
 def _fit_result(unit: PlanUnit, value: Json) -> tuple[Json, list[Complaint]]:

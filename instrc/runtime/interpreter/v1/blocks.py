@@ -146,7 +146,7 @@ def _more_elements(machine: Machine, scope: str, unit: PlanUnit, block: Each) ->
         number = noted["next"]
         inner = f"{scoped_id(scope, unit.context)}[{number}]"
         names: JsonObject = {block.item: noted["items"][number - 1], "#": number}
-        if machine.open_scope(inner, unit.regions[0], scope, names):  # nothing to do for this one
+        if machine.open_scope(inner, unit.regions[0], scope, names):  # nothing to do
             region = machine.region(inner)
             noted["records"][number - 1] = {}
             noted["values"][number - 1] = evaluate(machine, inner, region.value)

@@ -35,7 +35,7 @@ def issue(machine: Machine) -> list[Command]:
             if state["outcome"] is not None:
                 break
             if scope not in state["scopes"]:
-                continue  # a concurrent step has failed
+                continue  # another concurrent step has failed
             unit = machine.unit(scope, number)
             try:
                 _begin(machine, scope, unit, delayed=len(item) > 2)

@@ -222,8 +222,6 @@ class RunnablePlan:
             region = self.regions[region.parent]
             levels += 1
 
-    # --- regions and units --------------------------------------------------------------------------------------------------
-
     def _build(self, body: flow.Body) -> None:
         self.regions.append(PlanRegion(0, None, 0, 0, frozenset(), body.value))
         waiting = [(self.regions[0], body)]
@@ -262,7 +260,7 @@ class RunnablePlan:
     def _units(self, context: flow.Context, index: int) -> Iterator[PlanUnit]:
         if not isinstance(context, flow.Chunk):
             race = isinstance(context, flow.Race)
-            yield PlanUnit(index, context.name, "block", context.name, block=context, needs=int(race))  # one of its branches
+            yield PlanUnit(index, context.name, "block", context.name, block=context, needs=int(race))  # a branch of it
             for number in range(1, 1 + len(flow.parts_of(context)) if race else 1):
                 name = f"{context.name}[{number}]"
                 yield PlanUnit(index + number, name, "branch", context.name, race=index)
@@ -297,8 +295,6 @@ class RunnablePlan:
         unit.plans = tuple((step, planned) for step in unit.steps for planned in step.plans)
         unit.loops = tuple(loops_of(unit.chunk))
         return unit
-
-    # --- who waits for whom -------------------------------------------------------------------------------------------------
 
     def _connect(self, region: PlanRegion) -> None:
         for unit in region.units:

@@ -50,8 +50,6 @@ class Machine(Struct):
         region: int = self.state["scopes"][scope]["region"]
         return self.program.regions[region].units[unit]
 
-    # --- blocks: which unit it is says what kind of block is noted under its name ----------------------------------------------
-
     def branch(self, scope: str, context: str) -> documents.BranchState | None:
         """Return the state of a `when`, a `try` or a `do`, if it has started."""
         return cast("documents.BranchState | None", self.state["scopes"][scope]["blocks"].get(context))
@@ -72,8 +70,6 @@ class Machine(Struct):
     def plan(self, scope: str, unit: str) -> documents.PlanState:
         """Return the state of a plan in execution."""
         return cast("documents.PlanState", self.state["scopes"][scope]["blocks"][unit])
-
-    # --- scopes ---------------------------------------------------------------------------------------------------------------
 
     def open_scope(
         self, scope: str, region: int, parent: str | None, names: JsonObject, record: JsonObject | None = None
@@ -112,8 +108,6 @@ class Machine(Struct):
             waiting.extend(gone["children"])
             if gone["parent"] is not None and gone["parent"] in self.state["scopes"]:
                 self.scope(gone["parent"])["children"].pop(here, None)
-
-    # --- commands -------------------------------------------------------------------------------------------------------------
 
     def open_command(self, command: str, entry: documents.Entry) -> None:
         """Record that a command is open."""
