@@ -26,6 +26,7 @@ _ASKED: Final[JsonObject] = {
         "url": {"type": "string", "pattern": "^https?://", "maxLength": 2000},
         "events": {"type": "array", "items": {"enum": [*EVENTS]}, "minItems": 1, "maxItems": 100},
         "programs": _NAMES,
+        "people": _NAMES,
     },
     "required": ["url"],
     "additionalProperties": False,
@@ -46,7 +47,8 @@ def webhook_routes(hooks: Webhooks) -> list[Endpoint]:
         events, programs = (
             as_texts(asked.body.get(name, default)) for name, default in (("events", list[Json](EVENTS)), ("programs", []))
         )
-        hook, secret = await hooks.add(as_text(asked.body["url"]), owner=caller.name, events=events, programs=programs)
+        url, details = as_text(asked.body["url"]), {"people": asked.body["people"]}
+        hook, secret = await hooks.add(url, owner=caller.name, events=events, programs=programs, details=details)
         return ResponseData({**_hook_json(hook), "secret": secret}, 201, {"Location": f"/v1/webhooks/{hook.id}"})
 
     async def removed(_caller: Caller, asked: RequestData) -> ResponseData:
@@ -54,7 +56,7 @@ def webhook_routes(hooks: Webhooks) -> list[Endpoint]:
         return ResponseData(None, 204)
 
     place, hook = "/v1/webhooks", "/v1/webhooks/{hook}"
-    shown: JsonObject = {"type": "object", "required": ["id", "url", "secret", "events", "programs"]}
+    shown: JsonObject = {"type": "object", "required": ["id", "url", "secret", "events", "programs", "people"]}
     added = "Add a webhook; its secret is shown this once."
     return [
         Endpoint("GET", place, "listWebhooks", "List the webhooks.", _allowed(listed), _ITEMS),
@@ -69,7 +71,9 @@ def _allowed(call: Callable[[Caller, RequestData], Awaitable[ResponseData]]) -> 
         caller.require("admin", ALL, "manage webhooks")
         for name in as_texts(asked.body.get("programs", [])):
             await service.program(caller, name)
-        return await call(caller, asked)
+        names = service.visibility.names
+        people: list[Json] = [name for word in as_texts(asked.body.get("people", [])) for name in names.read(word)]
+        return await call(caller, structs.replace(asked, body={**asked.body, "people": people}))
 
     return checked
 
@@ -110,4 +114,5 @@ def _delivery_routes(hooks: Webhooks, place: str) -> list[Endpoint]:
 
 def _hook_json(hook: Hook) -> JsonObject:
     told = {"id", "url", "owner", "made", "disabled", "events", "programs"}
-    return {key: value for key, value in structs.asdict(hook).items() if key in told}
+    shown = {key: value for key, value in structs.asdict(hook).items() if key in told}
+    return {**shown, "people": hook.details.get("people", [])}

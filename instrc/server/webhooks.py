@@ -23,12 +23,13 @@ from msgspec import Struct, structs
 from standardwebhooks import Webhook
 
 from instrc import problems
+from instrc.engines.approvals import ALL
 from instrc.engines.run_table import RunChange, begin_write, feed_after
-from instrc.engines.service_tables import CURSORS, DELIVERIES, HOOKS, MESSAGES
+from instrc.engines.service_tables import CANDIDATES, CURSORS, DELIVERIES, HOOKS, MESSAGES, RUNS
 from instrc.problems.errors import InputError, InstrcError, RequestError, SettingsError
 from instrc.server.records import Records
 from instrc.text.jsontext import dumps, loads
-from instrc.text.jsonvalue import JsonObject, as_object
+from instrc.text.jsonvalue import JsonObject, as_object, as_texts, optional_text
 
 EVENTS: Final = (
     "question.opened",
@@ -108,7 +109,13 @@ class Hook(Struct, frozen=True):
     disabled: str | None
     """Why it is disabled."""
     details: JsonObject
-    """Additional data of its format."""
+    """Additional data of its format, and the `people` whose events are reported; without them, those of all."""
+
+    def reports(self, change: RunChange, names: set[str]) -> bool:
+        """Return whether a change is reported that concerns the people of these names."""
+        people = {*as_texts(self.details.get("people", []))}
+        of_program = not self.programs or change.program in self.programs
+        return change.kind in self.events and of_program and (not people or ALL in names or not people.isdisjoint(names))
 
 
 Form: TypeAlias = Callable[[Hook, str], Awaitable[tuple[str, dict[str, str]] | None]]
@@ -213,7 +220,8 @@ class Webhooks:
             return
         of_run = sa.or_(HOOKS.c.run.is_(None), HOOKS.c.run == change.run)
         hooks = map(_hook_of, connection.execute(sa.select(HOOKS).where(HOOKS.c.disabled.is_(None), of_run)))
-        told = [hook for hook in hooks if change.kind in hook.events and (not hook.programs or change.program in hook.programs)]
+        names = _concerned(connection, change)
+        told = [hook for hook in hooks if hook.reports(change, names)]
         if told:
             message = f"msg_{secrets.token_hex(12)}"
             row = {"id": message, "type": change.kind, "run": change.run, "at": change.at, "body": self._body(change)}
@@ -341,6 +349,16 @@ class Webhooks:
             for each in statements:
                 changed = connection.execute(each).rowcount
         return changed
+
+
+def _concerned(connection: sa.Connection, change: RunChange) -> set[str]:
+    """Return whom a change concerns: the candidates of its question and who answered it, or who started the run."""
+    question = change.body.get("question")
+    query = sa.select(RUNS.c.starter).where(RUNS.c.run == change.run)
+    if question is not None:
+        query = sa.select(CANDIDATES.c.who).where(CANDIDATES.c.run == change.run, CANDIDATES.c.question == question)
+    who = optional_text(change.body.get("who"))
+    return {name for name in (*connection.scalars(query), who) if name is not None}
 
 
 def _hook_of(row: sa.Row[tuple[object, ...]]) -> Hook:

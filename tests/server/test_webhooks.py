@@ -51,9 +51,9 @@ class Server:
         self.asked.append(asked)
         return self.says(asked)
 
-    def report(self, status: str, *questions: str, run: str = "r1", program: str = "mail") -> None:
+    def report(self, status: str, *questions: str, run: str = "r1", program: str = "mail", who: str = "*") -> None:
         asked = tuple(Question(each, (each,), {"secret": "of the run"}, {"type": "object"}) for each in questions)
-        self.records.note(RunReport(run, program, status, None, asked, began=1.0), lambda _: Opening(["*"]))  # type: ignore[arg-type]
+        self.records.note(RunReport(run, program, status, None, asked, began=1.0), lambda _: Opening([who]))  # type: ignore[arg-type]
 
     def due_now(self) -> None:
         with self.records.engine.begin() as connection:
@@ -101,6 +101,8 @@ def test_what_happens_is_told_signed_with_ids_and_a_link_and_no_data(server: tup
         ({"programs": ["other"]}, []),
         ({"run": "r1"}, ["question.opened", "run.done"]),
         ({"run": "r2"}, []),
+        ({"details": {"people": ["bob", "ann"]}}, ["question.opened"]),
+        ({"details": {"people": ["bob"]}}, []),
     ],
 )
 def test_a_webhook_is_told_what_it_asks_for(server: tuple[Server, str], chosen: dict[str, Any], told: list[str]) -> None:
@@ -108,7 +110,8 @@ def test_a_webhook_is_told_what_it_asks_for(server: tuple[Server, str], chosen: 
 
     async def play() -> None:
         await made.hooks.add(address, owner="ann", **chosen)
-        made.report("waiting", "approve")
+        made.report("waiting", "approve", who="ann")
+        await made.hooks.deliver()
         made.report("done")
         await made.hooks.deliver()
 
@@ -565,10 +568,13 @@ def test_an_admin_manages_webhooks_over_http(tmp_path: Path) -> None:
         async with client(made, BOSS, routes=webhook_routes(hooks)) as http:
             for wrong, status in (({}, 400), ({"url": 1}, 400), ({"url": "https://10.0.0.1/"}, 422), ({"url": "x", "y": 1}, 400)):
                 assert (await http.post("/v1/webhooks", json=wrong)).status_code == status
-            added = await http.post("/v1/webhooks", json={"url": "https://1.1.1.1/", "events": ["run.done"]})
+            added = await http.post(
+                "/v1/webhooks", json={"url": "https://1.1.1.1/", "events": ["run.done"], "people": ["key:ann"]}
+            )
             assert (added.status_code, added.json()["secret"][:6]) == (201, "whsec_")
             (listed,) = (await http.get("/v1/webhooks")).json()["items"]
             assert "secret" not in listed
+            assert listed["people"] == ["ann"]
             assert (await http.get(f"{added.headers['location']}/deliveries")).json() == {"items": [], "next": None}
             log = f"{added.headers['location']}/deliveries"
             assert (await http.post(log, json={"status": "failed"})).json() == {"count": 0}
