@@ -34,7 +34,7 @@ from instrc.text.visible import visible
 from instrc.version import __version__
 from instrc.vibes.find_files import find_files
 from instrc.vibes.lock import Lock, Locked, lock_text, place_in_lock, read_lock
-from instrc.vibes.packages import package_roots
+from instrc.vibes.packages import package_roots, unusable_entry_points
 from instrc.vibes.project import Project, ProjectContext
 from instrc.vibes.roots import ENDING
 from instrc.vibes.settings import read_settings
@@ -324,6 +324,10 @@ def doctor_command(
         count = sum(1 for _ in each.uris())
         state = "" if each.path.is_dir() else ", but it is not a folder"
         write_report(f"  {each.path.as_posix()}  {count} vibe{'' if count == 1 else 's'}, {why}{state}\n")
+    for point in unusable_entry_points():
+        write_report(
+            f"  the entry point `{point}` of a package brings nothing: it names no folder that contains `{point.split()[0]}`\n"
+        )
     show(tuple(idle_entries(settings, registry)), Format.TEXT)
     for line in _exposures(Path(".instrc")):
         write_report(f"\nwarning: {line}")

@@ -15,6 +15,7 @@ from instrc.text.arguments import excerpt
 from instrc.text.files import TomlError, read_toml, read_whole
 from instrc.text.jsontext import dumps
 from instrc.text.source import CONFLICT_MARK, Source, Span
+from instrc.vibes.packages import package_roots
 from instrc.vibes.uri import evergreen_of, short
 from instrc.vibes.vibe import Vibe
 
@@ -26,7 +27,7 @@ class Locked(Struct, frozen=True, order=True):
     version: str
     """Version; empty for a file without one."""
     file: str
-    """Path below the lock's folder, or `built-in/…`."""
+    """Path below the lock's folder, `built-in/…`, or `installed/…` in a package."""
     sha256: str
 
     @property
@@ -118,15 +119,17 @@ def vibe_place(vibe: Vibe, folder: Path) -> str:
     built_in = os.path.realpath(files.folder("schemas"))
     if real.startswith(built_in + os.sep):
         return "built-in/" + os.path.relpath(real, built_in).replace(os.sep, "/")
+    for root in map(os.path.realpath, package_roots()):
+        if real.startswith(root + os.sep):
+            return "installed/" + os.path.relpath(real, root).replace(os.sep, "/")
     return os.path.relpath(real, os.path.realpath(folder)).replace(os.sep, "/")
 
 
 def lock_of(path: Path, resolved: Iterable[tuple[str, Vibe]]) -> Lock:
     """Return the lock of references and their current targets; a vibe's own address is left out if another leads to it."""
-    asked = list(resolved)
-    others = {vibe.uri for reference, vibe in asked if reference != vibe.uri}
-    kept = [(reference, vibe) for reference, vibe in asked if reference != vibe.uri or vibe.uri not in others]
-    return Lock(path, tuple(sorted({locked(reference, vibe, path.parent) for reference, vibe in kept})))
+    entries = {locked(reference, vibe, path.parent): vibe.uri for reference, vibe in resolved}
+    others = {entry.address for entry, uri in entries.items() if entry.reference != uri}
+    return Lock(path, tuple(sorted(entry for entry, uri in entries.items() if entry.reference != uri or uri not in others)))
 
 
 def read_lock(path: Path, text: str) -> Lock:

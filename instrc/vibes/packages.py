@@ -18,18 +18,25 @@ contains a folder `acme` with the vibes `aug:acme/…`."""
 
 def package_roots() -> tuple[Path, ...]:
     """Return the vibe folders of all installed packages, in the order of their entry point names."""
-    return _roots_in(tuple(sys.path))
+    folders = (folder for _, (_, folder) in sorted(_registered(tuple(sys.path)).items()) if folder is not None)
+    return tuple(dict.fromkeys(folders))
+
+
+def unusable_entry_points() -> list[str]:
+    """Return the entry points that name no folder of vibes, as `acme = acme_vibes.data`."""
+    return [f"{name} = {value}" for name, (value, folder) in _registered(tuple(sys.path)).items() if folder is None]
 
 
 @cache
-def _roots_in(places: tuple[str, ...]) -> tuple[Path, ...]:
-    named: dict[str, Path] = {}
+def _registered(places: tuple[str, ...]) -> dict[str, tuple[str, Path | None]]:
+    """Return the value of each entry point, and the folder that it names; the first usable one of a name wins."""
+    named: dict[str, tuple[str, Path | None]] = {}
     for place in places:
         for name, value in _entry_points(place):
             folder = _folder_of(place, value.split("."))
-            if name not in named and folder is not None and (folder / name).is_dir():
-                named[name] = folder
-    return tuple(dict.fromkeys(named[name] for name in sorted(named)))
+            if named.get(name, ("", None))[1] is None:
+                named[name] = value, folder if folder is not None and (folder / name).is_dir() else None
+    return named
 
 
 def _entry_points(place: str) -> Iterator[tuple[str, str]]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from instrc.vibes.packages import package_roots  # where they are
+from instrc.vibes.packages import package_roots, unusable_entry_points  # where they are
 
 LETTER = {"title": "Letter", "type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
 TRAP = "raise SystemExit('a package was imported')\n"
@@ -53,7 +53,10 @@ def test_a_project_sees_them_and_no_package_is_imported(tmp_path: Path, editable
     compiled = instrc(place, site, "compile", "mail.aug").stdout
     assert json.loads(compiled)["properties"]["step1_letter"]["properties"]["text"] == {"type": "string"}
     assert instrc(place, site, "lock").returncode == 0
-    assert "aug:acme/letter" in (place / "aug.lock").read_text()
+    lock = (place / "aug.lock").read_text()
+    assert "aug:acme/letter" in lock
+    assert 'file = "installed/acme/letter.vibe.json"' in lock, "the same on every machine"
+    assert instrc(place, site, "compile", "mail.aug", "--locked").returncode == 0
     assert "1 vibe, of an installed package" in instrc(place, site, "doctor").stdout
 
 
@@ -76,6 +79,7 @@ def test_an_entry_point_that_names_no_such_folder_brings_nothing(
     install(tmp_path, name, value)
     monkeypatch.setattr(sys, "path", [str(tmp_path)])
     assert package_roots() == ()
+    assert unusable_entry_points() == [f"{name} = {value}"]
 
 
 def test_what_cannot_be_read_brings_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
