@@ -307,10 +307,13 @@ def spans_of(events: Iterable[Event]) -> list[TimelineSpan]:
             continue
         if kind == "rejected":
             span.state = "rejected"
-        span.facts |= {name: value for name, value in without_type(event).items() if name not in _NOT_SHOWN}
+        span.facts |= without_type(event)
         if kind in _ENDS:
             span.ended = event["at"] - start
             span.state = "failed" if kind == "failed" or "error" in event else "done"
+    for span in result.values():
+        for name in _NOT_SHOWN:
+            span.facts.pop(name, None)
     return list(result.values())
 
 

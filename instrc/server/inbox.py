@@ -38,7 +38,7 @@ from instrc.process.svg import style
 from instrc.runtime.interpreter.documents import Complaint
 from instrc.runtime.questions import Question
 from instrc.runtime.retry import ForkOptions, RetryOptions
-from instrc.runtime.run_report import RunFilter, step_values
+from instrc.runtime.run_report import RunFilter, RunReport, step_values
 from instrc.runtime.trace_page import page_of
 from instrc.runtime.traces import spans_of
 from instrc.server.access import Caller, RateLimiter
@@ -51,13 +51,16 @@ from instrc.server.operation_json import place_of_question, place_of_run, questi
 from instrc.server.operations import RequestData
 from instrc.server.run_page import (
     STEPS,
+    compared,
     drawn,
     element_of,
     facts_of,
     groups_of,
-    keys_of,
+    labelled,
+    result_schema,
     sample_picture,
     schemas_of,
+    title_of,
     titles_of,
 )
 from instrc.server.run_service import RunService
@@ -399,9 +402,15 @@ class Inbox:
             process, spans = Process.from_json(story.launch.plan["process"]), spans_of(story.events)
             titles = titles_of(process)
             groups = groups_of(spans, titles)
-            names = {span.id: titles.get(keys_of(span)[0]) or name_of_step(keys_of(span)[0]) for span in spans}
+            names = {span.id: title_of(span, titles) for span in spans if span.id in story.votes}
             votes = [(vote, names.get(name) or name) for name, given in story.votes.items() for vote in given]
-            about = {"inputs": story.launch.inputs, "groups": groups[:STEPS]}
+            about = {"inputs": labelled(story.launch.inputs, {"properties": process.inputs or {}}), "groups": groups[:STEPS]}
+            if report.outcome is not None and report.outcome["status"] == "done":
+                given = report.outcome.get("value", report.outcome["output"])
+                about["result"] = labelled(given, result_schema(process))
+            if other := query.get("with"):
+                mine, its = [(await self.service.run(caller, each)).report.record for each in (report.run, other)]
+                about |= {"against": other, "compared": compared(mine, its, titles)}
             about["chosen"] = next((group for group in groups if group.key == query.get("step")), None)
             about["picture"] = await asyncio.to_thread(drawn, process, report.name, groups, query.get("block", ""))
             about["block"] = query.get("block")
@@ -412,7 +421,7 @@ class Inbox:
         about |= {
             "info": info,
             "report": report,
-            "asked": [(question, _question_title(question)) for question in report.questions],
+            "asked": await self._waiting(caller, report, whole=info.is_whole),
             "failed": failed and _step((failed,), failed),
             "operates": caller.may("operator", report.name),
             "state": query.get("state"),
@@ -425,6 +434,14 @@ class Inbox:
             "form": None,
         }
         return self.page(request, "run.html", {**about, **facts}, status)
+
+    async def _waiting(
+        self, caller: Caller, report: RunReport, *, whole: bool
+    ) -> list[tuple[Question, str, QuestionInfo | None]]:
+        """Return the open questions of a run with their titles, and who holds them."""
+        rows = (await self.service.questions(caller, run=report.run)).rows if whole and report.questions else ()
+        infos = {row.question.id: row for row in rows if isinstance(row, QuestionInfo)}
+        return [(question, _question_title(question), infos.get(question.id)) for question in report.questions]
 
     async def _operate(self, request: Request) -> Response:
         """Handle a button on a run's page: cancel, retry, or fork with another value of a step."""

@@ -16,6 +16,7 @@ from instrc.process.layout import layout
 from instrc.process.picture import Box, PictureStep, folded, name_of_step, picture_of, picture_of_block
 from instrc.process.process import Process
 from instrc.process.svg import figure
+from instrc.runtime.run_report import step_values
 from instrc.runtime.traces import SpanState, TimelineSpan
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, mapping, optional_text
@@ -40,6 +41,20 @@ class StepGroup(Struct):
     title: str
     lane: str
     spans: list[TimelineSpan] = field(default_factory=list)
+    tokens: int = 0
+    """The tokens read and written by models."""
+    cost: float = 0
+    """Known cost of models in US dollars."""
+
+    def add(self, span: TimelineSpan) -> None:
+        """Add an execution."""
+        self.spans.append(span)
+        usage, cost = span.facts.get("usage"), span.facts.get("cost")
+        if isinstance(usage, dict):
+            counts = (usage.get("input_tokens"), usage.get("output_tokens"))
+            self.tokens += sum(count for count in counts if isinstance(count, int))
+        if isinstance(cost, int | float):
+            self.cost += cost
 
     @property
     def counts(self) -> dict[str, int]:
@@ -66,16 +81,6 @@ class StepGroup(Struct):
         return max(ends) - self.spans[0].began if len(ends) == len(self.spans) else None
 
     @property
-    def tokens(self) -> int:
-        """The tokens read and written by models."""
-        return int(sum(_numbers(span.facts.get("usage")) for span in self.spans))
-
-    @property
-    def cost(self) -> float:
-        """Known cost of models in US dollars."""
-        return sum(cost for span in self.spans if isinstance(cost := span.facts.get("cost"), int | float))
-
-    @property
     def tries(self) -> int:
         """The number of retries."""
         return sum(len(span.retries) for span in self.spans)
@@ -93,23 +98,19 @@ class StepGroup(Struct):
         return sorted(chosen, key=lambda span: order.index(span.state))[first : first + most]
 
 
-def _numbers(usage: Json) -> float:
-    names = ("input_tokens", "output_tokens")
-    return sum(count for name in names if isinstance(usage, dict) and isinstance(count := usage.get(name), int))
-
-
 def groups_of(spans: Iterable[TimelineSpan], titles: Mapping[str, str]) -> list[StepGroup]:
     """Return the steps of a run in order of their start."""
     groups: dict[str, StepGroup] = {}
     for span in spans:
         key = re.sub(r"\[\d+\]|#\d+", "", span.id)
         if key not in groups:
-            groups[key] = StepGroup(key, _title(span, titles), span.lane)
-        groups[key].spans.append(span)
+            groups[key] = StepGroup(key, title_of(span, titles), span.lane)
+        groups[key].add(span)
     return list(groups.values())
 
 
-def _title(span: TimelineSpan, titles: Mapping[str, str]) -> str:
+def title_of(span: TimelineSpan, titles: Mapping[str, str]) -> str:
+    """Return the titles of the steps of a command."""
     return ", ".join(titles.get(key) or name_of_step(key) for key in keys_of(span))
 
 
@@ -141,6 +142,43 @@ def titles_of(process: Process) -> dict[str, str]:
     """Return the titles of steps by key."""
     titles = {key: optional_text(mapping(schema).get("title")) for key, schema in schemas_of(process).items()}
     return {key: title for key, title in titles.items() if title}
+
+
+def result_schema(process: Process) -> Json:
+    """Return the schema of what comes out, as far as a path leads to it; without a value of the process, that of all steps."""
+    steps: JsonObject = {key: {"title": name_of_step(key), **mapping(schema)} for key, schema in schemas_of(process).items()}
+    schema: Json = {"properties": steps}
+    value = process.body.value
+    for segment in value.segments if isinstance(value, flow.Read) else ():
+        schema = mapping(mapping(schema).get("properties")).get(segment.name)
+    return schema if value is None or isinstance(value, flow.Read) else None
+
+
+def labelled(value: Json, schema: Json) -> Json:
+    """Return a value with the titles of its members instead of their names, as far as its schema has them at their place."""
+    node = mapping(schema)
+    if isinstance(value, list) and "items" in node:
+        return [labelled(item, node["items"]) for item in value]
+    if not isinstance(value, dict) or "properties" not in node:
+        return value
+    members = mapping(node["properties"])
+    titles = {name: optional_text(mapping(members.get(name)).get("title")) or name for name in value}
+    apart = len({*titles.values()}) == len(titles)  # members that share a title keep their names
+    return {titles[name] if apart else name: labelled(part, members.get(name)) for name, part in value.items()}
+
+
+def compared(mine: Json, other: Json, titles: Mapping[str, str]) -> list[tuple[str, Json, Json]]:
+    """Return the title and both values of each step whose value differs between two records; of lists only what differs."""
+    rows: list[tuple[str, Json, Json]] = []
+    first, second = step_values(mine), step_values(other)
+    for key in {**second, **first}:
+        left, right = first.get(key), second.get(key)
+        if isinstance(left, list) and isinstance(right, list):
+            places = [at for at in range(max(len(left), len(right))) if left[at : at + 1] != right[at : at + 1]]
+            left, right = ({str(at + 1): part for at in places for part in side[at : at + 1]} for side in (left, right))
+        if left != right:
+            rows.append((titles.get(key) or name_of_step(key), left, right))
+    return rows
 
 
 def drawn(process: Process, name: str, groups: Iterable[StepGroup], block: str = "") -> str | None:

@@ -16,15 +16,24 @@ from urllib.parse import urlsplit
 import pytest
 import uvicorn
 from serving import BOSS, service
-from written_processes import chunk, each, process, step
+from written_processes import TEXT, call, chunk, each, process, step
 
+from instrc.engines.equip import LocalObjects, equip  # a service of Python objects
+from instrc.engines.hosts import engine_of  # as above
+from instrc.engines.launch import Launcher  # as above
+from instrc.engines.prepare import Prepared  # as above
 from instrc.engines.run_table import ChangeKind  # every kind is listened for
+from instrc.runtime.activities import Activities
 from instrc.runtime.traces import EventKind  # every kind is listened for
 from instrc.server import inbox  # its script
 from instrc.server.http import app_of  # the room behind its commands
 from instrc.server.identity import Identity  # the room behind its commands
 from instrc.server.inbox import Inbox  # the room behind its commands
+from instrc.server.records import Records  # the room behind its commands
+from instrc.server.run_service import RunService  # the room behind its commands
+from instrc.server.streams import Hub  # the room behind its commands
 from instrc.server.studio import Studio  # the room behind its commands
+from instrc.vibes.settings import Settings
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
@@ -342,28 +351,78 @@ def test_an_office_worker_answers_on_a_telephone(tmp_path: Path, scripts: bool) 
         assert len(page.query_selector_all(".cards > li")) == 4
 
 
-def test_a_developer_finds_a_run_and_forks_it_with_another_value(tmp_path: Path) -> None:
-    """The elements of a step are folded; a new run begins with another value, and leads back to its origin."""
-    body = chunk(llmContext2=chunk(step2_draft=step({"type": "object", "properties": {"text": {"type": "string"}}}, "item")))
-    made = service(tmp_path / ".instrc", many=process(eachContext1=each("item", 40, body, key="step3_each"), llmContext2=chunk(step4_sum=step({"title": "Sum", "type": "string"}, "step3_each"))))  # fmt: skip  # noqa: E501
-    runs = []
+@pytest.mark.parametrize("scripts", [True, False])
+def test_a_developer_mends_the_failed_one_of_500(tmp_path: Path, scripts: bool) -> None:  # noqa: FBT001  -- a column
+    """They find the run by its error and the failed element, see why, retry, fork with another value, and compare the two."""
+    mended = threading.Event()
+
+    def look(number: int) -> dict[str, str]:
+        if number == 301 and not mended.is_set():
+            raise ValueError("no such order: 301")
+        return {"text": f"order {number}"}
+
+    def total(orders: list[Any]) -> dict[str, str]:
+        return {"text": f"{len(orders)} orders, the last is {orders[-1]['text']}"}
+
+    body = chunk(serverContext1=chunk(step1_look=call("Look_Activity", {"number": "item"}, {**TEXT, "title": "An order"})))
+    review = {"title": "The review", "type": "object", "properties": {"text": {"title": "What to say", "type": "string"}}}
+    document = process(
+        eachContext1=each("item", 500, body, key="step2_each", value="step1_look"),
+        serverContext2=chunk(step3_total=call("Total_Activity", {"orders": "step2_each"}, review)),
+        serverContext3=chunk(step4_note=call("Note_Activity", {"of": "step3_total"}, {**TEXT, "title": "The note"})),
+    )
+    activities = Activities({"Look_Activity": look, "Total_Activity": total, "Note_Activity": lambda of: {"text": of["text"]}})
+    local, hub = LocalObjects(activities=activities), Hub()
+    launchers = {"many": Launcher(Prepared("many", document, tmp_path, Settings()), local=local)}
+    engine = engine_of("memory", tmp_path, equip=lambda *given: equip(*given, local), watch=hub.saw)
+    made = RunService(launchers, engine, Records(None), hub=hub)
+    runs: list[str] = []
 
     async def begin() -> None:
-        runs.append((await made.start(BOSS, "many", {}, wait=20)).report.run)
+        runs.append((await made.start(BOSS, "many", {}, wait=60)).report.run)
 
-    with listening_in_a_thread(app_of(made, routes=Inbox(made).routes), begin) as (base, _), browser(1280) as (page, _):
-        page.goto(f"{base}/inbox/runs")
-        page.fill("[name=q]", runs[0][:8])
+    with listening_in_a_thread(app_of(made, routes=Inbox(made).routes), begin) as (base, _), browser(1280) as (first, _):
+        page = first.context.browser.new_context(java_script_enabled=scripts).new_page()
+
+        def seen() -> str:
+            if scripts:
+                assert [each["id"] for each in axe.Axe().run(page).response["violations"]] == []
+            return str(page.inner_text("main"))
+
+        page.goto(f"{base}/inbox/runs?status=failed")
+        page.fill("[name=q]", "no such order")
         page.click(".search button")
         page.click(f"text={runs[0]}")
-        page.click("text=All 40")
-        assert page.inner_text("#step + nav a[aria-current]") == "All (40)"
-        page.click("li:has-text('Sum') button[value=edit]")
-        page.fill("textarea[name='/data']", "another")
+        assert "no such order: 301" in seen()
+        assert "1 failed" in seen()
+        page.click("a:has-text('failed (1)')")
+        assert [each.inner_text().split("failed")[0].strip() for each in page.query_selector_all("#step ~ .span summary")] == [
+            "Element 301"
+        ]
+        mended.set()
+        page.click("button[value=retry].primary")
+        for _ in range(120):
+            if page.inner_text("h1 .status") == "done":
+                break
+            page.wait_for_timeout(500)
+            page.goto(f"{base}/inbox/runs/{runs[0]}")
+        assert page.inner_text("h1 .status") == "done"
+        assert "500 done" in seen()
+        assert "500 orders, the last is order 500" in page.inner_text("#result ~ *")
+        page.click("li:has-text('The review') button[value=edit]")
+        seen()
+        page.fill("[name='/data/text']", "Nothing was late.")
         page.click("button.primary:has-text('Begin')")
-        page.wait_for_selector("text=Forked from")
-        assert "another" in page.inner_text("main")
-        page.click(f"a:has-text('{runs[0]}')")
+        page.click("text=Compare with it")
+        assert page.inner_text("h1 .status") == "done"
+        assert page.inner_text("#compared ~ .card h3") == "The review"
+        differs = page.inner_text("section[aria-labelledby=compared]")
+        assert "The note" in differs
+        assert "Nothing was late." in differs
+        assert "500 orders" in differs
+        assert "An order" not in differs
+        seen()
+        page.click(f"#compared ~ .card a:has-text('{runs[0]}')")
         assert page.inner_text(".facts dd") == runs[0]
 
 

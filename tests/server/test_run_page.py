@@ -15,7 +15,7 @@ from instrc.process.process import Process
 from instrc.runtime.traces import TimelineSpan
 from instrc.server.access import Caller  # the room behind its commands
 from instrc.server.inbox import Inbox  # the room behind its commands
-from instrc.server.run_page import drawn, groups_of  # the room behind its commands
+from instrc.server.run_page import compared, drawn, groups_of, labelled, result_schema  # the room behind its commands
 
 MANY: Any = process(
     llmContext1=chunk(
@@ -189,3 +189,49 @@ def test_runs_are_found_by_their_id_their_person_and_their_error(tmp_path: Path)
             assert (await http.get("/inbox/runs?since=yesterday")).status_code == 422
 
     go(body())
+
+
+def test_values_have_the_titles_of_their_schemas() -> None:
+    letter = {"title": "The letter", "type": "object", "properties": {"to": {"title": "Addressee"}, "text": {}, "list": {"items": {"properties": {"n": {"title": "No"}}}}}}  # fmt: skip  # noqa: E501  # one row
+    given = {"to": "Ann", "text": {"a": 1}, "list": [{"n": 1}, 2], "more": None}
+    labels = {"Addressee": "Ann", "text": {"a": 1}, "list": [{"No": 1}, 2], "more": None}
+    assert labelled(given, letter) == labels
+    assert labelled({"a": 1, "b": 2}, {"properties": {"a": {"title": "b"}, "b": {"title": "b"}}}) == {"a": 1, "b": 2}
+    document = process(llmContext1=chunk(step1_write=letter, step2_note={"type": "string"}))
+    for value, given_, shown in (
+        (None, {"step1_write": given, "step2_note": "x"}, {"The letter": labels, "note": "x"}),
+        ("step1_write", given, labels),
+        ("step1_write.list", given["list"], labels["list"]),
+        ({"a": "step1_write"}, {"a": given}, {"a": given}),
+    ):
+        read = Process.from_json(document if value is None else {**document, "value": value})
+        assert labelled(given_, result_schema(read)) == shown
+
+
+def test_two_runs_are_compared_by_step_and_lists_by_element(tmp_path: Path) -> None:
+    first = {"llmContext1": {"step1_a": 1, "step2_b": 2}, "eachContext1": [{"llmContext2": {"step3_c": at}} for at in range(500)]}
+    second = {"llmContext1": {"step1_a": 1, "step2_b": 3}, "eachContext1": [*first["eachContext1"][:499], {"llmContext2": {"step3_c": 0}}]}  # fmt: skip  # noqa: E501  # one row
+    assert compared(first, second, {"step2_b": "B"}) == [("B", 2, 3), ("c", {"500": 499}, {"500": 0})]
+    assert compared(first, first, {}) == []
+
+    async def test(http: httpx.AsyncClient, run: str) -> None:
+        page = await http.get(f"/inbox/runs/{run}?with={run}")
+        seen(page)
+        assert "Every step has given the same." in page.text
+        assert (await http.get(f"/inbox/runs/{run}?with=another")).status_code == 404
+
+    on_a_run(tmp_path, MANY, test)
+
+
+def test_an_operator_hands_a_question_over_on_the_page_of_its_run(tmp_path: Path) -> None:
+    async def test(http: httpx.AsyncClient, run: str) -> None:
+        page = seen(await http.get(f"/inbox/runs/{run}"))
+        [action] = {found["action"] for tag, found in page.tags if tag == "form" and "question" in found.get("action", "")}
+        assert (await http.post(action, data={"do": "delegate", "to": "local"})).status_code == 200
+        text = (await http.get(f"/inbox/runs/{run}")).text
+        assert "Taken by local" in text
+        assert 'value="release"' in text
+        assert (await http.post(action, data={"do": "release"})).status_code == 200
+        assert "Taken by" not in (await http.get(f"/inbox/runs/{run}")).text
+
+    on_a_run(tmp_path, LETTER, test, BOSS, "waiting")
