@@ -188,7 +188,8 @@ def _ablated(
     whole = Version("whole", prepare(program, export=export, project=project))
     versions: list[tuple[Part, Version]] = []
     impossible: list[tuple[Part, str]] = []
-    levels = WORDS_LEVELS if ProgramRunner(whole.prepared, asked).sees_schema is False else ()
+    used = ProgramRunner(whole.prepared, asked).words
+    levels = [level for level in WORDS_LEVELS if used not in (None, level)]
     for part in [*parts_of(program, export=export, project=project), *(Part("words", level) for level in levels)]:
         try:
             changed = without(program, part, export=export, project=project)

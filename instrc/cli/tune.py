@@ -96,11 +96,11 @@ def _seconds(said: str) -> float:
 
 
 def _model_of(subject: Subject, prepared: Prepared) -> str:
-    """Return the model to tune for, and record whether it sees the schema."""
+    """Return the model to tune for, and record the level of words in its messages."""
     from instrc.testing.evaluation.runner import ProgramRunner
 
     runner = ProgramRunner(prepared, subject.options, real=False)
-    subject.shown = runner.sees_schema is True
+    subject.words = runner.words
     if len(runner.launcher.plan["options"].get("models", {})) > 0:
         options.refuse_use("the steps of this program have models of their own: a form is for one model")
     return runner.model.partition(",")[0].strip()

@@ -24,6 +24,7 @@ from msgspec import Struct, structs
 from instrc import problems
 from instrc.problems.errors import SettingsError
 from instrc.process.request_settings import RequestSettings, WordsLevel
+from instrc.providers.dialect import Dialect
 from instrc.providers.lifting.lift import Lifted, LiftedCall, lift_response
 from instrc.providers.lifting.reply import first
 from instrc.providers.lowering.lower import Lowering, lower
@@ -392,17 +393,21 @@ _MOST_TOKENS: Final = 2**53
 def message_with_words(message: str, lowering: Lowering, sentences: Sentences = EN, level: WordsLevel | None = None) -> str:
     """Return a message preceded by the schema as text, for a model that does not see the schema itself.
 
-    The default level is `keys` if the target enforces the schema, and `all` otherwise.
     The order is task, keys, data: what all runs share comes first, so that servers with a prefix
     cache process it once.
     """
-    level = level or ("keys" if lowering.dialect.enforced else "all")
+    level = level or usual_words(lowering.dialect)
     if lowering.dialect.shown_to_model or level == "none":
         return message
     keys = [] if level == "task" else outline(lowering.schema, sentences, values=level == "all")
     goal = as_object(lowering.schema).get("description")
     parts = [goal.strip() if isinstance(goal, str) else "", "\n".join([sentences.shape, "", *keys]) if keys else "", message]
     return "\n\n".join(filter(None, parts))
+
+
+def usual_words(dialect: Dialect) -> WordsLevel:
+    """Return the default level of words: `keys` if a target enforces the schema, and `all` otherwise."""
+    return "keys" if dialect.enforced else "all"
 
 
 CACHED_LETTERS: Final = 8192

@@ -26,6 +26,7 @@ from instrc.engines.prepare import Prepared, called_activities, prepare, reach_o
 from instrc.problems.errors import AnswerError, CompileError, InstrcError, SettingsError
 from instrc.problems.problem import Problem, did_you_mean
 from instrc.problems.suggest import nearest
+from instrc.process.request_settings import WordsLevel
 from instrc.providers.targets import dialect
 from instrc.runtime.activities import ONCE, Activities, Activity, ActivityError, current_call
 from instrc.runtime.effects import Effects
@@ -35,7 +36,8 @@ from instrc.runtime.interpreter.v1.interface import program_of
 from instrc.runtime.models.cache import AnswerCache
 from instrc.runtime.models.catalogue import provider_of
 from instrc.runtime.models.model import Model, ModelError, Reply, Request
-from instrc.runtime.models.settings import RequestTable
+from instrc.runtime.models.provider import usual_words
+from instrc.runtime.models.settings import RequestTable, joined
 from instrc.runtime.questions import question_command
 from instrc.runtime.run_config import Launch
 from instrc.runtime.run_report import describe_outcome, step_values
@@ -209,10 +211,12 @@ class ProgramRunner:
         self._code = _code_of(functions, prepared.folder)
 
     @property
-    def sees_schema(self) -> bool | None:
-        """Whether the model sees the schema itself, so that describing it in the message changes nothing; `None` if unknown."""
-        provider = provider_of(self.effects.model)
-        return None if provider is None else dialect(provider.target).shown_to_model
+    def words(self) -> WordsLevel | None:
+        """The level of words in its messages; `None` if these do not describe the schema."""
+        provider, table = provider_of(self.effects.model), self.effects.table
+        if provider is None or dialect(provider.target).shown_to_model:
+            return None
+        return joined(table.of_model(self.model), table.given).get("words") or usual_words(dialect(provider.target))
 
     def invented(self, cases: Iterable[EvalCase]) -> tuple[str, ...]:
         """Return the generated results: those of activities for which some case provides none."""

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Se
 from functools import partial
 from hashlib import sha256
 from math import ceil
+from statistics import fmean
 from typing import Final, NamedTuple, TypeAlias
 
 import msgspec
@@ -19,11 +20,11 @@ from instrc.process.request_settings import WORDS_LEVELS, WordsLevel
 from instrc.schema.vocabulary import WORDINGS
 from instrc.testing.evaluation.comparison import VersionComparison, compared, evaluated_versions
 from instrc.testing.evaluation.dataset import DataSet, EvalCase
-from instrc.testing.evaluation.results import EvaluationResult
+from instrc.testing.evaluation.results import CaseResult, EvaluationResult
 from instrc.testing.evaluation.runner import EvalOptions, ProgramRunner
 from instrc.testing.evaluation.variants import PartKind, Version, parts_at
 from instrc.text.jsontext import dumps
-from instrc.text.jsonvalue import Json, JsonObject, as_texts, listing, mapping
+from instrc.text.jsonvalue import Json, JsonObject, as_texts, equal, listing, mapping
 from instrc.text.sentences import EN, Sentences, filled
 from instrc.text.source import Source
 from instrc.vibes.project import DEFAULT_PROJECT, Project
@@ -97,10 +98,8 @@ class Subject(Struct):
     options: EvalOptions
     export: str | None = None
     project: Project = DEFAULT_PROJECT
-    shown: bool = False
-    """Whether the model sees the schema, so that describing it in the message changes nothing."""
     words: WordsLevel | None = None
-    """Level of words of the program as it is, which is not tried again."""
+    """Level of words of the program as it is; `None` if messages do not describe the schema."""
     writer: str | None = None
     """Model that proposes wordings; without one, only the author's are tried."""
     sentences: Sentences = EN
@@ -135,7 +134,7 @@ class Subject(Struct):
             if result.stopped is not None:
                 raise SpentError(result.stopped)
             self.results[dumps(msgspec.to_builtins(forms[place]))] = result
-        return [found[place].passes() if place in found else {} for place in range(len(forms))]
+        return [_nearness(found[place]) if place in found else {} for place in range(len(forms))]
 
     def found(self, form: PromptForm) -> EvaluationResult | None:
         """Return the largest evaluation of a form."""
@@ -161,6 +160,20 @@ class Subject(Struct):
         """Return the places of the model steps."""
         assert self.flat is not None
         return [place for _, place, _ in steps_of(self.flat)]
+
+
+def _nearness(found: EvaluationResult) -> Scores:
+    """Return 1 for each run that passed, and up to half for another one, by the share of expected members that are right.
+
+    Otherwise a search learns nothing where hardly any answer is right as a whole.
+    """
+
+    def near(result: CaseResult) -> float:
+        expected, value = mapping(result.expected), mapping(result.value)
+        right = sum(key in value and equal(member, value[key]) for key, member in expected.items())
+        return 1.0 if result.passed else right / (2 * max(len(expected), 1))
+
+    return {case: fmean(map(near, results)) for case, results in found.by_case().items()}
 
 
 class SpentError(Exception):
@@ -218,7 +231,7 @@ def stages_of(subject: Subject, wordings: Mapping[str, Sequence[str]], examples:
     """Yield the stages in order of their influence on answers."""
     for place, texts in wordings.items():
         yield f"wordings of {place}", partial(_reworded, place, texts)
-    if not subject.shown:
+    if subject.words is not None:
         yield "words", partial(_levels, subject)
     yield _VALUES, partial(_values, subject)
     yield "examples", partial(_examples, subject, examples)
@@ -291,7 +304,7 @@ def _levels(subject: Subject, best: PromptForm) -> Iterator[PromptForm]:
 
 def _values(subject: Subject, best: PromptForm) -> Iterator[PromptForm]:
     """Yield the values of each enum in reverse where they are described to the model: elsewhere the order has no effect."""
-    if subject.shown or best.words == "all":
+    if (best.words or subject.words) in (None, "all"):
         yield from _without(subject, "values", best)
 
 

@@ -142,6 +142,35 @@ def test_a_wording_of_the_author_is_chosen_by_the_answers(program: str) -> None:
     assert found.comparison.overall.paired.cases == 200 - RUNGS[-1] - EXAMPLES
 
 
+def test_a_search_sees_what_is_nearer_and_the_test_only_what_passes(program: str, tmp_path: Path) -> None:
+    class Half:
+        async def answer(self, request: Request) -> Reply:
+            number = int(request.message.split("review ")[1].split('"')[0])
+            helped = '"description": "The feeling."' in json.dumps(request.schema)
+            return Reply({"_why": "so", "mood": MOODS[number % 2 if helped else 1 - number % 2], "who": "nobody"})
+
+    members = {**VIBE["properties"], "who": {"type": "string"}}  # type: ignore[dict-item]
+    (tmp_path / "schemas/tell-mood.vibe.json").write_text(json.dumps({**VIBE, "properties": members}))
+    data = cases(160)
+    expected = [{**case.expected, "who": "Ann"} for case in data.cases]  # type: ignore[dict-item]
+    both = tuple(msgspec.structs.replace(case, expected=value) for case, value in zip(data.cases, expected, strict=True))
+    found = asyncio.run(
+        tuned(Subject(program, DataSet(cases=both), EvalOptions(Half())), PromptForm(), lambda _: None)  # type: ignore[arg-type]
+    )
+    assert found.best.texts == {"tell_mood.mood": "The feeling."}
+    assert found.comparison is not None
+    assert (found.comparison.overall.paired.after, found.better) == (0.0, False)
+
+
+def test_the_level_of_words_that_a_program_has_is_not_tried_again(program: str) -> None:
+    for used, tried in (("keys", ["all", "task", "none"]), ("all", ["keys", "task", "none"]), (None, None)):
+        subject = Subject(program, cases(1), EvalOptions("sample"), words=used)  # type: ignore[arg-type]
+        subject.prepared(PromptForm())
+        stages = {name: [*alternatives(PromptForm())] for name, alternatives in stages_of(subject, {}, ())}
+        assert tried == ([form.words for form in stages["words"] if not form.texts] if "words" in stages else None)
+        assert bool(stages["order of values"]) is (used != "keys")
+
+
 def test_with_few_cases_it_only_reports(program: str) -> None:
     found = tune(program, Feeling(), 60)
     assert found.best.texts == {"tell_mood.mood": "The feeling."}
