@@ -102,10 +102,10 @@ def _choices_of(pieces: list[JsonObject]) -> Iterator[JsonObject]:
 
 
 def _words_of(content: Json) -> str:
-    """Return the text of a delta: Mistral sends it in parts if a model thinks before it."""
+    """Return the text of a delta: Mistral sends it in parts if a model thinks before it, and LangChain for some models."""
     if isinstance(content, str):
         return content
-    return "".join(text_or_empty(item.get("text")) for item in map(mapping, listing(content)) if item.get("type") == "text")
+    return "".join(map(_text_of, listing(content)))
 
 
 def _joined(known: JsonObject, part: JsonObject) -> JsonObject:
@@ -323,8 +323,7 @@ def _langchain(pieces: list[JsonObject]) -> JsonObject:
     beside: JsonObject = {}
     about: JsonObject = {}
     for piece in pieces:
-        said = piece.get("content")
-        texts += [said] if isinstance(said, str) else [_text_of(part) for part in listing(said)]
+        texts.append(_words_of(piece.get("content")))
         for call in map(mapping, listing(piece.get("tool_call_chunks"))):
             function: JsonObject = {"name": call.get("name"), "arguments": call.get("args")}
             parts.append(
@@ -339,15 +338,10 @@ def _langchain(pieces: list[JsonObject]) -> JsonObject:
             beside["refusal"] = f"{beside.get('refusal', '')}{refusal}"
     if not about and all("chunk_position" in piece and piece["chunk_position"] is None for piece in pieces) and len(pieces) > 1:
         about = {"finish_reason": "length"}
-    listed: Json = [
-        {"type": "tool_call", "id": call["id"], "name": function.get("name", ""), "args": function.get("arguments", "")}
-        for call in _joined_calls(parts)
-        for function in [mapping(call["function"])]
-    ]
     return {
         "type": "ai",
         "content": "".join(texts),
-        "tool_calls": listed,
+        "tool_calls": [*_joined_calls(parts)],
         "additional_kwargs": beside,
         "response_metadata": about,
     }
@@ -507,8 +501,7 @@ def _is_typed(item: Json) -> bool:
 def _text_of(part: Json) -> str:
     if isinstance(part, str):
         return part
-    text = part.get("text") if isinstance(part, dict) and part.get("type") == "text" else None
-    return text if isinstance(text, str) else ""
+    return text_or_empty(mapping(part).get("text")) if mapping(part).get("type") == "text" else ""
 
 
 def _grow(part: JsonObject, delta: JsonObject) -> None:
