@@ -100,8 +100,11 @@ def launchers_of(programs: Iterable[Prepared], model: str | None, rehearse: Rehe
 
 def service_at(launchers: dict[str, Launcher], engine: Engine, place: str | None, hub: Hub) -> RunService:
     """Return the service of programs, with its records next to the runs."""
-    settings = read_settings(Path()).service
-    return RunService(launchers, engine, Records(place), settings=settings, hub=hub, secrets=secrets_given())
+    settings = read_settings(Path())
+    of_service = settings.service
+    if of_service is not None and of_service.words is not None and settings.file is not None:
+        of_service = structs.replace(of_service, words=str(settings.file.parent / of_service.words))
+    return RunService(launchers, engine, Records(place), settings=of_service, hub=hub, secrets=secrets_given())
 
 
 def identity_of(service: RunService) -> Identity:

@@ -28,10 +28,12 @@ from instrc.problems.errors import (
     InstrcError,
     NotFoundError,
     RequestError,
+    SettingsError,
     StaleError,
     codes_of,
 )
 from instrc.problems.problem import Problem
+from instrc.problems.settings import InvalidSettings
 from instrc.process.picture import name_of_step
 from instrc.process.process import Process
 from instrc.process.svg import style
@@ -64,7 +66,7 @@ from instrc.server.run_page import (
     titles_of,
 )
 from instrc.server.run_service import RunService
-from instrc.server.templates import counted, operator_schema, render, spoken, words_for
+from instrc.server.templates import PageWords, counted, languages, operator_schema, render, spoken, words_for
 from instrc.server.views import QuestionInfo, RunStory
 from instrc.text.jsonvalue import Json, JsonObject, mapping, optional_text, pointer, tokens
 from instrc.text.page_style import page_style
@@ -94,6 +96,8 @@ class Inbox:
         self.service = service
         self.identity = identity
         self.language = service.settings.language
+        if self.language is not None and self.language not in languages(service.settings.words):
+            raise SettingsError([InvalidSettings(key="serve.language", reason=f"`{service.settings.words}` has no such table")])
         self._rate = RateLimiter(service.settings.rate)
 
     @property
@@ -126,9 +130,9 @@ class Inbox:
             *(Route(path, self._guarded(endpoint), methods=[method]) for path, endpoint, method in listed),
         ]
 
-    def words(self, request: Request) -> Words:
+    def words(self, request: Request) -> PageWords:
         """Return the texts in the reader's language."""
-        return words_for(request.headers.get("accept-language"), self.language)
+        return words_for(request.headers.get("accept-language"), self.language, self.service.settings.words)
 
     def page(self, request: Request, template: str, facts: Mapping[str, object], status: int = 200) -> Response:
         """Return a page."""

@@ -7,19 +7,24 @@ import tomllib
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from typing import Final
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from instrc.problems.errors import SettingsError
 from instrc.problems.problem import Problem
 from instrc.problems.serving import NotAuthenticated
+from instrc.problems.settings import InvalidSettings
+from instrc.problems.suggest import nearest
 from instrc.runtime.questions import Question
 from instrc.server.forms import Words
+from instrc.text.files import read_toml
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, listing, mapping
 from instrc.text.names import readable
-from instrc.text.sentences import translated
+from instrc.text.sentences import replacement_fault, translated
 
 DEFAULT: Final = "en"
 
@@ -27,29 +32,61 @@ DEFAULT: Final = "en"
 class PageWords(dict[str, str]):
     """The texts of one language; a missing text raises an error instead of leaving a gap."""
 
+    def __init__(self, texts: Mapping[str, str], problems: Mapping[str, str]) -> None:
+        super().__init__(texts)
+        self.problems = problems
+        """Translations of the sentences of problems."""
+
     def __getattr__(self, name: str) -> str:
         return self[name]
 
 
 @cache
-def languages() -> Mapping[str, Words]:
-    """Return the texts of all languages."""
-    return {name: PageWords(words) for name, words in _table().items() if " " not in name}
+def languages(added: str | None = None) -> Mapping[str, PageWords]:
+    """Return the texts of all languages, with those of a project's file, which may leave out texts of other languages.
+
+    Raise `SettingsError` for a file that cannot be used: it is not TOML, or has a text that no page shows.
+    """
+    ours = (files("instrc.server") / "pages" / "words.toml").read_text(encoding="utf-8")
+    table: dict[str, dict[str, str]] = tomllib.loads(ours)
+    shown = {DEFAULT: table[DEFAULT], "problems": table["problems ru"]}
+    for name, texts in _added(added, shown).items() if added is not None else ():
+        table[name] = {**table.get(name, {} if name.startswith("problems ") else table[DEFAULT]), "language": name, **texts}
+    return {name: PageWords(texts, table.get(f"problems {name}", {})) for name, texts in table.items() if " " not in name}
 
 
-@cache
-def _table() -> dict[str, dict[str, str]]:
-    return tomllib.loads((files("instrc.server") / "pages" / "words.toml").read_text(encoding="utf-8"))
+def _added(place: str, shown: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, str]]:
+    """Return the tables of a project's file."""
+    try:
+        tables = read_toml(Path(place).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise _unusable(f"`{place}` cannot be read: {error}") from None
+    result: dict[str, dict[str, str]] = {}
+    for name, texts in tables.items():
+        if re.fullmatch(r"(problems )?[a-z]{2,8}", name) is None or not isinstance(texts, dict):
+            raise _unusable(f'`{name}` in `{place}`: a table has the name of a language, such as `[de]` or `["problems de"]`')
+        known = shown["problems" if name.startswith("problems ") else DEFAULT]
+        for key, text in texts.items():
+            if key not in known:
+                raise _unusable(f"`{key}` under `{name}` in `{place}` is no text of the pages", nearest(key, known))
+            fault = replacement_fault(known[key], text) if isinstance(text, str) else "it must be a text"
+            if fault is not None:
+                raise _unusable(f"`{key}` under `{name}` in `{place}`: {fault}")
+        result[name] = texts
+    return result
 
 
-def spoken(problem: Problem, words: Words) -> list[tuple[str, bool]]:
+def _unusable(reason: str, close: tuple[str, ...] = ()) -> SettingsError:
+    return SettingsError([InvalidSettings(key="serve.words", reason=reason, nearest=close)])
+
+
+def spoken(problem: Problem, words: PageWords) -> list[tuple[str, bool]]:
     """Return the sentences of a problem for a reader, each with whether it is in English for lack of a translation.
 
     The table has them by the sentences of the problem's class; advice for programs on authentication is left out.
     """
     hint = None if isinstance(problem, NotAuthenticated) else problem.hint
-    sentences = _table()[f"problems {words['language']}"]
-    said = [(each, translated(each, sentences)) for each in (problem.message, hint) if each]
+    said = [(each, translated(each, words.problems)) for each in (problem.message, hint) if each]
     return [(told, told == each and words["language"] != DEFAULT) for each, told in said]
 
 
@@ -77,17 +114,21 @@ def _titled(schema: Json, title: str) -> Json:
     return {**schema, "title": title} if isinstance(schema, dict) and "title" not in schema else schema
 
 
-def words_for(accepted: str | None, setting: str | None = None) -> Words:
-    """Return the texts for a reader: in the setting's language, or the first supported one of `Accept-Language`."""
-    if setting in languages():
-        return languages()[setting or DEFAULT]
+def words_for(accepted: str | None, setting: str | None = None, added: str | None = None) -> PageWords:
+    """Return the texts for a reader: in the setting's language, or the first supported one of `Accept-Language`.
+
+    `added` is the file of a project's own texts.
+    """
+    texts = languages(added)
+    if setting in texts:
+        return texts[setting or DEFAULT]
     wanted: list[tuple[float, str]] = []
     for part in (accepted or "")[:500].split(","):
         found = re.fullmatch(r"\s*([A-Za-z]{1,8})(?:-[A-Za-z0-9-]{1,40})?\s*(?:;\s*q=([01](?:\.[0-9]{0,3})?))?\s*", part)
-        if found and found[1].lower() in languages():
+        if found and found[1].lower() in texts:
             wanted.append((-float(found[2] or 1), found[1].lower()))
     best = min(wanted, key=lambda each: each[0], default=(0.0, DEFAULT))
-    return languages()[best[1] if best[0] or not wanted else DEFAULT]
+    return texts[best[1] if best[0] or not wanted else DEFAULT]
 
 
 def render(template: str, words: Words, **facts: object) -> str:

@@ -150,11 +150,16 @@ class Sentences:
 
     def fault_of(self, name: str, sentence: str) -> str | None:
         """Return why a sentence cannot replace another one, or `None` if it can."""
-        needs = set(re.findall(_PLACEHOLDER, getattr(self, name)))
-        has = set(re.findall(_PLACEHOLDER, sentence))
-        if missing := sorted(needs - has):
-            return f"it does not say `{missing[0]}`, for which something is put in its place"
-        return f"nothing is put in the place of `{min(has - needs)}`" if has - needs else None
+        return replacement_fault(getattr(self, name), sentence)
+
+
+def replacement_fault(original: str, sentence: str) -> str | None:
+    """Return why a sentence cannot replace an original one, or `None` if it has the same placeholders."""
+    needs = set(re.findall(_PLACEHOLDER, original))
+    has = set(re.findall(_PLACEHOLDER, sentence))
+    if missing := sorted(needs - has):
+        return f"it does not say `{missing[0]}`, for which something is put in its place"
+    return f"nothing is put in the place of `{min(has - needs)}`" if has - needs else None
 
 
 def filled(sentence: str, **values: str) -> str:

@@ -61,10 +61,10 @@ LINK_SPAN: Final = Kind(_link_span, "it must be a time span that is longer than 
 NETWORKS: Final = Kind(_networks, "it must be a list of networks, as `10.1.0.0/16`")
 URL: Final = Kind(_url, "it must be the URL of the service, as `https://desk.example.com`")
 ZONE: Final = Kind(_zone, "it must be a time zone, for example `Europe/Berlin`")
+
 LANGUAGE: Final = Kind(
-    one_of(LANGUAGES).read,
-    f"{one_of(LANGUAGES).reason}; without it, each page is in the language of its reader",
-    LANGUAGES,
+    lambda value: value if isinstance(value, str) and re.fullmatch("[a-z]{2,8}", value) else None,
+    f"{one_of(LANGUAGES).reason}, or of the file `words`; without it, each page is in the language of its reader",
 )
 
 
@@ -135,7 +135,9 @@ class ServiceSettings(Struct, frozen=True):
     """Whether a fork may `set` the answer of a person."""
     retention: Annotated[RetentionSettings, TABLE] = field(default_factory=RetentionSettings)
     language: Annotated[str | None, LANGUAGE] = None
-    """Language of the pages for people, one of `LANGUAGES`; `None` for that of the browser."""
+    """Language of the pages for people, one of `LANGUAGES` or of the file `words`; `None` for that of the browser."""
+    words: Annotated[str | None, TEXT] = None
+    """TOML file with the texts of the pages in other languages, or with replacements for texts."""
     zone: Annotated[str, ZONE] = "UTC"
     """Time zone of the pages for people, such as `Europe/Berlin`."""
 
@@ -160,6 +162,8 @@ def service_settings(serve: object, people: object, wrong: Wrong) -> ServiceSett
         for program, given in values.pop("roles", {}).items()
     }
     groups = values.pop("groups", {})
+    if "words" not in values and values.get("language", "en") not in LANGUAGES:
+        wrong("serve.language", LANGUAGE.reason, word="language")
     return ServiceSettings(
         roles=held,
         groups=_read("serve.groups", groups, dict.fromkeys(groups, NAMES), wrong),

@@ -20,6 +20,7 @@ from test_forms import ALLOWED, HOSTILE, Browser
 from written_processes import DECISION, TEXT, chunk, process, step
 
 from instrc.problems import runs, serving  # those that pages have words for
+from instrc.problems.errors import SettingsError
 from instrc.problems.problem import Problem
 from instrc.runtime.interpreter.documents import FailureKind  # each has words
 from instrc.runtime.questions import Question  # the question of an operator
@@ -508,6 +509,44 @@ def test_a_run_is_started_from_a_page(tmp_path: Path) -> None:
         assert first.headers["location"] == again.headers["location"]
 
     inbox(tmp_path, test, letter=LETTER)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[de]\nsent = 'Senden'\n", "`sent` under `de`.*did you mean.*`send`"),
+        ("[de]\nvotes = '{count} Antworten'\n", "does not say `{needed}`"),
+        ("[de]\nsend = 1\n", "must be a text"),
+        ("['problems de']\n'no such sentence' = 'Nein'\n", "no such sentence"),
+        ("send = 'Senden'\n", "the name of a language"),
+        ("[de\n", "cannot be read"),
+    ],
+)
+def test_a_file_of_words_says_what_is_wrong_with_it(tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "words.toml").write_text(text, encoding="utf-8")
+    with pytest.raises(SettingsError) as raised:
+        languages(str(tmp_path / "words.toml"))
+    problem = raised.value.problems[0]
+    assert re.search(said, f"{problem.message} {problem.hint}")
+
+
+def test_a_project_adds_a_language_in_one_file(tmp_path: Path) -> None:
+    """What its file leaves out is in English; a text of ours can be replaced."""
+    (tmp_path / "words.toml").write_text("[de]\nsend = 'Absenden'\ninbox = 'Eingang'\n[en]\ninbox = 'Desk'\n", encoding="utf-8")
+    settings = ServiceSettings(words=str(tmp_path / "words.toml"))
+
+    async def play(http: httpx.AsyncClient, run: str) -> None:
+        answer = await http.get(asked(run), headers={"accept-language": "de-AT"})
+        seen(answer)
+        german = answer.text
+        assert 'lang="de"' in german
+        assert "Eingang" in german
+        assert languages()["en"]["your_answer"] in german
+        assert "Desk" in (await http.get("/inbox", headers={"accept-language": "en"})).text
+
+    inbox(tmp_path / "store", play, settings=settings)
+    with pytest.raises(SettingsError, match="no such table"):
+        inbox(tmp_path / "other", play, settings=replace(settings, language="fr"))
 
 
 def test_the_languages_have_the_same_words() -> None:
