@@ -175,6 +175,7 @@ def effects_of(
         words=config.model or prepared.settings.run.get("model") or "",
         classes=prepared.classes,
         telemetry=telemetry,
+        program=prepared.name,
         cache=None if config.cache is None else AnswerCache(config.cache.file, config.cache.sample),
         budget=config.budget,
     )

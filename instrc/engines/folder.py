@@ -12,6 +12,8 @@ from pathlib import Path
 from time import time
 from typing import Unpack, cast
 
+from msgspec import structs
+
 from instrc import problems
 from instrc.engines.deletion import forget_beside
 from instrc.engines.memory import LiveRun, StoredRun, journal_of, questions_of
@@ -173,7 +175,7 @@ class FolderEngine(TracedEngine):
         if versions.outcome(saved["plan"], saved["state"]) is not None and not again:
             return _report(saved)
         config = RunConfig.from_json(saved["how"])
-        effects = self.equip(saved["run"], saved["plan"], config, self.sink())
+        effects = structs.replace(self.equip(saved["run"], saved["plan"], config, self.sink()), program=saved["name"])
         live = LiveRun(saved["plan"], saved["state"], effects, holds=config.holds)
         live.restore(saved)
         live.cancelled = saved["cancelled"]

@@ -188,7 +188,7 @@ class LiveRun(Run):
             hold = Hold(self.plan, self.state) if self.holds else None
             port = MemoryPort(self.effects, due=self.due, later=self.later, held=self.held, hold=hold)
             port.entries = self.entries
-            with self.effects.carried(self.plan):
+            with self.effects.carried():
                 while self._unfired:
                     await port.fire(self._unfired.pop())
                 if await drive(self.plan, self.state, port) is not None:

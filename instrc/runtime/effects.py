@@ -42,7 +42,6 @@ from instrc.runtime.interpreter.documents import (
     FailureKind,
     FireCommand,
     ModelCommand,
-    PinnedPlan,
     Result,
     bare_name,
 )
@@ -122,6 +121,8 @@ class Effects(Struct, frozen=True):
     """Classes of steps by bare name, whose validators check answers too."""
     telemetry: Telemetry | None = None
     """Creates spans from the events that the sink receives."""
+    program: str = ""
+    """Name of the program, for its span."""
     keys: Mapping[str, int] = field(default_factory=dict)
     """Index of a command's key, if not the first, after a deliberate restart."""
     first: int = 1
@@ -139,11 +140,11 @@ class Effects(Struct, frozen=True):
         if self.sink is not None:
             tell_sink(self.sink, event_of(self.run, event, command, facts))
 
-    def carried(self, plan: PinnedPlan) -> AbstractContextManager[None]:
+    def carried(self) -> AbstractContextManager[None]:
         """Open the context that lasts while this process carries out the run: its span."""
         if self.telemetry is None or "/" in self.run:
             return nullcontext()
-        return self.telemetry.carried(self.run, str(plan["process"].get("title") or self.run))
+        return self.telemetry.carried(self.run, self.program)
 
     async def ask(self, command: ModelCommand) -> Result:
         """Call the model for a chunk; a failed request is retried according to its policy."""

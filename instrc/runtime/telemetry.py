@@ -1,6 +1,6 @@
 """Events for other systems: as structured log lines, and as OpenTelemetry spans and metrics. No other module uses either.
 
-Names follow the conventions of OpenTelemetry for generative AI (as of 2026-11), such as `gen_ai.usage.input_tokens`.
+Names follow the conventions of OpenTelemetry for generative AI, version 1.41 of 2026, such as `gen_ai.usage.input_tokens`.
 Neither contains messages or answers: they belong to the trace of the run, which stays in its store.
 """
 
@@ -70,7 +70,13 @@ def listened() -> bool:
 
 CAPTURE = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 """Environment variable that adds messages and answers to the spans."""
-_PROVIDERS = {"gemini": "gcp.gemini", "mistral": "mistral_ai", "xai": "x_ai"}
+_PROVIDERS = {
+    "azure": "azure.ai.openai",
+    "bedrock": "aws.bedrock",
+    "gemini": "gcp.gemini",
+    "mistral": "mistral_ai",
+    "xai": "x_ai",
+}
 """Provider names that differ in the conventions."""
 
 
@@ -93,8 +99,16 @@ class Telemetry:
         self._tracer = trace.get_tracer("instrc")
         meter = metrics.get_meter("instrc")
         self._values = meter.create_histogram("instrc.metric", description="What models note under names with `$`.")
-        self._tokens = meter.create_histogram("gen_ai.client.token.usage", unit="{token}")
-        self._took = meter.create_histogram("gen_ai.client.operation.duration", unit="s")
+        tokens, seconds = (
+            [4.0**power for power in range(14)],
+            [0.01 * 2**power for power in range(14)],
+        )  # those of the conventions
+        self._tokens = meter.create_histogram(
+            "gen_ai.client.token.usage", unit="{token}", explicit_bucket_boundaries_advisory=tokens
+        )
+        self._took = meter.create_histogram(
+            "gen_ai.client.operation.duration", unit="s", explicit_bucket_boundaries_advisory=seconds
+        )
         self._open: dict[tuple[str, str], _OpenSpan] = {}
 
     @contextmanager
@@ -138,7 +152,8 @@ class Telemetry:
         from opentelemetry import context, trace  # as above
 
         what = event.get("activity") or event.get("child") or event.get("chunk")
-        span = self._tracer.start_span(f"{operation} {what}", start_time=at)
+        kind = trace.SpanKind.CLIENT if operation == "chat" else trace.SpanKind.INTERNAL
+        span = self._tracer.start_span(f"{operation} {what}", kind=kind, start_time=at)
         about = {"gen_ai.operation.name": operation}
         span.set_attributes({**about, "gen_ai.conversation.id": key[0].partition("/")[0]})
         span.set_attributes({"instrc.run": key[0], "instrc.command": key[1]})

@@ -16,6 +16,7 @@ from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.trace import SpanKind
 from standins import FILLED, SHAPES, Standin
 from written_processes import call, chunk, process, step
 
@@ -66,7 +67,11 @@ def test_spans_follow_the_conventions(collected: tuple[InMemorySpanExporter, InM
     assert _run((None, "fine")).status == "done"
     assert _run((None, "bad")).status == "failed"
     chat, tool, whole, _, failed, stopped = spans.get_finished_spans()
-    assert [span.name for span in (chat, tool, whole)] == ["chat llmContext1", "execute_tool Work_Activity", "invoke_workflow r"]
+    assert [span.name for span in (chat, tool, whole)] == [
+        "chat llmContext1",
+        "execute_tool Work_Activity",
+        "invoke_workflow run",
+    ]
     assert _facts(chat)["gen_ai.operation.name"] == "chat"
     assert _facts(tool)["gen_ai.tool.call.id"] == "r/serverContext1.step2_b"
     assert {_facts(span)["gen_ai.conversation.id"] for span in (chat, tool, whole)} == {"r"}
@@ -79,6 +84,9 @@ def test_spans_follow_the_conventions(collected: tuple[InMemorySpanExporter, InM
         metric.name: metric for resource in data.resource_metrics for scope in resource.scope_metrics for metric in scope.metrics
     }
     assert found.keys() == {"instrc.metric", "gen_ai.client.operation.duration"}
+    point = found["gen_ai.client.operation.duration"].data.data_points[0]
+    assert [*point.explicit_bounds][:3] == [0.01, 0.02, 0.04]  # type: ignore[union-attr]  # a histogram
+    assert [span.kind for span in (chat, tool)] == [SpanKind.CLIENT, SpanKind.INTERNAL]
 
 
 def test_a_run_is_one_span_and_its_commands_are_current_while_they_work(

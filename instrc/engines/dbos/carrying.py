@@ -534,7 +534,8 @@ async def _interpret(carrier: RunCarrier, launch: LaunchDocument, live: Live) ->
     config = RunConfig.from_json(launch["how"])
     journal = rebuild_journal(plan, launch["inputs"], entries, holds=config.holds)
     effects = carrier.make_effects(run, plan, config)
-    effects = structs.replace(effects, child=child_of(carrier, launch, journal, live, effects.activities))
+    child = child_of(carrier, launch, journal, live, effects.activities)
+    effects = structs.replace(effects, child=child, program=launch["name"])
     writer = carrier.writer_of(launch, entries)
     draining = lambda: carrier.draining  # noqa: E731  -- a callback
     port = live.port = DurablePort(effects, journal, _record, live.resting, writer, draining)
@@ -551,7 +552,7 @@ async def _interpret(carrier: RunCarrier, launch: LaunchDocument, live: Live) ->
     port.begun -= journal.held.keys()  # these have ended, so it is certain that they failed
     if not carrier.location.is_local and (steps or run in carrier.claims.resumed):
         port.begun |= _next_commands(journal)  # a crash loses the last events of a trace, but not the next steps
-    with effects.carried(plan):
+    with effects.carried():
         for command in journal.unfired.values():
             await port.fire(command)
         outcome = await drive(plan, journal.state, port)
