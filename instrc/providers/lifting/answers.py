@@ -364,10 +364,16 @@ def _of_body(answer: JsonObject) -> JsonObject | None:
     return held if isinstance(held, dict) else None
 
 
-_WRAPPERS: tuple[Callable[[JsonObject], JsonObject | None], ...] = (
-    _of_batch,
-    _of_body,
-)
+def _of_dashscope(answer: JsonObject) -> JsonObject | None:
+    """Return the content of a response of DashScope's own protocol: choices, or one text."""
+    output = mapping(answer.get("output"))
+    if "request_id" not in answer or not output.keys() & {"choices", "finish_reason"}:
+        return None
+    said: JsonObject = {"message": {"content": output.get("text")}, "finish_reason": output.get("finish_reason")}
+    return {"choices": output.get("choices") or [said]}
+
+
+_WRAPPERS: tuple[Callable[[JsonObject], JsonObject | None], ...] = (_of_batch, _of_body, _of_dashscope)
 _OF_A_RESULT = frozenset({"structuredContent", "isError", "structured_content", "is_error"})
 _RESULT = _OF_A_RESULT | {"content", "_meta", "meta", "resultType", "result_type"}
 """Members of an MCP tool result."""
@@ -385,7 +391,7 @@ def reported_error(answer: JsonObject) -> RawReply | None:
 
     Below `error` by most, below `Error` in the `response` of an error of boto3,
     as `object: error` by vLLM and Mistral, with a `status` by GigaChat, as `detail` where FastAPI refuses,
-    as `code` and `message` with a `request_id` by DashScope.
+    as `code` and `message` with a `request_id` by DashScope, in `errors` beside `success` by Cloudflare.
     """
     error = answer.get("Error" if "ResponseMetadata" in answer else "error")
     if isinstance(error, str) and not answer.keys() & {"choices", "message", "output"}:
@@ -403,6 +409,8 @@ def reported_error(answer: JsonObject) -> RawReply | None:
         return RawReply(failure=str(answer["message"]))
     if answer.keys() == {"code", "message", "request_id"}:  # DashScope
         return RawReply(failure=f"{answer['code']}: {answer['message']}")
+    if answer.get("success") is False and (errors := listing(answer.get("errors"))):
+        return RawReply(failure=text_of(mapping(errors[0]).get("message")) or "error")
     if answer.keys() == {"detail"}:
         return RawReply(failure=text_of(answer["detail"]) or "error")
     return None
