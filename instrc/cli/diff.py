@@ -217,16 +217,16 @@ _SHOWN = 40
 _WHOLE = 600
 """Maximum characters of a long string, and of an example, that are shown."""
 _WRITERS = {
-    "yes": "safe: all that was accepted still is",
-    "no": "breaks: this was accepted and is refused now:",
+    "yes": "safe: everything that was accepted still is",
+    "no": "breaks: this was accepted and is now rejected:",
     "unnamed": "breaks only if properties are written that the old schema does not name:",
-    "unknown": "unknown: it could not be decided whether all that was accepted still is",
+    "unknown": "unknown: it could not be decided whether everything that was accepted still is",
 }
 _READERS = {
-    "yes": "safe: nothing comes that could not come before",
-    "no": "breaks: this comes now and could not come before:",
+    "yes": "safe: no value is possible that was not possible before",
+    "no": "breaks: this is possible now and was not before:",
     "unnamed": "breaks only if properties are read that the new schema does not name:",
-    "unknown": "unknown: it could not be decided whether anything new can come",
+    "unknown": "unknown: it could not be decided whether new values are possible",
 }
 
 
@@ -250,8 +250,8 @@ def differences_text(documents: list[Json], old: str, new: str) -> str:
         if not document["changes"]:
             lines.append("  nothing has changed")
         sides = (
-            ("who writes by the old schema", _WRITERS, "old_instances_accepted", "refused"),
-            ("who reads by the old schema", _READERS, "new_instances_expected", "surprising"),
+            ("those who write by the old schema", _WRITERS, "old_instances_accepted", "refused"),
+            ("those who read by the old schema", _READERS, "new_instances_expected", "surprising"),
         )
         for who, words, key, shown in sides["kind" in document :]:  # a schema of another kind has no old writers
             instance = f" {_brief(document[shown])}" if shown in document else ""
@@ -279,11 +279,11 @@ def _brief(instance: Json) -> str:
 _CLAIMS = {
     "old_starts_accepted": (
         "who starts the process",
-        {"yes": "safe: what started it still does", "no": "breaks", "unknown": "unknown"},
+        {"yes": "safe: every input that started it still does", "no": "breaks", "unknown": "unknown"},
     ),
     "old_services_suffice": (
         "who serves the process",
-        {"yes": "safe: no activity and no person gets or gives anything else", "no": "breaks", "unknown": "unknown"},
+        {"yes": "safe: activities and people receive and return the same", "no": "breaks", "unknown": "unknown"},
     ),
 }
 

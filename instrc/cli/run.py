@@ -240,7 +240,7 @@ async def _lines(path: str) -> AsyncIterator[str]:
 
 def rehearse_all(prepared: Prepared, given: Json, idle: dict[str, object], *, as_json: bool, output: Path | None) -> int:
     """Show a run for each branch, and the unreached branches; return the exit code. Refuse `idle` options."""
-    _refuse_beside("--every-branch", "all answers are invented, and no run is kept", idle)
+    _refuse_beside("--every-branch", "all answers are generated, and no run is stored", idle)
     from instrc.api.runs import rehearsal
 
     found = rehearsal(prepared, given)
@@ -438,7 +438,7 @@ async def _served(carrier: Serving, note: str, *, quiet: bool) -> None:
                 write_error(f"the worker is ready\n{note}")
             await carrier.serve(stop)
         except UnreachableError as error:
-            run_common.tell_line(f"{error.problems[0].message}; its runs stay as they are, and go on when it answers")
+            run_common.tell_line(f"{error.problems[0].message}; its runs stay unchanged, and continue when it responds")
         else:
             return
 

@@ -126,7 +126,7 @@ def shown(watcher: Watcher, run: str, store: Path | None, name: str | None) -> I
             yield lambda event: sink(event) if event["run"].partition("/")[0] == run.partition("/")[0] else None
     except KeyboardInterrupt:
         if watcher.began is not None:
-            tell_line(f"interrupted; {run} is kept, and goes on with: instrc resume {run}{_where(store, name)}")
+            tell_line(f"interrupted; {run} is kept, and continues with: instrc resume {run}{_where(store, name)}")
         raise
 
 
@@ -272,7 +272,7 @@ def _next_steps(report: RunReport, where: str) -> Iterator[str]:
         )
         if place is not None:
             yield f"{run} has failed at {place}; its traceback: instrc trace {run}{where}"
-        yield f"when the cause is mended, go on: instrc retry {run}{where}"
+        yield f"once the cause is fixed, continue: instrc retry {run}{where}"
     for question in report.questions if report.status == "held" else report.questions[:1]:
         step = step_asked(question)
         if question.by != "operator":
@@ -281,10 +281,10 @@ def _next_steps(report: RunReport, where: str) -> Iterator[str]:
         error = as_object(as_object(question.show)["error"])
         yield f"{run} is held by {step}: {error['message']}"
         if question.id == "limit":
-            yield f"go on with a higher limit: instrc retry {run}{where} --requests N, or --tokens N"
+            yield f"continue with a higher limit: instrc retry {run}{where} --requests N, or --tokens N"
         else:
             money = " --budget '… USD'" if error.get("code") == "budget" else ""
-            yield f"begin it again: instrc retry {run}{where}{money}"
+            yield f"start it again: instrc retry {run}{where}{money}"
             if "activity" not in as_object(question.show) and not money:
                 yield f"or ask another model from now on: instrc retry {run}{where} --model MODEL"
             yield f"or decide: instrc answer {run} {step}{where} --data '{{\"result\": …}}', or '{{\"fail\": true}}'"

@@ -50,7 +50,7 @@ def sound_vibes(imported: Imported) -> Imported:
                 )
                 made, is_boxed = boxed(made), True
             elif isinstance(fault, MissingFromProperties):
-                report.add(ReadOtherwise(at=vibe.at, what=fault.word, meaning="a property of which nothing is said"))
+                report.add(ReadOtherwise(at=vibe.at, what=fault.word, meaning="a property without a schema"))
                 made = with_property(made, fault.word)
             elif isinstance(fault, Contradiction) and (pruned := without_contradictions(made))[1]:
                 made, names = pruned

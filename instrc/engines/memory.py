@@ -291,7 +291,7 @@ class LiveRun(Run):
         plan, inputs, effects = self.plan, self.state["inputs"], self.effects
         run = options.run or f"{self.id}-{token_hex(3)}"
         if options.program is not None:
-            assert self.version is not None, "whoever begins a run that can be forked says how its versions are read"
+            assert self.version is not None, "a run that can be forked needs a way to load its versions"
             launcher = self.version(options.program)
             launch = launcher.launch(inputs)
             plan, inputs, effects = launch.plan, launch.inputs, launcher.effects(run, None)

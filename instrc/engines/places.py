@@ -43,7 +43,7 @@ def scheme_of(place: str | os.PathLike[str]) -> str:
 
 def shared_place(place: str) -> SharedDatabase:
     """Return the shared place at a URL; raise `SettingsError` if there is none, or its extra is not installed."""
-    reason = "it is a URL, as `postgresql://HOST/NAME`"
+    reason = "it is a URL, such as `postgresql://HOST/NAME`"
     if "://" in place and scheme_of(place):
         try:
             from instrc.engines.dbos.postgres import SharedDatabase  # the extra `durable`
@@ -69,7 +69,7 @@ def require_place(place: str | os.PathLike[str]) -> None:
     except FileNotFoundError:
         if _URL.match(os.fspath(place)) is None:
             return
-        reason = "runs are kept in a folder, or in the database of a URL such as `postgresql://HOST/NAME`"
+        reason = "runs are kept in a folder, or in a database with a URL such as `postgresql://HOST/NAME`"
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
     if reason is not None:

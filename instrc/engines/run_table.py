@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from msgspec import Struct, field
 
 from instrc.engines.approvals import Opening, OpeningOf, Vote, approval_of
-from instrc.engines.dbos.store import scrub, usage_of, write_in_order
+from instrc.engines.dbos.store import scrub, write_in_order
 from instrc.engines.service_tables import (
     CANDIDATES,
     CLAIMS,
@@ -32,6 +32,7 @@ from instrc.runtime.interpreter.documents import Outcome, Result
 from instrc.runtime.questions import Question
 from instrc.runtime.run_config import LaunchDocument, RunConfig
 from instrc.runtime.run_report import OPEN, RunFault, RunFilter, RunReport
+from instrc.runtime.traces import usage_of
 from instrc.text.jsonvalue import Json, JsonObject
 
 ChangeKind: TypeAlias = Literal[

@@ -53,7 +53,7 @@ class Clock(Struct, frozen=True):
         try:
             return datetime.fromtimestamp(moment, tz=ZoneInfo(self.zone))
         except (ZoneInfoNotFoundError, ValueError, OSError):
-            raise _unusable(what="time zone", word=self.zone, reason="it is a name as `Europe/Berlin`") from None
+            raise _unusable(what="time zone", word=self.zone, reason="it is a name such as `Europe/Berlin`") from None
 
 
 _FIELDS: Final = {
@@ -71,7 +71,7 @@ def _checked_fields(cron: str) -> list[str]:
 
     fields = cron.split()
     if len(fields) != len(_FIELDS):
-        reason = f"times are five fields, as `0 6 * * 1-5`: minute, hour, day, month, weekday; there are {len(fields)}"
+        reason = f"times are five fields, such as `0 6 * * 1-5`: minute, hour, day, month, weekday; there are {len(fields)}"
         raise _unusable(what="times", word=cron, reason=reason)
     for place, (field, name) in enumerate(zip(fields, _FIELDS, strict=True)):
         alone = ["*"] * len(fields)
@@ -139,14 +139,16 @@ def require_name(name: str) -> None:
 
 def missing(name: str) -> SettingsError:
     """Return the error for an unknown schedule."""
-    return _unusable(what="schedule", word=name, reason="there is none of this name: `instrc schedule list` shows all")
+    return _unusable(what="schedule", word=name, reason="there is none with this name: `instrc schedule list` shows all")
 
 
 def taken(name: str) -> SettingsError:
     """Return the error for a name used by another schedule."""
-    return _unusable(what="schedule", word=name, reason="there is one of this name: remove it first, or choose another name")
+    return _unusable(what="schedule", word=name, reason="there is one with this name: remove it first, or choose another name")
 
 
 def misread(clock: Clock) -> SettingsError:
     """Return the error for times that a server interprets differently."""
-    return _unusable(what="times", word=clock.cron, reason="the server reads them in another way; write them with plain numbers")
+    return _unusable(
+        what="times", word=clock.cron, reason="the server interprets them differently; write them with plain numbers"
+    )

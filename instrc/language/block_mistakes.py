@@ -16,12 +16,12 @@ from instrc.text.limits import HEAD_TOKENS
 
 _HEADS = frozenset({"UNTIL", *BLOCK})
 EACH_NUMBER = "write `each i in 3 { … }` for three at the same time, `repeat i in 3 { … }` for one after the other"
-BEHIND_BRACES = "the condition and the bound stand behind the braces: `repeat { … } until PATH max 3`"
-_FIRST_VALUES = "values before the first round stand in braces behind the body: `repeat { … } from { NAME: VALUE } until PATH`"
-ONE_ELEMENT = "an element has one name, and no number: `each NAME in PATH { … }`"
-_IN_BRACES = "what is to run stands in braces, without a colon or a word before them: `{FORM}`"
-_FOR_ALL = "choose elements by `when`: `each NAME in PATH when NAME.… { … }`"
-_EACH_UNTIL = "the condition stands behind the braces: `each NAME in PATH { … } until PATH`"
+BEHIND_BRACES = "the condition and the bound follow the braces: `repeat { … } until PATH max 3`"
+_FIRST_VALUES = "values before the first round go in braces after the body: `repeat { … } from { NAME: VALUE } until PATH`"
+ONE_ELEMENT = "an element has one name and no index: `each NAME in PATH { … }`"
+_IN_BRACES = "the body goes in braces, without a colon or a word before them: `{FORM}`"
+_FOR_ALL = "select elements with `when`: `each NAME in PATH when NAME.… { … }`"
+_EACH_UNTIL = "the condition follows the braces: `each NAME in PATH { … } until PATH`"
 _WORDS = {
     ("when", "in"): "write `PATH @ { enum: […] }` for one of several values",
     ("when", "exists"): "write `PATH @ {}`: it holds for all values but `null`",
@@ -43,14 +43,14 @@ _WORDS = {
     ("when", "|"): "write `or`: `when PATH is VALUE or PATH is VALUE { … }`",
     ("each", ","): ONE_ELEMENT,
     ("each", "limit"): "write `max`: `each NAME in PATH max 5 { … }`",
-    ("each", "@"): "a limit is `max`: `each NAME in PATH max 5 { … }`; a time stands behind the braces: `{ … } @ { within: … }`",
+    ("each", "@"): "a limit is `max`: `each NAME in PATH max 5 { … }`; a time limit follows the braces: `{ … } @ { within: … }`",
     ("each", "until"): _EACH_UNTIL,
     ("each", "while"): _EACH_UNTIL,
     ("each", "if"): _FOR_ALL,
     ("each", "where"): _FOR_ALL,
     ("each", "when"): _FOR_ALL,
-    ("each", "and"): "a block runs over one list: write an `each` for either, one in the other for all pairs",
-    ("each", "|"): "name the joined list before, or write an `each` for either",
+    ("each", "and"): "a block runs over one list: write an `each` for each list, one inside the other for all pairs",
+    ("each", "|"): "name the joined list first, or write an `each` for each list",
     ("repeat", "until"): BEHIND_BRACES,
     ("repeat", "max"): BEHIND_BRACES,
     ("repeat", "while"): BEHIND_BRACES,
@@ -175,7 +175,7 @@ def _condition(view: View, head: Head) -> Slip:
         last = view.read[-1]
         return blocks.BadCondition(at=view.span(last), slip="scalar", word=view.text(last)), to_braces(view)
     if view.before() == "AT" and token.kind == "STRING":
-        said = f"behind `@` stands a JSON Schema in braces; a value is compared by `is`: `PATH is {view.text(token)}`"
+        said = f"`@` is followed by a JSON Schema in braces; compare a value with `is`: `PATH is {view.text(token)}`"
         return incomplete(view, head.word, "a schema", said)
     if view.before() == "COMPARE":
         return blocks.BadCondition(at=view.gap() if token.kind == END else view.span(token), slip="number"), to_braces(view)
@@ -241,7 +241,7 @@ def stray_else(view: View) -> Slip:
     """Diagnose an `else` after a `;`, or another name before braces, parsed as a name and an object."""
     if view.before() == "ELSE" and view.token.kind == "LPAR":
         return punctuation.UnexpectedText(
-            at=view.span(view.token), what="`(`", expected="`{`: what has failed is `error` there"
+            at=view.span(view.token), what="`(`", expected="`{`: the failure is called `error` there"
         ), GIVE_UP
     if not view.in_braces:
         return None
@@ -350,7 +350,7 @@ def inside_block(view: View) -> Slip:
     if not view.in_braces or not (view.accepts("EQUAL") or view.accepts("SEMICOLON") or _begins_body(view)):
         return None
     if token.kind in {"TOOL", "INPUT"} and view.following.kind in {"NAME", "CONST", "LET"}:
-        outside = "`const` or a value: `tool` and `input` stand outside of blocks"
+        outside = "`const` or a value: `tool` and `input` belong outside of blocks"
         return punctuation.UnexpectedText(at=view.span(token), what=f"`{view.text(token)}`", expected=outside), GIVE_UP
     if token.kind not in {"COLON", "COMMA"} or (token.kind == "COLON" and view.before() in CLOSING):
         return None
@@ -371,11 +371,11 @@ def _begins_body(view: View) -> bool:
 
 
 _AFTER_ELSE = {
-    "when": "a branch with a condition of its own begins with `else when`: `else when PATH { … }`",
-    "try": "what has failed is called `error` in these braces, without being named: `else { … error.message … }`",
+    "when": "a branch with its own condition begins with `else when`: `else when PATH { … }`",
+    "try": "the failure is called `error` in these braces; it needs no name: `else { … error.message … }`",
 }
-_WHEN_IN_ELSE = "only a `when` has further conditions: put one into these braces, `else { when PATH { … } }`"
-_REPEAT_IN_VAIN = "what is to run after the last round in vain stands in braces: `repeat { … } until PATH else { … }`"
+_WHEN_IN_ELSE = "only a `when` can have more conditions: put one into these braces, `else { when PATH { … } }`"
+_REPEAT_IN_VAIN = "the steps to run if no round succeeds go in braces: `repeat { … } until PATH else { … }`"
 _INSTEAD_OF_IN = frozenset({"of", "from", "as", ":", "="})
 _NUMBERS = frozenset({"range", "xrange", "enumerate", "seq"})
 _AFTER_A_NAME = frozenset({"EQUAL", "SEMICOLON", "COMMA", "RPAR", "RSQB", "RBRACE", "VBAR", "COLON", END})
@@ -395,7 +395,7 @@ def block_slip(view: View) -> Slip:
     if last in {"max", "keep"} and view.accepts("NUMBER"):
         word = "repeat" if head.kind == "UNTIL" else head.word
         form = "each NAME in PATH max 5 { … }" if word == "each" else f"repeat {{ … }} until PATH {last} 5"
-        return incomplete(view, word, f"a whole number behind `{last}`", f"write one without quotes: `{form}`")
+        return incomplete(view, word, f"a whole number after `{last}`", f"write one without quotes: `{form}`")
     match head.kind:
         case "WHEN" | "UNTIL" if not head.closed:
             return condition_slip(view, head)

@@ -216,10 +216,10 @@ def sign_slip(view: View) -> Slip:
         case "EQUAL" | "COLON" if not view.open and before == "NAME" and view.before(2) == "INPUT":
             written = '@ { default: "…" }' if token.kind == "EQUAL" else '@ { type: "string" }'
             sign = view.text(token)
-            expected = f"`@`: an input says its default and type by a schema, as in `{written}`"
+            expected = f"`@`: the default and type of an input are given by a schema, as in `{written}`"
             return punctuation.UnexpectedText(at=at, what=f"`{sign}`", expected=expected), GIVE_UP
         case "AT" if not view.open and view.read and view.read[0].kind == "INPUT" and before in {"STRING", "RBRACE"}:
-            expected = 'one `@`: beside keywords the description is one of them, `@ { description: "…", type: "string" }`'
+            expected = 'one `@`: with other keywords, the description is a keyword too: `@ { description: "…", type: "string" }`'
             return punctuation.UnexpectedText(at=at, what="this `@`", expected=expected), GIVE_UP
         case "COLON":
             return _colon(view)

@@ -47,7 +47,7 @@ FOREIGN_WITH_BRACKETS = frozenset({"catch", "for", "foreach", "function", "if", 
 HANDLING = frozenset({"catch", "except", "finally", "rescue"})
 """Words after the body of a `try` in other languages."""
 NEGATED = {
-    "when": "put what is to happen otherwise behind `else`, or write `PATH is false` or `PATH @ { not: { … } }`",
+    "when": "put the other case after `else`, or write `PATH is false` or `PATH @ { not: { … } }`",
     "repeat": "write `until PATH is false`, or `until PATH @ { not: { … } }`",
 }
 """What to write in place of `not`, by the block whose condition contains it."""
@@ -518,7 +518,7 @@ def _unseparated(before: surface.Statement | None, statement: surface.Statement)
         return None
     first, _ = ends(statement.value)
     if isinstance(first, surface.Literal) and (bound := _bound_behind_or(ends(before.value)[1])) is not None:
-        expected = f"`{bound.text} {first.span.text}` without `or`: a bound stands behind the condition"
+        expected = f"`{bound.text} {first.span.text}` without `or`: a bound follows the condition"
         return problems.punctuation.UnexpectedText(at=bound.span, what=f"`or {bound.text}`", expected=expected)
     if not isinstance(first, surface.Name | surface.Access | surface.Uri | surface.Call | surface.Literal | surface.Object):
         return None

@@ -100,7 +100,7 @@ def number_value(source: Source, token: Token, problems: list[Problem]) -> int |
     if math.isinf(value):
         from instrc.problems.statements import BadNumber  # as above
 
-        problems.append(BadNumber(at=source.span(token.start, token.end), reason="is larger than a number can be here"))
+        problems.append(BadNumber(at=source.span(token.start, token.end), reason="is too large"))
         return 0
     return value
 
@@ -114,7 +114,7 @@ def why_no_number(run: str) -> str:
     """Return what is wrong with a run of characters that looks like a number."""
     digits = run.lstrip("+-")
     if not digits.isascii():
-        return "has other digits than `0` to `9`, or letters, in it"
+        return "contains letters, or digits other than `0` to `9`"
     if run.startswith("+"):
         return "has a `+` before it"
     if re.match(r"0[xXbBoO]", digits):
@@ -124,7 +124,7 @@ def why_no_number(run: str) -> str:
     if re.match(r"0\d", digits):
         return "begins with a zero"
     if digits.startswith("."):
-        return "has no digit before its point"
+        return "has no digit before the point"
     if digits.count(".") > 1:
         return "has two points"
     return "is not finished"

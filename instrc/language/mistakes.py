@@ -328,29 +328,29 @@ def _unexpected(view: View) -> Problem:
     return punctuation.UnexpectedText(at=at, what=what, expected=" or ".join(expected))
 
 
-_BESIDE = "write `|` for one step after the other, `{ a: A, b: B }` for steps beside each other"
-_WHOLE = "hand over the value whole, `f(people)`, or its members by their paths, `f(people.names)`"
+_BESIDE = "write `|` for consecutive steps, `{ a: A, b: B }` for parallel ones"
+_WHOLE = "pass the whole value, `f(people)`, or its members by their paths, `f(people.names)`"
 _TEMPLATE = "there are no templates: write `when PATH { … } else { … }`, `each NAME in PATH { … }`"
-_COMPARED = "there are no comparisons outside of conditions: choose by `when PATH is VALUE { … } else { … }`"
+_COMPARED = "there are no comparisons outside of conditions: write `when PATH is VALUE { … } else { … }`"
 _ADVICE = {
     "&&": (_BESIDE,),
     "&": (_BESIDE,),
     "??": ("for a value in place of `null` write `when PATH @ {} { … } else { … }`",),
     "||": ("write one `|` to lead to the next stage; in a condition write `or`",),
     "?": ("write `when PATH { … } else { … }`",),
-    "?.": ("write `.`: what is not there is `null`",),
-    "!": ("put what is to happen otherwise behind `else`",),
+    "?.": ("write `.`: a missing member is `null`",),
+    "!": ("put the other case after `else`",),
     "[": ("write `.NAME` for a member",),
     "<": ("a call is written with round brackets",),
-    ">": ("write `|` to lead to the next stage; compare in a condition by a JSON Schema: `PATH @ { exclusiveMinimum: 3 }`",),
+    ">": ("write `|` to lead to the next stage; in a condition, compare with a JSON Schema: `PATH @ { exclusiveMinimum: 3 }`",),
     ".": ("a path is written `name.member`",),
     "..": (_WHOLE,),
     "...": (_WHOLE,),
     "*": (_WHOLE,),
     "**": (_WHOLE,),
     "::": ("a path is written `name.member`",),
-    "$": ("a name is written without a sign before it",),
-    "\\": ("a line break needs no sign, and there are no functions without a name: write the call itself",),
+    "$": ("a name has no sign before it",),
+    "\\": ("a line break needs no sign, and there are no anonymous functions: write the call itself",),
     "/": ("a comment begins with `//` or `/*`",),
     "--": ("a comment begins with `//`",),
 }
@@ -509,7 +509,7 @@ def _beside_operator(view: View) -> str:
     if text in {"..", "..."} and view.following.kind in CLOSING:
         return "leave it out, or write the value"
     if text == "**" and not view.read and "**" in view.source.text[token.end : token.end + 200].partition("\n")[0]:
-        return "remove the signs of Markdown: a name is written alone"
+        return "remove the Markdown: write the name alone"
     if text == "**" and view.following.kind == "LBRACE":
         return "write the braces alone: `f({ … })`"
     return ""

@@ -180,7 +180,7 @@ class BadBound(Problem):
 
 
 class NotACount(Problem):
-    message = "there is never a number to count with here"
+    message = "this is never a number"
     hint = "`max` and `first` take a whole number, 0 or more, or the path to one: `first order.limit`"
 
 

@@ -135,8 +135,8 @@ class BareFail(ProblemWarning):
 
 
 class BelowFail(ProblemWarning):
-    message = "`Fail` comes last in its body, wherever it stands: this line below is carried out before it"
-    hint = "write it above the `Fail`, or remove it; what is not always to fail stands in a `when`"
+    message = "`Fail` comes last in its body, wherever it is written: the line below it runs first"
+    hint = "write it above the `Fail`, or remove it; put a failure that depends on something into a `when`"
 
     fail: Span
 
@@ -155,7 +155,7 @@ class DeadlineAsArgument(ProblemWarning):
 
 
 class SimilarLabel(ProblemWarning):
-    message = "`{callee}` has the label `{label}` here, and lists the input `{other}`"
+    message = "`{callee}` is called with the label `{label}`, but its input is `{other}`"
     hint = "if they are the same, spell them alike"
 
     label: str

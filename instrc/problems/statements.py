@@ -250,7 +250,7 @@ _ADVICE: tuple[tuple[frozenset[str], str], ...] = (
         "in a condition write one `when` in the other, for `until` in a name: `const done = when A { when B { true } }`",
     ),
     (frozenset({"or"}), "`or` joins conditions, and the bodies of a `race`; for a choice write `when PATH { … } else { … }`"),
-    (frozenset({"not"}), "put what is to happen otherwise behind `else`: `when PATH { … } else { … }`"),
+    (frozenset({"not"}), "put the other case after `else`: `when PATH { … } else { … }`"),
     (frozenset({"this", "self"}), "remove it and the `.`: an instruction is called by its name"),
     (frozenset({"return"}), "remove it: the last expression is the result"),
     (frozenset({"await", "async", "yield"}), "remove it: a step waits for the results that it reads"),
@@ -310,8 +310,8 @@ class ForeignStatement(Problem):
 
 
 class MergeConflict(Problem):
-    message = "this file has the marks of a merge conflict"
-    hint = "keep the lines of one version, or of both, and delete the marks"
+    message = "this file contains merge conflict markers"
+    hint = "keep the lines of one version, or of both, and delete the markers"
 
 
 class UnknownOperator(Problem):

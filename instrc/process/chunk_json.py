@@ -240,13 +240,13 @@ def fault_of(kind: str, place: Place, engine: JsonObject) -> MisplacedWord | Non
             return (word,), reason
     match kind:
         case "each" if not {"item", "in"} <= engine.keys():
-            return (), "it says the name of an element (`item`) and the list (`in`)"
+            return (), "it states the name of an element (`item`) and the list (`in`)"
         case "each":
             return _of_until(engine.get("when"), "when") or _of_until(engine.get("until"))
         case "repeat":
             return _of_repeat(engine)
         case "else" if "of" not in engine:
-            return (), "it says of which `repeat` it is the `else`"
+            return (), "it names the `repeat` whose `else` it is"
         case "when" if place == "branch":
             return _of_condition(engine, ())
         case _:
@@ -282,9 +282,7 @@ def _is_source(value: Json) -> bool:
             return is_count(value)
 
 
-_NO_CONDITION = (
-    "a condition says a `path` and a `schema`, or a path that it `equals`, `differs` from, or is compared with by size"
-)
+_NO_CONDITION = "a condition has a `path` and a `schema`, or a path that it `equals`, `differs` from, or is compared with by size"
 
 
 def _is_rounds(value: Json) -> bool:
@@ -315,7 +313,7 @@ _SHAPES: dict[str, _Shape] = {
     "keep": (_is_rounds, "it is the number of rounds that are shown, 1 or more"),
     "hands": (_is_texts, "it is a list of keys"),
     "after": (_is_texts, "it is a list of keys or contexts of its body"),
-    "fail": (lambda value: isinstance(value, bool), "it says by `true` that the step ends its block as failed"),
+    "fail": (lambda value: isinstance(value, bool), "it is `true` if the step ends its block as failed"),
     "of": (_is_text, "it is the name of a `repeat` beside it"),
     "path": (_is_text, "it is a path"),
     "schema": (_is_schema, "it is a schema"),
@@ -373,12 +371,12 @@ def _listed(word: str, place: tuple[str | int, ...], test: Json) -> list[tuple[t
 
 def _of_repeat(engine: JsonObject) -> MisplacedWord | None:
     if ("item" in engine) != ("in" in engine):
-        return (), "the name of an element (`item`) and the list (`in`) stand together"
+        return (), "the name of an element (`item`) and the list (`in`) belong together"
     if fault := _of_until(engine.get("when"), "when"):
         return fault
     if isinstance(engine.get("until"), dict):
         return _of_until(engine["until"])
-    return None if "in" in engine else ((), "it says when it ends (`until`), or the list that it goes through (`item`, `in`)")
+    return None if "in" in engine else ((), "it states when it ends (`until`), or the list that it iterates over (`item`, `in`)")
 
 
 def fault_of_word(word: str, value: Json) -> str | None:
@@ -467,7 +465,7 @@ def branches_of(kind: str, bodies: list[BodyWithEngine], place: str) -> tuple[fl
         if branch.condition is None and (number == 0 or number < len(found) - 1):
             refuse_process(
                 f"{place}/anyOf/{number}",
-                "it says in `when` by a `path` and a `schema` when it runs; only the last can be the `else`",
+                "`when` states with a `path` and a `schema` when it runs; only the last can be the `else`",
             )
     return found
 

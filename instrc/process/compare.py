@@ -87,7 +87,7 @@ def _start_claim(old_process: Process, new_process: Process) -> Claim:
     old, new = old_process.inputs, new_process.inputs
     if new is None:
         fresh = sorted(_free_names(new_process) - (_free_names(old_process) if old is None else set(old)))
-        return Claim("unknown", f"it reads `{fresh[0]}`, which nobody gave before") if fresh else Claim("yes")
+        return Claim("unknown", f"it reads `{fresh[0]}`, which was not passed before") if fresh else Claim("yes")
     unknown = "" if old is not None else "the old process does not list its inputs"
     known = _free_names(old_process) if old is None else set(old)
     for name in sorted({*new, *known}):

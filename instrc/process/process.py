@@ -176,7 +176,7 @@ def _unreadable(error: chunk_json.UnreadableProcessError | RecursionError) -> Co
 
     if isinstance(error, chunk_json.UnreadableProcessError):
         return CompileError([UnreadableProcess(pointer=error.pointer, reason=error.reason)])
-    return CompileError([UnreadableProcess(pointer="", reason="its values are nested too deep")])
+    return CompileError([UnreadableProcess(pointer="", reason="its values are nested too deeply")])
 
 
 def _usual(contexts: JsonObject) -> JsonObject:

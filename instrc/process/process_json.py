@@ -73,7 +73,7 @@ class _ProcessReader(Struct):
                 schema = self.resolved(written, place)
                 found.append((name, schema, place, self.definition(written)))
                 if len(found) > PROCESS_CONTEXTS or place.count("/properties/") > PROCESS_LEVELS:
-                    chunk_json.refuse_process("", f"its blocks hold themselves, or are more than {PROCESS_CONTEXTS:,}")
+                    chunk_json.refuse_process("", f"its blocks contain themselves, or there are more than {PROCESS_CONTEXTS:,}")
                 if _kind(name) not in _EXECUTOR:
                     self.parts[place] = list(self.bodies(_kind(name), schema, place))
                     waiting.extend(self.parts[place])
@@ -166,7 +166,7 @@ class _ProcessReader(Struct):
         if way == "anyOf":
             listed = schema.get("anyOf")
             if not isinstance(listed, list):
-                chunk_json.refuse_process(place, "its branches stand in `anyOf`")
+                chunk_json.refuse_process(place, "its branches are in `anyOf`")
             number = 0
             for index, written in enumerate(listed):
                 if not isinstance(written, dict) or written.get("type") != "null":
@@ -267,7 +267,7 @@ def _refuse_later(contexts: tuple[flow.Context, ...], place: str) -> None:
             if strange := next((name for name in after if name not in known), None):
                 where = pointer((context.name, *(("properties", each.key) if isinstance(each, flow.Step) else ())))
                 chunk_json.refuse_process(
-                    f"{place}{where}", f"nothing before it in its body is called `{strange}`, which it is `after`"
+                    f"{place}{where}", f"nothing before it in its body has the name `{strange}`, which it is `after`"
                 )
             key = each.key if isinstance(each, flow.Step) else getattr(each, "key", None)
             known |= {key} if key is not None else set()

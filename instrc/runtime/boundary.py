@@ -22,9 +22,9 @@ from instrc.tools.python_values import json_of
 _T = TypeVar("_T")
 LEVELS: Final = 254
 """Maximum nesting of a value: the limit of `orjson`, and close to that of every store."""
-_DEEP = f"it is nested deeper than {LEVELS} levels, or holds itself"
+_DEEP = f"it is nested deeper than {LEVELS} levels, or contains itself"
 _LONG = f"an integer in it has over {INTEGER_DIGITS:,} digits"
-_ENDLESS = f"it holds itself, or has over {WRITTEN_VALUES:,} values when it is written"
+_ENDLESS = f"it contains itself, or has over {WRITTEN_VALUES:,} values when it is written"
 
 
 class NotJsonError(ValueError):

@@ -33,7 +33,7 @@ async def retry_after_reconnect(engine: Engine, work: Callable[[bool], Awaitable
         except UnreachableError as error:
             if not isinstance(engine, Serving) or not limit:
                 raise
-            notify(f"{error.problems[0].message}; its runs stay as they are, and go on when it answers")
+            notify(f"{error.problems[0].message}; its runs stay unchanged, and continue when it responds")
             await wait_for_server(engine, notify, limit=limit)
             again = True
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from time import time
 from typing import Final, Literal, NotRequired, TypeAlias, TypedDict, TypeGuard, cast
@@ -236,12 +236,18 @@ def shown_before(events: Iterable[Event], run: str) -> set[str]:
 
 def usage_in(events: Iterable[Event]) -> dict[str, float]:
     """Return the model usage from answers."""
+    return usage_of(event for event in events if event["event"] == "answered")
+
+
+def usage_of(results: Iterable[Mapping[str, object]]) -> dict[str, float]:
+    """Return the model usage from recorded results: `requests`, tokens by kind, `cost`, and how many were `cached`."""
     used: dict[str, float] = {"requests": 0}
-    for event in events:
-        if event["event"] == "answered":
+    for result in results:
+        counts = result.get("usage")
+        if isinstance(counts, dict):
             used["requests"] += 1
-            cached = [("cached", 1)] if event.get("cached") else []
-            for name, count in (*event["usage"].items(), ("cost", event["cost"]), *cached):
+            cached = [("cached", 1)] if result.get("cached") else []
+            for name, count in (*counts.items(), ("cost", result.get("cost")), *cached):
                 if isinstance(count, int | float):
                     used[name] = used.get(name, 0) + count
     return used

@@ -325,7 +325,7 @@ def write_required(out: Schema, schema: Schema, path: Location) -> tuple[Note, .
     if alone and "patternProperties" not in out and not _within_composition(path):
         for name in names:
             if name not in of_properties:
-                notes.append(Note((*path, "required"), name, "repair", "a property of which nothing is said"))
+                notes.append(Note((*path, "required"), name, "repair", "a property without a schema"))
                 of_properties[name] = {}
     if names or schema.get("required") == []:
         out["required"] = [*names]

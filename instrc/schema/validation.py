@@ -362,12 +362,12 @@ def _reason(error: BaseException) -> str:
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, Unresolvable):
-            return f"it refers to `{cause.ref}`, which is not in it, and nothing is ever fetched"
+            return f"it refers to `{cause.ref}`, which is not in it, and nothing is fetched"
         cause = cause.__cause__
     if isinstance(error, ValueError) and "digits" in str(error):
         return "a number in it or in the value is too long to be shown"
     if isinstance(error, RecursionError):
-        return "it leads in a circle, or is nested too deeply"
+        return "it is cyclic, or is nested too deeply"
     return f"{type(error).__name__}: {error}"
 
 
@@ -479,7 +479,7 @@ def json_fault(value: Json) -> tuple[str, str] | None:
             return "", f"it holds more than {INSTANCE_CONTAINERS:,} objects and lists, or one of them very often"
         if isinstance(item, dict | list):
             if len(path) > INSTANCE_LEVELS:
-                return pointer(path[:20]), f"it is nested deeper than {INSTANCE_LEVELS} levels, or holds itself"
+                return pointer(path[:20]), f"it is nested deeper than {INSTANCE_LEVELS} levels, or contains itself"
             if isinstance(item, dict):
                 for key, inner in item.items():
                     if not isinstance(key, str):

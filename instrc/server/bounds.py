@@ -54,5 +54,5 @@ def excess_in(body: bytes) -> str | None:
     for bracket in re.finditer(rb"[\[{]+|[\]}]+", bare) if bare.count(b"[") + bare.count(b"{") > DEPTH else ():
         depth += len(bracket[0]) if bracket[0][0] in b"[{" else -len(bracket[0])
         if depth > DEPTH:
-            return f"the body nests deeper than {DEPTH:,} levels"
+            return f"the body is nested deeper than {DEPTH:,} levels"
     return None

@@ -292,7 +292,7 @@ async def _read(request: Request, operation: Endpoint, path: Mapping[str, str]) 
         if key in query:
             refuse(f"`{key}` is given twice")
         if "\0" in value:
-            refuse(f"`{key}` has a character that no name has")
+            refuse(f"`{key}` contains a character that names must not have")
         query[key] = value
     for key, schema in operation.query.items():
         if key in query and ("enum" in schema or "const" in schema) and complaints(query[key], schema):

@@ -147,7 +147,7 @@ class Identity(Struct, frozen=True):
         """Return a new key, stored only as a digest; roles are `ROLE` for all programs, or `PROGRAM:ROLE`."""
         name = normal_name(name)
         if not name or _is_reserved(name):
-            reason = "names that begin with `group:`, `oidc:`, `key:` or `link:` are not those of keys, nor is `*`"
+            reason = "key names must not begin with `group:`, `oidc:`, `key:` or `link:`, or be `*`"
             raise SettingsError([problems.runs.UnusableSetting(what="name of a key", word=name, reason=reason)])
         ident, secret = token_hex(6), token_urlsafe(32)
         word = f"ik_{ident}_{secret}"
@@ -307,7 +307,7 @@ def _said(error: Exception) -> str:
     said: dict[type[Exception], str] = {
         jwt.ExpiredSignatureError: "the token has expired",
         jwt.InvalidAudienceError: "the token is for another service",
-        jwt.InvalidIssuerError: "the token is of another identity provider",
+        jwt.InvalidIssuerError: "the token is from another identity provider",
     }
     return said.get(type(error), "the token does not hold")
 

@@ -266,7 +266,7 @@ def _misread(nodes: list[Json], links: list[Json], tasks: tuple[PlanTask, ...], 
         ]
     plan = _numbered(tasks)
     return [
-        plans.UnexportablePlan(pointer=f"/{number}", reason="this task would be read as another one")
+        plans.UnexportablePlan(pointer=f"/{number}", reason="this task would be confused with another one")
         for number, (one, other) in enumerate(zip(plan, read.plan, strict=True))
         if one != other
     ]

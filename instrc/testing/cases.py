@@ -71,7 +71,7 @@ def read_cases(text: str) -> list[Case]:
     cases = []
     stray = next((result for result in _fences(text, 0, heads[0].start() if heads else len(text)) if result[3] in _WORDS), None)
     if stray is not None:
-        reason = "a block belongs to no case: write a heading `## …` before it"
+        reason = "this block belongs to no case: write a heading `## …` before it"
         cases.append(Case(_NO_HEADING, _line(text, stray.start()), (), reason))
     for head, following in zip(heads, [*heads[1:], None], strict=False):
         end = following.start() if following else len(text)

@@ -24,7 +24,7 @@ def seconds(text: str) -> float:
     """Return the length of a duration in seconds; raise `ValueError` for any other text."""
     match = re.fullmatch(_DURATION, text)
     if match is None:
-        raise ValueError(f"`{text[:100]}` is not a span of time of a fixed length as ISO 8601 writes it")
+        raise ValueError(f"`{text[:100]}` is not an ISO 8601 duration of fixed length")
     return sum(float(number) * unit for number, unit in zip(match.groups(), _SECONDS, strict=True) if number)
 
 

@@ -35,7 +35,7 @@ def functions(given: Given, kind: ListFormat) -> Iterator[ImportedTool]:
     while stack:
         value, path, level = stack.pop()
         if level > definitions.LEVELS:
-            given.problems.append(NotATool(at=given.locate(path), reason=f"it lies over {definitions.LEVELS} levels deep"))
+            given.problems.append(NotATool(at=given.locate(path), reason=f"it is nested over {definitions.LEVELS} levels deep"))
         elif value.__class__ is list:
             stack += [(item, (*path, index), level + 1) for index, item in reversed(list(enumerate(value)))]
         elif value.__class__ is str:
@@ -54,7 +54,7 @@ def functions(given: Given, kind: ListFormat) -> Iterator[ImportedTool]:
                 given.problems.append(NotATool(at=given.locate(path), reason=_not_one(value)))
             stack += reversed(inside)
             if value.get("nextCursor") is not None:
-                given.left_out((*path, "nextCursor"), "nextCursor", "the tools on the pages that follow are not in this file")
+                given.left_out((*path, "nextCursor"), "nextCursor", "the tools of the following pages are not in this file")
 
 
 def _function(value: dict[str, Json], path: Location, given: Given, kind: ListFormat) -> ImportedTool:

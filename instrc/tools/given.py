@@ -68,7 +68,7 @@ def _in_object(value: JsonObject, name: str | None, level: int) -> list[Tool]:
     if definitions.is_definition(value):
         return [_of_definition(value, name)]
     if level > definitions.LEVELS:
-        raise TypeError(f"a tool lies over {definitions.LEVELS} levels deep")
+        raise TypeError(f"a tool is nested over {definitions.LEVELS} levels deep")
     for member, inner in definitions.inside(value).items():
         if isinstance(inner, dict):
             kind = {"type": "custom"} if member == "custom" else {}

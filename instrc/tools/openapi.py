@@ -33,7 +33,7 @@ def openapi_tools(given: Given) -> Iterator[ImportedTool]:
     if kind is None:
         return
     if document.get("webhooks"):
-        given.left_out(("webhooks",), "webhooks", "they are calls that come in")
+        given.left_out(("webhooks",), "webhooks", "they are incoming calls")
     for route, item in as_object(document.get("paths", {})).items():
         path: Location = ("paths", route)
         if route.startswith("x-"):
@@ -204,7 +204,7 @@ class Operation:
         if self.operation.get("deprecated") is True:
             self.extras["deprecated"] = True
         if "callbacks" in self.operation:
-            self.given.left_out((*self.at, "callbacks"), "callbacks", "they are calls that come in")
+            self.given.left_out((*self.at, "callbacks"), "callbacks", "they are incoming calls")
         return ImportedTool(
             name=identifier if identifier.__class__ is str and identifier else self.label,
             at=self.at,

@@ -128,7 +128,7 @@ class Components:
         result = [(value, path)]
         while isinstance(reference := mapping(result[-1][0]).get("$ref"), str):
             if len(result) > COMPONENT_HOPS:
-                self.given.left_out(result[-1][1], "$ref", "it leads in a circle")
+                self.given.left_out(result[-1][1], "$ref", "it is cyclic")
                 return []
             target, target_at = self._find(reference, result[-1][1])
             if target is None:

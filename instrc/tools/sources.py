@@ -39,7 +39,7 @@ from instrc.text.source import Source, Span
 
 GIVEN_PARTS: Final = 5_000_000
 """Maximum values in an input; larger or cyclic inputs are refused."""
-_TOO_MANY_PARTS: Final = f"it has over {GIVEN_PARTS:,} parts, or holds itself"
+_TOO_MANY_PARTS: Final = f"it has over {GIVEN_PARTS:,} parts, or contains itself"
 GIVEN_LEVELS: Final = 4000
 """Maximum nesting of an input."""
 TOOL_NAME: Final = 100
@@ -170,7 +170,7 @@ def of_value(value: object) -> Given:
         count += 1
         kind = item.__class__
         if level > GIVEN_LEVELS:
-            _refuse(f"it nests deeper than {GIVEN_LEVELS:,} levels, or holds itself")
+            _refuse(f"it nests deeper than {GIVEN_LEVELS:,} levels, or contains itself")
         if isinstance(item, dict) and kind is dict:
             members: JsonObject = {}
             for name, part in item.items():

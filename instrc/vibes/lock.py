@@ -140,7 +140,7 @@ def read_lock(path: Path, text: str) -> Lock:
         from instrc.vibes.settings_places import error_place  # as in `_invalid`
 
         if (mark := CONFLICT_MARK.search(text)) is not None:
-            reason = "it has the marks of a merge conflict"
+            reason = "it contains merge conflict markers"
             raise _invalid(path, text, reason, at=mark.span()) from None
         place = error_place(Source(path.as_posix(), text), error)
         raise _invalid(path, text, error.reason, at=(place.start, place.end)) from None

@@ -236,7 +236,7 @@ class _SettingsReader:
             self._wrong("hint", "it must be a text")
             return None
         if unknown := set(re.findall(_PLACEHOLDER, hint)) - {"{paths}"}:
-            self._wrong("hint", f"nothing is put in the place of `{min(unknown)}`: what a step reads is `{{paths}}`")
+            self._wrong("hint", f"`{min(unknown)}` is not replaced: what a step reads is `{{paths}}`")
         elif "{paths}" not in hint:
             self._wrong("hint", "it names nothing that a step reads: write `{paths}` where the names belong")
         return hint

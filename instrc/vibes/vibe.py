@@ -130,7 +130,7 @@ def _value(source: Source, referrer: Span | None) -> Json:
         repeated = repeated_members(source.text, value)
     except JsonSyntaxError as error:
         if (mark := CONFLICT_MARK.search(source.text)) is not None:
-            raise invalid_vibe([(source.span(*mark.span()), "it has the marks of a merge conflict")], referrer) from None
+            raise invalid_vibe([(source.span(*mark.span()), "it contains merge conflict markers")], referrer) from None
         raise _invalid(source, error.offset, error.reason, referrer) from None
     if repeated:
         raise invalid_vibe(((source.span(each.start, each.end), each.reason) for each in repeated), referrer)

@@ -337,9 +337,12 @@ OUTPUT = '```json output\n{ "step1_draft": { "text": "a" } }\n```\n'
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (f"# Mail\n\n{ANSWER}{OUTPUT}", "3: before the first case: a block belongs to no case: write a heading `## …` before it"),
-        (f"##Mail\n{ANSWER}{OUTPUT}", "2: before the first case: a block belongs to no case"),
-        (f"{ANSWER}\n## Mail\n{ANSWER}{OUTPUT}", "1: before the first case: a block belongs to no case"),
+        (
+            f"# Mail\n\n{ANSWER}{OUTPUT}",
+            "3: before the first case: this block belongs to no case: write a heading `## …` before it",
+        ),
+        (f"##Mail\n{ANSWER}{OUTPUT}", "2: before the first case: this block belongs to no case"),
+        (f"{ANSWER}\n## Mail\n{ANSWER}{OUTPUT}", "1: before the first case: this block belongs to no case"),
         (f"## Mail\n{ANSWER}{ANSWER}{OUTPUT}", "1: Mail: it has two blocks `json answer`: make two cases of it"),
         (f"## Mail\n{ANSWER}```json answers\n{{}}\n```\n{OUTPUT}", "1: Mail: it has both `json answer` and `json answers`"),
         (f"## Mail\n{ANSWER}```json input\n{{}}\n```\n{OUTPUT}", "1: Mail: `json input` is for a whole run"),

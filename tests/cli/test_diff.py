@@ -203,9 +203,9 @@ def test_a_change_that_concerns_only_properties_without_a_name_is_told_as_that(o
 def test_an_optional_property_breaks_who_wrote_what_had_no_name(instrc: Instrc, folder: Path) -> None:
     for name, schema in (("old", obj(["a"], a=TEXT)), ("new", obj(["a"], a=TEXT, b=TEXT))):
         (folder / f"{name}.vibe.json").write_text(json.dumps(schema))
-    written = "  who writes by the old schema: breaks only if properties are written that the old schema does not name: {"
+    written = "  those who write by the old schema: breaks only if properties are written that the old schema does not name: {"
     assert written in instrc("diff", "old.vibe.json", "new.vibe.json").out
-    read = "  who reads by the old schema: breaks only if properties are read that the new schema does not name: {"
+    read = "  those who read by the old schema: breaks only if properties are read that the new schema does not name: {"
     assert read in instrc("diff", "new.vibe.json", "old.vibe.json").out
     told = json.loads(instrc("diff", "old.vibe.json", "new.vibe.json", "--format", "json").out)
     assert (told["old_instances_accepted"], told["only_unnamed_refused"]) == ("no", True)
@@ -248,9 +248,9 @@ def test_versions_and_programs_are_compared(instrc: Instrc, folder: Path) -> Non
     done = instrc("diff", "aug:note:1", "aug:note:2")
     assert (done.code, done.err) == (0, "")
     assert "  /a  narrowed (maxLength)\n" in done.out
-    [writers] = [line for line in done.out.splitlines() if "who writes by the old schema: breaks" in line]
+    [writers] = [line for line in done.out.splitlines() if "those who write by the old schema: breaks" in line]
     assert json.loads(writers.partition("breaks")[2].partition("{")[1] + writers.partition("{")[2])
-    assert "who reads by the old schema: safe" in done.out
+    assert "those who read by the old schema: safe" in done.out
     assert instrc("diff", "aug:note:1", "aug:note:2", "--check").code == 1
     assert instrc("diff", "aug:note:1", "aug:note:1", "--check").code == 0
     (folder / "old.aug").write_text("const N = aug:note:1; tool it = N; tool gone = N")

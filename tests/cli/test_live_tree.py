@@ -80,7 +80,7 @@ def test_an_interrupted_run_says_how_it_goes_on(capsys: pytest.CaptureFixture[st
             watcher.saw({"event": "asked", "at": time(), "run": "lunch", "id": "llmContext1", "steps": ["step1_draft"]})  # type: ignore[typeddict-item]
         with pytest.raises(KeyboardInterrupt), run_common.shown(watcher, "lunch", Path("my runs"), None):
             raise KeyboardInterrupt
-        said = "interrupted; lunch is kept, and goes on with: instrc resume lunch --store 'my runs'\n"
+        said = "interrupted; lunch is kept, and continues with: instrc resume lunch --store 'my runs'\n"
         assert capsys.readouterr().err == (said if began else "")
 
 

@@ -136,7 +136,7 @@ def test_a_merge_that_failed_is_told_as_that_and_locked_anew(instrc: Instrc, fol
     lock = folder / "aug.lock"
     sound = lock.read_bytes()
     lock.write_bytes(sound.replace(b"[[vibe]]\n", f"[[vibe]]\n{mark}\n".encode(), 1))
-    told = "aug.lock:5:1: error: the lock cannot be read: it has the marks of a merge conflict [invalid-lock]"
+    told = "aug.lock:5:1: error: the lock cannot be read: it contains merge conflict markers [invalid-lock]"
     for words in (("compile", "it.aug", "--locked"), ("lock", "--check")):
         assert told in instrc(*words).err
     assert instrc("lock").code == 0

@@ -27,7 +27,7 @@ def test_a_loop_of_another_language_is_answered_with_each(program: str) -> None:
 
 
 def test_the_backslash_of_a_function_without_a_name_is_answered() -> None:
-    assert hints("\\x -> A x") == ["a line break needs no sign, and there are no functions without a name: write the call itself"]
+    assert hints("\\x -> A x") == ["a line break needs no sign, and there are no anonymous functions: write the call itself"]
 
 
 @every_case(("letter", "latin"), [("\u0410", "A"), ("\u0412", "B"), ("\u0391", "A")])
@@ -100,7 +100,7 @@ def only_hint(program: str) -> str:
         ("Draft(prompt)!", "remove it"),
         ("Draft(score: 10%)", "number alone"),
         ("Draft(...)", "leave it out"),
-        ("**Draft**(prompt)", "signs of Markdown"),
+        ("**Draft**(prompt)", "remove the Markdown"),
         ("`Draft(prompt)`", "signs of Markdown"),
         ("chain.invoke(Draft)", "`instrc run FILE`"),
         ("dspy.Predict(prompt)", "`Predict(…)`"),
@@ -145,7 +145,7 @@ def test_an_address_in_the_place_of_a_file_is_told_to_be_saved() -> None:
         assert problem.hint == "URLs are not fetched: save the response as a file, and pass the file"
 
 
-BRACES = "what is to run stands in braces, without a colon or a word before them: `try { … } else { … }`"
+BRACES = "the body goes in braces, without a colon or a word before them: `try { … } else { … }`"
 
 
 @every_case(

@@ -56,7 +56,7 @@ def test_cases_that_cannot_be_updated_are_told(tmp_path: Path, capfd: pytest.Cap
 def test_a_file_of_cases_without_a_heading_is_told(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "x.cases.md").write_text("```json answer\n{}\n```\n", encoding="utf-8")
     assert main(["test"]) == 1
-    assert "x.cases.md:1: before the first case: a block belongs to no case" in capfd.readouterr().out
+    assert "x.cases.md:1: before the first case: this block belongs to no case" in capfd.readouterr().out
 
 
 def test_a_working_folder_that_is_gone_is_told(

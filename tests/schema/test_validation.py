@@ -81,7 +81,7 @@ def watched(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 def test_a_reference_out_of_the_schema_is_told_and_never_followed(schema: Any, watched: list[Any]) -> None:
     (violation,) = validate({"a": 1}, schema)
     assert violation.keyword == "schema"
-    assert "nothing is ever fetched" in violation.message
+    assert "nothing is fetched" in violation.message
     assert is_valid({"a": 1}, schema)
     assert not is_valid({"a": 1}, schema, unsure=False)
     assert watched == []

@@ -303,7 +303,7 @@ BOMB = "a0: &a0 [x]\n" + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}
         ("- " * 5000, "it nests too deeply"),
         ("a: \x01", "characters are not allowed"),
         ('a: "\\ud83d"', "surrogate" if not yaml.__with_libyaml__ else "invalid Unicode character escape code"),
-        ("a: *b", 'no anchor `"b"` stands before it'),
+        ("a: *b", 'no anchor `"b"` precedes it'),
         ("200: a\n'200': b", "the key `200` is written twice in one mapping"),
         ("<<: 5", "`<<` takes a mapping, or a list of mappings"),
         ("a: {<<: [{b: 1}, 2]}", "`<<` takes a mapping, or a list of mappings"),

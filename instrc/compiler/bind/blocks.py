@@ -479,7 +479,9 @@ def _placed_values(
         word, target = field.key, known.get(field.key)
         reason = ""
         if not isinstance(target, ir.Path) or target.origin not in inside:
-            reason = "no step or block of the body is called so" if target is None else "it leads to no step or block of the body"
+            reason = (
+                "no step or block of the body has this name" if target is None else "it leads to no step or block of the body"
+            )
         elif other := next((each for each in found if _within(each.target, target)), None):
             reason = f"it lies in the same value as `{other.name}`"
         if reason:

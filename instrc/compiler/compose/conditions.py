@@ -63,7 +63,7 @@ def _check_compared(tests: tuple[ir.Test, ...], outcomes: Outcomes, report: Repo
         if len(schemas) < 2 or not disjoint(*schemas):
             continue
         if test.compared == "equals":
-            report.add(problems.blocks.NeverTrue(at=test.span, advice="what the two paths lead to has nothing in common"))
+            report.add(problems.blocks.NeverTrue(at=test.span, advice="no value matches both paths"))
         elif not any(outcomes.may_be_null(each.path) for each in (test, other)):
             report.add(problems.blocks.AlwaysTrue(at=test.span))
 
@@ -85,7 +85,7 @@ def _check_cases(content: ir.Content, outcomes: Outcomes, report: Report) -> Non
             for tests in _by_path(case):
                 whole = _known(tests[0].path, outcomes)
                 if len(tests) > 1 and whole is not None and _contradict(whole, tests):
-                    said = "what is joined by `and` excludes each other for this value: change one of them"
+                    said = "the conditions joined by `and` exclude each other for this value: change one of them"
                     report.add(problems.blocks.NeverTrue(at=_around(tests), advice=said))
         paths = {test.path for case in cases for test in case}
         whole = _known(cases[0][0].path, outcomes) if len(cases) > 1 and len(paths) == 1 else None

@@ -264,9 +264,9 @@ def _reason(value: Json, taken: Json) -> str:
     """Return the types of the value and the parameter, if they differ."""
     kinds = [own_kinds(each) if isinstance(each, dict) else ALL for each in (value, taken)]
     if ALL in kinds or kinds[0] == kinds[1]:
-        return "no value that it is given can be valid"
+        return "none of the values passed to it can be valid"
     given, wanted = (", ".join(sorted({"number" if each == "fraction" else each for each in kind})) for kind in kinds)
-    return f"it is given what is of the type {given}, and takes {wanted}"
+    return f"it receives the type {given}, and takes {wanted}"
 
 
 def check_inputs(flat: ir.FlatGraph, report: Report) -> None:
@@ -433,7 +433,7 @@ def check_first_values(flat: ir.FlatGraph, outcomes: Outcomes, report: Report) -
                 reason = None if fault is None else fault.message
             else:
                 wrong = disjoint(outcomes.reading(value), schema)
-                reason = "no value that it is given can be valid" if wrong else None
+                reason = "none of the values passed to it can be valid" if wrong else None
             reason = reason or _refused_at_first(flat, block, each, outcomes)
             if reason is not None:
                 report.add(problems.blocks.WrongFirstValue(at=each.span, word=each.name, reason=reason, misfit=True))

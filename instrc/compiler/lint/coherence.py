@@ -48,7 +48,7 @@ def incoherences(vibe: Vibe, registry: Registry, report: Report) -> None:
     try:
         scope = library.add(vibe.uri, vibe.schema)
     except CompileError as error:  # the dialect is not known
-        report.problems.extend(replace(problem, at=problem.at or vibe.span("/$schema")) for problem in error.problems)
+        report.problems.extend(replace(problem, at=problem.at or _dialect(vibe, problem)) for problem in error.problems)
         return
     broken = list(_references(vibe, registry, library, scope))
     report.problems.extend(broken)
@@ -57,6 +57,12 @@ def incoherences(vibe: Vibe, registry: Registry, report: Report) -> None:
     report.problems.extend(_hidden(vibe, scope, shapes))
     flat = False if broken else _compose(vibe, registry, report, folds=library.to_fold)
     report.problems.extend(_paths(vibe, flat))
+
+
+def _dialect(vibe: Vibe, problem: Problem) -> Span:
+    """Return the place of the `$schema` that a problem is about."""
+    places = (path for path, node in walk(vibe.schema) if mapping(node).get("$schema") == getattr(problem, "uri", None))
+    return vibe.span(pointer((*next(places, ()), "$schema")))
 
 
 def _locate(vibe: Vibe, registry: Registry) -> Locate:

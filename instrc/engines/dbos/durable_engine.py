@@ -44,7 +44,7 @@ from instrc.runtime.models.partial import AnswerPart
 from instrc.runtime.retry import RetryOptions, retry_of, was_cancelled
 from instrc.runtime.run_config import Launch, LaunchDocument, RunConfig, read_launch
 from instrc.runtime.run_report import RunFilter, RunReport, require_ended
-from instrc.runtime.traces import Event, Sink, forget_trace, join_sinks
+from instrc.runtime.traces import Event, Sink, forget_trace, join_sinks, usage_of
 from instrc.text.jsonvalue import Json, JsonObject
 
 _ENDING = 3.0
@@ -124,7 +124,7 @@ class DurableEngine(TracedEngine):
             client = self.asker.client()
             names = [run, *(row.workflow_id for row in client.list_workflows(workflow_id_prefix=f"{run}/"))]
             entries = [entry for name in names for entry in recorded_entries(client.list_workflow_steps(name))]
-        return store.usage_of(result for entry in entries for _, result in entry.get("results", ()))
+        return usage_of(result for entry in entries for _, result in entry.get("results", ()))
 
     @contextmanager
     def _reading(self) -> Iterator[sa.Engine]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from secrets import token_hex
 from time import time
@@ -16,7 +16,6 @@ from msgspec import Struct
 from instrc import problems
 from instrc.engines.stores import RunStore
 from instrc.problems.errors import UnavailableError, UnreachableError
-from instrc.runtime.interpreter.documents import Result
 from instrc.runtime.models.partial import AnswerPart, TellPart
 from instrc.runtime.run_config import Launch, LaunchDocument
 from instrc.runtime.secrets import redacted
@@ -396,17 +395,3 @@ def _body_of(part: AnswerPart) -> bytes:
 def _part_of(key: str, body: bytes) -> AnswerPart:
     steps, value, complete = as_array(loads(decompress(body)))
     return AnswerPart(key, tuple(as_texts(steps)), value, tuple(as_texts(complete)))
-
-
-def usage_of(results: Iterable[Result]) -> dict[str, float]:
-    """Return the model usage from a run's recorded results."""
-    used: dict[str, float] = {"requests": 0}
-    for result in results:
-        counts = result.get("usage")
-        if counts is not None:
-            used["requests"] += 1
-            cached = [("cached", 1)] if result.get("cached") else []
-            for name, count in (*counts.items(), ("cost", result.get("cost")), *cached):
-                if isinstance(count, int | float):
-                    used[name] = used.get(name, 0) + count
-    return used

@@ -173,7 +173,7 @@ class Lifted:
     def call(self) -> LiftedCall:
         """The only call; raise `LookupError` if there is none or more than one."""
         if len(self.calls) != 1:
-            raise LookupError(f"the answer holds {len(self.calls)} calls, not one")
+            raise LookupError(f"the answer contains {len(self.calls)} calls, not one")
         return self.calls[0]
 
     @overload
@@ -297,7 +297,7 @@ def lift_response(answer: Json, map: object) -> Lifted:  # noqa: A002  -- as `li
     """Lift a value that is known to be a whole provider response, and never the value itself."""
     records = records_in(map)
     read = readings(answer, lambda _: Ownership(all=False, any=False), frozenset(records)).first
-    return _lifted(read, records) if read.envelope else Lifted((), malformed="the answer is in no form that a provider has")
+    return _lifted(read, records) if read.envelope else Lifted((), malformed="no provider has this form of answer")
 
 
 def _refuse_unknown_targets(records: Records) -> None:
@@ -483,7 +483,7 @@ def _call(one: RawCall, records: Records, *, enveloped: bool, cut: bool) -> Lift
         return LiftedCall(_name(one, record), one.arguments, (violation,), one.id, truncated=truncated, record=record)
     if read is None:
         known = f"; there {'is' if len(records) == 1 else 'are'} {names_of(records)}"
-        said = f"no tool is called {dumps(one.name)}" if one.name is not None else "it is not said which of the tools is called"
+        said = f"no tool is called {dumps(one.name)}" if one.name is not None else "it does not say which tool is called"
         return LiftedCall(one.name, one.arguments, (Violation("", "name", "", f"{said}{known}"),), one.id, truncated=one.partial)
     repairs = (*_told(one, otherwise=otherwise), *read.repairs, *(Repair("", "repeated-key", key) for key in one.repeated))
     return LiftedCall(

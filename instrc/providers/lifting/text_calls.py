@@ -474,7 +474,7 @@ def _elements(name: str, body: str, pattern: re.Pattern[str] = _PARAMETER, *, en
     mixed = mixed or (ended and bool(arguments) and bool(body[place:].strip()))
     cut = cut or (not ended and bool(body[place:].strip()))
     unreadable = (
-        "its last argument has no end" if cut else "a mark of an argument is missing, or stands in a value" if mixed else None
+        "its last argument has no end" if cut else "a mark of an argument is missing, or is inside a value" if mixed else None
     )
     return RawCall(name.strip(), arguments, unreadable=unreadable, partial=cut, repeated=tuple(repeated))
 

@@ -167,7 +167,7 @@ def foresight(cases: int, runs: int, drop: float | None = None) -> Iterator[str]
     seen = [(share, visible(cases, share)) for share in _SHARES]
     can = [f"{_points(least)} points if they differ in {share:.0%} of the cases" for share, least in seen if least is not None]
     yield f"{cases} cases, {runs} runs. " + (
-        f"The smallest difference that they show (in 4 of 5 attempts): {', '.join(can)}."
+        f"The smallest detectable difference (in 4 of 5 attempts): {', '.join(can)}."
         if can
         else "They are too few to show a difference, unless the versions differ in more than 40 % of them."
     )

@@ -27,6 +27,7 @@ Check = Callable[..., list[Problem]]
 TEXT = {"type": "string"}
 LOOP = {"$ref": "aug:/vibes/macros/Loop_Mixin"}
 OLD = "http://json-schema.org/draft-07/schema#"
+LATEST = "https://json-schema.org/draft/2020-12/schema"
 
 
 @pytest.fixture
@@ -467,6 +468,10 @@ def test_an_unsound_schema_has_only_that_problem(check: Check) -> None:
 
 def test_an_unknown_dialect_is_reported(check: Check) -> None:
     assert names(check({"$schema": "https://example.org/ours", "type": "object"})) == ["unknown-dialect"]
+    part = {"$id": "https://example.org/part", "$schema": "https://example.org/ours"}
+    [problem] = check({"$schema": LATEST, "$defs": {"part": part}, "allOf": [{"$ref": "#/$defs/part"}]})
+    assert problem.at is not None
+    assert (problem.name, problem.at.text) == ("unknown-dialect", '"https://example.org/ours"')
 
 
 def test_a_name_with_a_wrong_version_is_reported(check: Check) -> None:

@@ -50,7 +50,7 @@ def test_a_path_to_another_kind_is_one_problem_at_its_place(call: str) -> None:
     [problem] = problems(f"const found = Find(prompt); {call}")
     assert problem.name == "wrong-argument"
     assert problem.at.text in {"text", "count"}
-    assert "it is given what is of the type" in problem.message
+    assert "it receives the type" in problem.message
 
 
 @every_case(
@@ -115,7 +115,7 @@ def test_an_input_of_a_called_program_takes_what_its_schema_says(before: str, gi
     (tmp_path / "inner.aug").write_text('input n @ { type: "integer" }; Draft(n)', encoding="utf-8")
     [problem] = problems(f"{before} Inner(n: {given})" + ("}" if "{" in before and "each" in before else ""), tmp_path)
     assert (problem.name, problem.at.text) == ("wrong-argument", at)
-    assert "it is given what is of the type string, and takes integer" in problem.message
+    assert "it receives the type string, and takes integer" in problem.message
 
 
 def test_a_called_program_passes_a_wrong_literal_on_to_where_it_is_read(tmp_path: Path) -> None:

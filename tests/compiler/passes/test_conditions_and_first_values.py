@@ -181,7 +181,7 @@ def test_a_first_value_that_may_fit_is_no_mistake(text: str) -> None:
 
 def test_a_first_value_that_a_call_cannot_take_names_the_argument() -> None:
     [problem] = found(P + "from { m: { a: 1 } } until w.ok", VIBES)
-    assert problem.message.endswith("`text` of `Post_Activity`: it is given what is of the type object, and takes string")
+    assert problem.message.endswith("`text` of `Post_Activity`: it receives the type object, and takes string")
 
 
 MISTAKES = [
@@ -210,8 +210,8 @@ MISTAKES = [
     (C + 'const l = ["low"]; when c.level is «l» { Send_Activity(d) }', "bad-condition", "enum"),
     # two paths
     (C + "when c.text is d.«txt» { Send_Activity(d) }", "unknown-member", "`text`"),
-    (C + "when «c.score is d.text» { Send_Activity(d) }", "never-true", "nothing in common"),
-    (C + "when «c is d.text» { Send_Activity(d) }", "never-true", "nothing in common"),
+    (C + "when «c.score is d.text» { Send_Activity(d) }", "never-true", "no value matches both"),
+    (C + "when «c is d.text» { Send_Activity(d) }", "never-true", "no value matches both"),
     (C + "when «c.score is not d.text» { Send_Activity(d) }", "always-true", ""),
     # and, or, not
     (C + "when c.ok and «true» { Send_Activity(d) }", "bad-condition", "write the path again"),

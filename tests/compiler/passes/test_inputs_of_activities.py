@@ -51,7 +51,7 @@ CLOSED = {"additionalProperties": False}
 def test_a_name_that_resembles_an_input_is_a_warning_where_it_stands(call: str) -> None:
     [problem] = problems(call)
     assert (problem.name, problem.at and problem.at.text) == ("similar-label", "dayz")
-    assert problem.message == "`Find_Activity` has the label `dayz` here, and lists the input `days`"
+    assert problem.message == "`Find_Activity` is called with the label `dayz`, but its input is `days`"
 
 
 def test_a_name_that_the_schema_excludes_is_an_error() -> None:

@@ -39,7 +39,7 @@ MISTAKES = [
     ("Draft(p).«await»", "unknown-member", "text"),
     ("«await» Draft(p)", "foreign-statement", "remove it: a step"),
     ("{«{» p.organizer }}", "doubled-braces", "remove one pair"),
-    ("«$»{{ p.organizer }}", "unknown-operator", "a name is written"),
+    ("«$»{{ p.organizer }}", "unknown-operator", "a name has no sign"),
     ("«steps».people.outputs.organizer", "unknown-name", "const found = …;"),
     ('graph.add_node«(»"draft", Draft)', "bracket-after-value", "add_node(…)"),
     ('graph.add_edge«(»"draft", "write")', "bracket-after-value", "add_edge(…)"),

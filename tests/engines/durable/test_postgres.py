@@ -167,7 +167,7 @@ def test_a_run_waits_for_a_server_that_is_lost_and_goes_on(tmp_path: Path, monke
         with pytest.warns(RuntimeWarning) as told:
             assert run.answer("ok", {"decision": "Approve"}).status == "done"
         words = [str(each.message) for each in told]
-        assert any("its runs stay as they are, and go on when it answers" in each for each in words)
+        assert any("its runs stay unchanged, and continue when it responds" in each for each in words)
         assert any("trying again in 1 s" in each for each in words)
         instrc.close_stores()
 
@@ -192,7 +192,7 @@ def test_a_worker_says_that_its_server_is_gone_and_goes_on_when_it_is_back(tmp_p
             try:
                 assert "ready" in worker.stderr.readline()
                 server.kill()
-                assert "go on when it answers" in worker.stderr.readline()
+                assert "continue when it responds" in worker.stderr.readline()
                 assert "trying again in 1 s" in worker.stderr.readline()
                 server.begin()
                 while "ready" not in worker.stderr.readline():

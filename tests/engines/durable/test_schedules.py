@@ -127,8 +127,8 @@ def test_a_schedule_is_added_paused_and_removed_and_begins_runs(
     place = ["--store", url]
     assert "there are no schedules" in said(tmp_path, "schedule", "list", *place).stderr
     assert said(tmp_path, "schedule", "add", "daily", "ask.aug", *ALWAYS, *place).returncode == 0
-    assert "there is one of this name" in said(tmp_path, "schedule", "add", "daily", "ask.aug", *ALWAYS, *place).stderr
-    assert "there is none of this name" in said(tmp_path, "schedule", "pause", "weekly", *place).stderr
+    assert "there is one with this name" in said(tmp_path, "schedule", "add", "daily", "ask.aug", *ALWAYS, *place).stderr
+    assert "there is none with this name" in said(tmp_path, "schedule", "pause", "weekly", *place).stderr
     assert "paused" in said(tmp_path, "schedule", "pause", "daily", *place).stdout
     assert loads(said(tmp_path, "schedule", "list", "--json", *place).stdout)["due"] is None
     assert loads(said(tmp_path, "schedule", "list", "--json", *place).stdout)["cron"] == "* * * * *"

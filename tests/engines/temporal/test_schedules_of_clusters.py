@@ -61,7 +61,7 @@ def test_a_tick_begins_a_run_and_none_beside_one_that_goes_on(engine: TemporalEn
         assert (added.name, added.program, added.clock, added.last) == ("daily", "ask", HOURLY, None)
         assert added.due is not None
         assert added.due % 3600 == 0
-        with pytest.raises(InstrcError, match="there is one of this name"):
+        with pytest.raises(InstrcError, match="there is one with this name"):
             await engine.schedule("daily", HOURLY, LAUNCH)
         client = await engine._client()
         handle = client.get_schedule_handle(f"{engine.prefix}daily")
@@ -84,7 +84,7 @@ def test_a_tick_begins_a_run_and_none_beside_one_that_goes_on(engine: TemporalEn
         assert (await engine.pause("daily", paused=False)).due == added.due
         await engine.unschedule("daily")
         for gone in (engine.trigger("daily"), engine.unschedule("daily"), engine.pause("daily", paused=True)):
-            with pytest.raises(InstrcError, match="there is none of this name"):
+            with pytest.raises(InstrcError, match="there is none with this name"):
                 await gone
 
     asyncio.run(asyncio.wait_for(body(), 90))
@@ -133,7 +133,7 @@ def test_a_server_reads_times_as_they_are_meant(engine: TemporalEngine, cron: st
 
 def test_times_that_a_server_reads_in_another_way_are_refused(engine: TemporalEngine) -> None:
     for cron in ("0 0 l * *", "0 0 * * 5#3"):
-        with pytest.raises(InstrcError, match="the server reads them in another way"):
+        with pytest.raises(InstrcError, match="the server interprets them differently"):
             asyncio.run(engine.schedule("daily", Clock(cron), LAUNCH))
     assert asyncio.run(engine.schedules()) == []
 

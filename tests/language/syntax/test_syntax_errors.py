@@ -15,6 +15,7 @@ from instrc.language.habits import name_habits
 from instrc.language.parser import parse
 from instrc.language.surface import Program
 from instrc.problems.suggest import applied
+from instrc.text.limits import REPORTED_MISTAKES  # the limit that is tried here
 
 CASE = re.compile(r"^(```|~~~)aug\n(.*?)\n\1\n```text\n(.*?)```$", re.DOTALL | re.MULTILINE)
 CASES = [
@@ -107,6 +108,12 @@ def test_the_signs_of_a_line_that_only_look_right_are_one_mistake_with_one_fix()
     [fix] = signs.fixes
     assert (applied("A（b．c， d）； e；", [fix])[0], fix.title) == ("A(b.c, d); e;", "replace 6 signs")
     assert stray.hint == "remove it"
+
+
+def test_a_source_with_as_many_mistakes_as_are_reported_is_read_to_its_end() -> None:
+    quoted = "“Write it” | Draft;\n" * REPORTED_MISTAKES
+    assert mistakes(f"{quoted}Draft") == [f"{line}:1 smart-quote" for line in range(1, REPORTED_MISTAKES + 1)]
+    assert mistakes(f"{quoted}when {{ Draft }}") == ["1:1 too-many-mistakes"]
 
 
 @pytest.mark.long
