@@ -9,7 +9,7 @@ from time import time
 from typing import Final, Literal, Protocol, TypeAlias, cast, runtime_checkable
 
 import sqlalchemy as sa
-from msgspec import Struct, field
+from msgspec import Struct, field, structs
 
 from instrc.engines.approvals import Opening, OpeningOf, Vote, approval_of
 from instrc.engines.dbos.store import scrub, write_in_order
@@ -176,12 +176,6 @@ class RunTable:
             program = connection.execute(sa.update(RUNS).where(known).values(goes_on).returning(RUNS.c.program)).scalar()
             written = [] if program is None else tell_in(connection, [RunChange("run.running", run, program)])
         self._told(written)
-
-    def tell(self, change: RunChange) -> list[RunChange]:
-        """Add a change to the feed."""
-        with self.engine.begin() as connection:
-            written = tell_in(connection, [change])
-        return self._told(written)
 
     def _told(self, changes: list[RunChange]) -> list[RunChange]:
         for watcher in self.watchers if changes else ():
@@ -390,17 +384,16 @@ def _closed(connection: sa.Connection, report: RunReport, name: str) -> list[Run
     return [RunChange("question.answered", report.run, report.name, {"question": name, "who": who}), closed]
 
 
-def tell_in(connection: sa.Connection, changes: Iterable[RunChange]) -> list[RunChange]:
-    """Add changes to the feed."""
-    written: list[RunChange] = []
-    for change in changes:
-        if not written:
-            write_in_order(connection, FEED)
-        at = time()
-        insert = sa.insert(FEED).values(at=at, kind=change.kind, run=change.run, program=change.program, body=change.body)
-        number = connection.execute(insert.returning(FEED.c.number)).scalar_one()
-        written.append(RunChange(change.kind, change.run, change.program, change.body, at, number))
-    return written
+def tell_in(connection: sa.Connection, changes: Sequence[RunChange]) -> list[RunChange]:
+    """Add changes to the feed; this locks it, so the transaction should end with it."""
+    if not changes:
+        return []
+    write_in_order(connection, FEED)
+    at = time()
+    rows = [{"at": at, "kind": each.kind, "run": each.run, "program": each.program, "body": each.body} for each in changes]
+    insert = sa.insert(FEED).returning(FEED.c.number, sort_by_parameter_order=True)
+    numbers = connection.execute(insert, rows).scalars().all()
+    return [structs.replace(each, at=at, number=number) for each, number in zip(changes, numbers, strict=True)]
 
 
 def feed_after(connection: sa.Connection, after: int, limit: int) -> list[RunChange]:

@@ -12,8 +12,11 @@ from time import time
 from typing import Protocol, TypeAlias, cast
 
 import sqlalchemy as sa
-from dbos import DBOS, DBOSClient, StepInfo, WorkflowStatus
+from dbos import DBOS, DBOSClient, DBOSPortableJSONSerializer, StepInfo, WorkflowStatus
+from dbos._dbos import _get_dbos_instance  # `_record` says why
 from dbos._error import DBOSWorkflowConflictIDError  # has no public name
+from dbos._serialization import serialize_value
+from dbos._sys_db import OperationResultInternal
 from msgspec import Struct, field, structs
 
 from instrc.engines.dbos import store
@@ -270,6 +273,8 @@ class Live(Struct):
 
     port: DurablePort | None = None
     task: asyncio.Task[Outcome | None] | None = None
+    is_new: bool = False
+    """Whether this process is just starting it, so that nothing of it can be recorded."""
     rest: asyncio.Event = field(default_factory=asyncio.Event)
     """Set while the run waits for people, and when it has ended."""
     change: asyncio.Event = field(default_factory=asyncio.Event)
@@ -324,9 +329,9 @@ class Claims:
         """Carry out a recorded run, or `begin` a new one; one that has ended is unchanged."""
         if (known := self.live.get(run)) is not None:
             return known
-        live = self.live[run] = Live()
+        live = self.live[run] = Live(is_new=begin is not None)
         try:
-            if begin is not None and await self.row(run) is None:
+            if begin is not None:
                 await begin()
             elif not await self._enqueue(run, live):
                 return live  # not cancelled, as a retry may have restarted it since it ended
@@ -429,7 +434,7 @@ class RunCarrier(Protocol):
         """Return whether it leaves a run suspended, to be continued."""
 
     async def begin(self, launch: LaunchDocument) -> Live:
-        """Start a run."""
+        """Start a run, or resume one with its id."""
 
     async def resume(self, run: str) -> Live:
         """Resume a run."""
@@ -526,11 +531,12 @@ async def carry(carrier: RunCarrier, launch: LaunchDocument) -> Outcome | None:
 async def _interpret(carrier: RunCarrier, launch: LaunchDocument, live: Live) -> Outcome | None:
     """Rebuild the state of a run from its journal, and run it to its end."""
     run, plan = launch["run"], launch["plan"]
-    steps = await asyncio.to_thread(carrier.client.list_workflow_steps, run)
+    is_new, live.is_new = live.is_new, False
+    steps = [] if is_new else await asyncio.to_thread(carrier.client.list_workflow_steps, run)
     for _ in range(max((step["function_id"] for step in steps), default=0)):
         DBOS.reserve_step()
     entries = entries_of(launch, steps)
-    entries += await _retried(carrier, run, entries)
+    entries += [] if is_new else await _retried(carrier, run, entries)
     config = RunConfig.from_json(launch["how"])
     journal = rebuild_journal(plan, launch["inputs"], entries, holds=config.holds)
     effects = carrier.make_effects(run, plan, config)
@@ -541,7 +547,7 @@ async def _interpret(carrier: RunCarrier, launch: LaunchDocument, live: Live) ->
     port = live.port = DurablePort(effects, journal, _record, live.resting, writer, draining)
     if steps:
         effects.tell("resumed", steps=len(steps))
-    events, _ = await asyncio.to_thread(store.trace_from, carrier.location, carrier.engine, run)
+    events = [] if is_new else (await asyncio.to_thread(store.trace_from, carrier.location, carrier.engine, run))[0]
     port.begun = begun_before(events, run)
     port.told = told_before(events, run)
     port.shown = shown_before(events, run)
@@ -575,12 +581,24 @@ async def _retried(carrier: RunCarrier, run: str, entries: Sequence[JournalEntry
 
 
 async def _record(entry: JournalEntry) -> None:
-    """Write an entry into the journal of the run, as a DBOS step."""
-    await DBOS.run_step_async({"name": STEP}, _resolved, entry)
+    """Write an entry into the journal of the run, as a DBOS step.
 
-
-async def _resolved(entry: JournalEntry) -> JournalEntry:
-    return entry
+    `DBOS.run_step_async` would look for an earlier result of the step first, in a transaction of its own; all of them were read
+    when the run was taken up, and the write itself fails if the run was cancelled or taken over.
+    """
+    text, form = serialize_value(entry, None, DBOSPortableJSONSerializer())
+    result: OperationResultInternal = {
+        "workflow_uuid": cast("str", DBOS.workflow_id),
+        "function_id": DBOS.reserve_step().step_id,
+        "function_name": STEP,
+        "output": text,
+        "error": None,
+        "serialization": form,
+        "started_at_epoch_ms": int(time() * 1000),
+        "child_workflow_id": None,
+    }
+    system = _get_dbos_instance()._sys_db  # noqa: SLF001  -- as said above
+    await asyncio.to_thread(system.record_operation_result, result)
 
 
 def _answered(entries: Iterable[JournalEntry]) -> list[tuple[str, Result]]:

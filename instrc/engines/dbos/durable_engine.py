@@ -13,7 +13,7 @@ from typing import TypeVar, Unpack, cast
 
 import sqlalchemy as sa
 from dbos import DBOS, DBOSClient, WorkflowStatus
-from dbos._error import DBOSException  # the base class of its errors has no public name
+from dbos._error import DBOSException, DBOSWorkflowIDInUseError  # have no public names
 from msgspec import structs
 
 from instrc import problems
@@ -142,19 +142,15 @@ class DurableEngine(TracedEngine):
         if self.starts_by_queue:
             return await self._enqueue(launch, begun)
         async with self._carrier_with_tables(launch.run, launch.config.project) as runner:
-            row = await self.asker.find(launch.run)
-            if row is not None:
-                _refuse_another(row, begun)
-            elif runner is not None:
-                with store.trouble(self.location):
-                    await runner.away(_settle(runner, runner.begin(begun)))
-        if row is not None:
-            return await self.resume(launch.run)
-        if runner is None:
-            await self._enqueue(launch, begun)
-            return await self._attend(launch.run, 0)
-        _refuse_another(await self.asker.row(launch.run), begun)  # another process or thread may just have started one
-        return await self.show(launch.run)
+            if runner is None:
+                is_new = await self.asker.find(launch.run) is None
+                await self._enqueue(launch, begun)
+                return await (self._attend(launch.run, 0) if is_new else self.resume(launch.run))
+            with store.trouble(self.location):
+                is_new = await runner.away(_start(runner, begun))
+        row = await self.asker.row(launch.run)
+        _refuse_another(row, begun)  # another process or thread may just have started one
+        return await (self._report_of(row, whole=True) if is_new else self.resume(launch.run))
 
     async def _enqueue(self, launch: Launch, begun: LaunchDocument) -> RunReport:
         """Enqueue a run for its project, and report its start; a worker takes it from there."""
@@ -168,15 +164,16 @@ class DurableEngine(TracedEngine):
 
     def _put_new(self, client: DBOSClient, begun: LaunchDocument) -> bool:
         """Enqueue a run unless it has already started; return whether it was enqueued."""
-        known = client.list_workflows(workflow_ids=[begun["run"]])
-        if not known:
-            self._put(client, begun)
-        for row in known or client.list_workflows(workflow_ids=[begun["run"]]):
-            _refuse_another(row, begun)  # another process or thread may just have started one
-        return not known
+        is_new = store.enqueue(client, begun, is_local=self.location.is_local)
+        if is_new:
+            self.rows.add(begun)
+        else:
+            for row in client.list_workflows(workflow_ids=[begun["run"]]):
+                _refuse_another(row, begun)
+        return is_new
 
     def _put(self, client: DBOSClient, begun: LaunchDocument) -> None:
-        """Enqueue a run for its project, and add it to the table."""
+        """Enqueue a run of a schedule, unless another worker has, and add it to the table."""
         store.enqueue(client, begun, is_local=self.location.is_local)
         self.rows.add(begun)
 
@@ -642,6 +639,16 @@ def _refuse_another(row: WorkflowStatus, begun: LaunchDocument) -> None:
 def _project_of(row: WorkflowStatus) -> str | None:
     """Return the project of a run."""
     return RunConfig.from_json(launch_of(row)["how"]).project
+
+
+async def _start(runner: Runner, begun: LaunchDocument) -> bool:
+    """Start a run, and wait until it has ended or waits for people; return `False` if there is one with its id."""
+    try:
+        live = await runner.begin_new(begun)
+    except DBOSWorkflowIDInUseError:
+        return False
+    await runner.settled(live)
+    return True
 
 
 async def _settle(runner: Runner, beginning: object) -> None:

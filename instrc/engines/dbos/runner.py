@@ -21,6 +21,7 @@ import sqlalchemy as sa
 from dbos import DBOS, DBOSClient, DBOSConfig, DBOSPortableJSONSerializer, SetWorkflowID
 from dbos._core import execute_dequeued_workflow  # `begin_queued` says why
 from dbos._dbos import _get_dbos_instance
+from dbos._error import DBOSWorkflowIDInUseError  # it has no public name
 from dbos._utils import GlobalParams
 
 from instrc import problems
@@ -195,14 +196,6 @@ class Runner:
         if self.shared is not None:
             await asyncio.to_thread(self.shared.park, run, due)
 
-    @property
-    def trees(self) -> dict[str, list[Live]]:
-        """The runs that it carries out, with their children, by the id of the root run."""
-        found: dict[str, list[Live]] = {}
-        for name, live in self.live.items():
-            found.setdefault(name.partition("/")[0], []).append(live)
-        return found
-
     def enter(self) -> bool:
         """Mark this runner as in use, so that it is neither idle nor closed; return `False` if it is already closed."""
         with self._gate:
@@ -238,15 +231,22 @@ class Runner:
         """Take a run for this process; return `False` if another worker of the store owns it."""
         return self.shared is None or await asyncio.to_thread(self.shared.take, run.partition("/")[0]) is None
 
-    async def begin(self, launch: LaunchDocument) -> Live:
-        """Start a run; one that has started meanwhile continues."""
+    async def begin_new(self, launch: LaunchDocument) -> Live:
+        """Start a run; raise `DBOSWorkflowIDInUseError` if there is one with its id."""
 
         async def begin() -> None:
-            with SetWorkflowID(launch["run"]):
+            with SetWorkflowID(launch["run"], workflow_id_reuse_policy="reject"):
                 await DBOS.start_workflow_async(run_plan, launch)
 
         await self.rest.end()
         return await self.claims.take_up(launch["run"], begin)
+
+    async def begin(self, launch: LaunchDocument) -> Live:
+        """Start a run, or resume one with its id."""
+        try:
+            return await self.begin_new(launch)
+        except DBOSWorkflowIDInUseError:
+            return await self.resume(launch["run"])
 
     async def resume(self, run: str) -> Live:
         """Resume a run, unless this process already carries it out; one that has ended is unchanged."""
@@ -483,7 +483,9 @@ class Rest:
 
     async def _park_idle(self) -> int:
         """Park runs that have only waited for a while; return the number of active ones."""
-        trees = self.runner.trees
+        trees: dict[str, list[Live]] = {}  # by root run
+        for name, live in self.runner.live.items():
+            trees.setdefault(name.partition("/")[0], []).append(live)
         dues = {run: idle_until(lives) for run, lives in trees.items()}
         idle = {run: due for run, due in dues.items() if due is not None}
         self._idle = {run: self._idle.get(run, monotonic()) for run in idle}
@@ -591,7 +593,9 @@ async def run_plan(launch: LaunchDocument) -> Outcome | None:
 async def _carry_here(runner: Runner, launch: LaunchDocument) -> Outcome | None:
     """Carry out a run, unless another worker already does or serves its project."""
     if runner.shared is not None:
-        elsewhere = await asyncio.to_thread(runner.shared.take, launch["run"].partition("/")[0])
+        live = runner.live.get(launch["run"])
+        owned = live is not None and live.is_new  # it was taken before it was started
+        elsewhere = None if owned else await asyncio.to_thread(runner.shared.take, launch["run"].partition("/")[0])
         config = RunConfig.from_json(launch["how"])
         if elsewhere is None and config.project is not None and config.project not in served_projects():
             elsewhere = store.queue_of(config.project)

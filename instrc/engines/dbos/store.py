@@ -61,15 +61,22 @@ def launch_json(launch: Launch) -> LaunchDocument:
     return {**made, "entries": [*launch.entries]} if launch.entries else made
 
 
-def enqueue(client: DBOSClient, launch: LaunchDocument, *, is_local: bool = False) -> None:
-    """Enqueue a run; of several with one id only the first begins."""
+def enqueue(client: DBOSClient, launch: LaunchDocument, *, is_local: bool = False) -> bool:
+    """Enqueue a run; return `False` if there is one with its id."""
+    from dbos._error import DBOSWorkflowIDInUseError  # has no public name; the tables of a service need the database alone
+
     options: EnqueueOptions = {
         "workflow_name": WORKFLOW,
         "queue_name": queue_for(launch, is_local=is_local),
         "workflow_id": launch["run"],
         "app_version": APPLICATION,
+        "workflow_id_reuse_policy": "reject",
     }
-    client.enqueue(options, launch)
+    try:
+        client.enqueue(options, launch)
+    except DBOSWorkflowIDInUseError:
+        return False
+    return True
 
 
 def queue_for(launch: LaunchDocument, *, is_local: bool) -> str:
