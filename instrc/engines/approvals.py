@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import takewhile
 from typing import Final, TypeAlias
 from unicodedata import category, normalize
 
@@ -42,6 +43,13 @@ class Vote(Struct, frozen=True):
     at: float
     data: Json
     comment: str | None = None
+    sender: str | None = None
+    """Who asked for the link by which the person answered."""
+
+    @property
+    def origin(self) -> str:
+        """The person who had the means to give the answer: whoever asks for a link has it too."""
+        return self.sender or self.who
 
 
 class Approval(Struct, frozen=True):
@@ -71,7 +79,7 @@ class Approval(Struct, frozen=True):
     def tally(self, votes: Sequence[Vote]) -> Vote | None:
         """Return the deciding answer once enough people agree or one refuses, or `None`.
 
-        People agree if they gave the same `decision`, or without one, the same answer.
+        People agree if they gave the same answer, whatever its comments are. Answers of one origin count once.
         """
         if self.needed <= 1:
             return votes[0] if votes else None
@@ -81,7 +89,7 @@ class Approval(Struct, frozen=True):
                 return vote
             sides.setdefault(side_of(vote.data), []).append(vote)
         for side in sides.values():
-            if len(side) >= self.needed:
+            if len({vote.origin for vote in side}) >= self.needed:
                 return side[-1]
         refused = [vote for vote in votes if is_refusal(vote.data)]
         people = len([each for each in self.approvers if each not in self.excluded])
@@ -103,9 +111,25 @@ def _parts(data: Json) -> list[dict[str, Json]]:
 
 
 def side_of(data: Json) -> str:
-    """Return the decision in an answer, equal for people who agree."""
-    decisions: list[Json] = [part["decision"] for part in _parts(data) if "decision" in part]
-    return digest_of(decisions or data)
+    """Return a digest of an answer, equal for people who agree: on a refusal, or on all but the `comment` of a decision."""
+    if is_refusal(data) or not isinstance(data, dict):
+        return digest_of(_decisions(data) or data)
+    return digest_of(_uncommented({key: _uncommented(each) if isinstance(each, dict) else each for key, each in data.items()}))
+
+
+def _decisions(data: Json) -> list[Json]:
+    return [part["decision"] for part in _parts(data) if "decision" in part]
+
+
+def _uncommented(part: dict[str, Json]) -> dict[str, Json]:
+    return {key: each for key, each in part.items() if key != "comment" or "decision" not in part}
+
+
+def disputed_by(votes: Sequence[Vote], vote: Vote) -> Vote | None:
+    """Return an earlier answer with the same decision as a vote, but with other data: one of the two must not take effect."""
+    earlier = takewhile(lambda each: each.who != vote.who, votes)
+    alike = (each for each in earlier if _decisions(vote.data) and _decisions(each.data) == _decisions(vote.data))
+    return next((each for each in alike if side_of(each.data) != side_of(vote.data)), None)
 
 
 ALL: Final = "*"

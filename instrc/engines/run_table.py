@@ -426,7 +426,7 @@ def votes_of(connection: sa.Connection, run: str, question: str | None, since: f
 
 def vote_in(row: sa.Row[*tuple[object, ...]]) -> Vote:
     """Return the vote of a row."""
-    return Vote(row.who, row.means, row.at, row.data, row.comment)
+    return Vote(row.who, row.means, row.at, row.data, row.comment, row.sender)
 
 
 def _run_row(row: sa.Row[*tuple[object, ...]], metadata: Mapping[str, str]) -> RunRow:

@@ -128,6 +128,7 @@ VOTES = sa.Table(
     sa.Column("at", sa.Float, nullable=False),
     sa.Column("data", JsonColumn, nullable=False),
     sa.Column("comment", sa.Text),
+    sa.Column("sender", sa.Text),
 )
 """Answer of each person; kept when the question is closed."""
 REQUESTS = sa.Table(

@@ -35,7 +35,7 @@ class NoSuchProgram(Problem):
     program: str
 
 
-QuestionState: TypeAlias = Literal["claimed", "answered by you", "shown anew", "overdue"]
+QuestionState: TypeAlias = Literal["claimed", "answered by you", "shown anew", "overdue", "disputed"]
 """Why a question takes no answer: it is claimed, already answered by the caller, or shows a different text by now."""
 
 
@@ -43,7 +43,7 @@ class QuestionNotFree(Problem):
     question: str
     state: QuestionState
     by: str | None = None
-    """Holder of the claim."""
+    """Holder of the claim, or who has answered otherwise."""
 
     @property
     def message(self) -> str:
@@ -52,12 +52,13 @@ class QuestionNotFree(Problem):
             "answered by you": "you have answered it already, in another way",
             "shown anew": "what it shows has changed since you saw it",
             "overdue": "its time has passed",
+            "disputed": f"`{self.by}` has made the same decision with other data",
         }[self.state]
         return f"the question `{self.question}` cannot be answered: {why}"
 
     @property
     def hint(self) -> str | None:
-        return "read the question again" if self.state == "shown anew" else None
+        return {"shown anew": "read the question again", "disputed": "agree on the data, or refuse"}.get(self.state)
 
 
 class InvalidRequest(Problem):

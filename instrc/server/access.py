@@ -32,6 +32,8 @@ class Caller(Struct, frozen=True):
     """Run and question of a signed link: its bearer may see and answer only these."""
     nonce: str | None = None
     """Nonce of a link, which can be used once."""
+    sender: str | None = None
+    """Who asked for the link."""
     key: str | None = None
     """Id of the API key used, directly or through a session."""
     until: float | None = None
@@ -112,6 +114,7 @@ _ACTIONS: Final[dict[Action, str]] = {
     "delegate": "delegate",
     "link": "send a link to",
 }
+_ONE_ORIGIN: Final = "the same person has given, or asked for the link of, another answer to it"
 EXCLUDED: Final = "a person who took part in this run may not approve it"
 _STANDING_IN: Final = "only the person who claimed it and the role `operator` may do this"
 
@@ -160,6 +163,9 @@ def refusal_of(
         return refused("this needs the role `answerer`", "answerer")
     if holder not in {None, caller.name}:
         return claimed
+    others = {vote.origin for vote in question.votes if vote.who != caller.name}
+    if question.approval.needed > 1 and (caller.sender or caller.name) in others:
+        return refused(_ONE_ORIGIN)
     if action == "claim" and any(vote.who == caller.name for vote in question.votes):  # they would prevent others from answering
         return ConflictError([problems.serving.QuestionNotFree(question=question.question.id, state="answered by you")])
     return None

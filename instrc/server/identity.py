@@ -26,7 +26,7 @@ from instrc.engines.equip import names_of
 from instrc.problems.errors import AuthenticationError, RequestError, SettingsError
 from instrc.server.access import LOCAL, Caller, Means
 from instrc.server.records import KeyRow, Records
-from instrc.text.jsonvalue import Json, JsonObject, as_object, as_text, as_texts, mapping
+from instrc.text.jsonvalue import Json, JsonObject, as_object, as_text, as_texts, mapping, optional_text
 from instrc.vibes.service_settings import LEAST_LINKS, OidcSettings, Role, ServiceSettings
 
 _LONGEST: Final = 16 * 1024
@@ -320,9 +320,9 @@ def refuse_unknown(reason: str) -> NoReturn:
     raise AuthenticationError([problems.serving.NotAuthenticated(reason=reason)]) from None
 
 
-def link_word(signer: Signer, run: str, question: str, to: str) -> str:
-    """Return the token of a link by which a person may see and answer one question."""
-    return signer.sign("question", {"run": run, "question": question, "for": to, "nonce": token_urlsafe(12)})
+def link_word(signer: Signer, run: str, question: str, to: str, sender: str) -> str:
+    """Return the token of a link, asked for by `sender`, by which a person may see and answer one question."""
+    return signer.sign("question", {"run": run, "question": question, "for": to, "by": sender, "nonce": token_urlsafe(12)})
 
 
 def read_link(signer: Signer, word: str, seconds: int = LINK_SECONDS) -> Caller:
@@ -331,7 +331,9 @@ def read_link(signer: Signer, word: str, seconds: int = LINK_SECONDS) -> Caller:
     if value is None:
         refuse_unknown("the link is not one of this service, or has expired")
     only = (as_text(value["run"]), as_text(value["question"]))
-    return Caller(as_text(value["for"]), by="link", only=only, nonce=as_text(value["nonce"]))
+    return Caller(
+        as_text(value["for"]), by="link", only=only, nonce=as_text(value["nonce"]), sender=optional_text(value.get("by"))
+    )
 
 
 class _NoRedirects(HTTPRedirectHandler):

@@ -20,6 +20,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from instrc.engines.operating import AuditFilter, audit_log
 from instrc.problems import runs, serving
 from instrc.problems.errors import (
     AuthenticationError,
@@ -277,7 +278,9 @@ class Inbox:
         self, request: Request, found: QuestionInfo, form: AnswerForm, facts: Mapping[str, object], status: int | None = None
     ) -> Response:
         caller = await self._caller(request)
+        links = await asyncio.to_thread(audit_log, self.service.records, AuditFilter(found.run, action="link"), _PAGE)
         asked: dict[str, object] = {
+            "links": [each for each in links if each.question == found.question.id],
             "refusal": self.service.refusal(caller, found),
             "title": _title(found),
             "description": optional_text(mapping(found.question.schema).get("description")),

@@ -29,6 +29,7 @@ ID: Final[JsonObject] = {"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._-
 NEW_ID: Final[JsonObject] = {"type": "string", "pattern": "^[A-Za-z0-9]([A-Za-z0-9._-]{0,98}[A-Za-z0-9_-])?$"}
 """Schema of new ids, which may name files and must not end with a dot."""
 SPAN: Final[JsonObject] = {"type": "string", "pattern": "^P([0-9]{1,6}[WD]|T[0-9]{1,6}[HMS])$"}
+_OPTIONAL: Final[JsonObject] = {"type": ["string", "null"]}
 _NAMES: Final[JsonObject] = {"type": "array", "items": TEXT}
 MOST_METADATA: Final = 20
 METADATA: Final[JsonObject] = {
@@ -48,7 +49,7 @@ def object_of(required: Mapping[str, Json], optional: Mapping[str, Json] | None 
 
 _RUN: Final[JsonObject] = {"run": ID, "program": TEXT, "status": {"enum": [*STATUSES]}, "began": MOMENT, "ended": MOMENT}
 _ABOUT_RUN: Final[JsonObject] = {
-    "starter": {"type": ["string", "null"]},
+    "starter": _OPTIONAL,
     "metadata": METADATA,
     "digest": {"type": ["string", "null"], "description": "The digest of its plan, which differs between versions."},
     "waitsFor": {
@@ -93,10 +94,13 @@ SCHEMAS: Final[dict[str, JsonObject]] = {
             "opened": MOMENT,
             "due": MOMENT,
             "candidates": _NAMES,
-            "claimedBy": {"type": ["string", "null"]},
+            "claimedBy": _OPTIONAL,
             "claimedUntil": MOMENT,
             "needed": {"type": "integer", "minimum": 1},
-            "votes": {"type": "array", "items": object_of({"who": TEXT, "at": MOMENT, "comment": {"type": ["string", "null"]}})},
+            "votes": {
+                "type": "array",
+                "items": object_of({"who": TEXT, "at": MOMENT, "comment": _OPTIONAL, "sender": _OPTIONAL}),
+            },
         }
     ),
     "Schedule": object_of(
@@ -248,5 +252,7 @@ def question_json(info: QuestionInfo) -> JsonObject:
         "claimedBy": info.claimed_by,
         "claimedUntil": moment(info.claimed_until),
         "needed": info.approval.needed,
-        "votes": [{"who": each.who, "at": moment(each.at), "comment": each.comment} for each in info.votes],
+        "votes": [
+            {"who": each.who, "at": moment(each.at), "comment": each.comment, "sender": each.sender} for each in info.votes
+        ],
     }

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from instrc import problems
-from instrc.engines.approvals import OUTSIDER, Vote, approval_of, normal_name, side_of
+from instrc.engines.approvals import OUTSIDER, Vote, approval_of, disputed_by, normal_name, side_of
 from instrc.engines.launch import Launcher, forked
 from instrc.engines.run_table import UNDUE, QuestionRow, RunChange, TableEngine, questions_query, runs_query
 from instrc.engines.schedules import Schedule, Scheduling
@@ -392,12 +392,12 @@ class RunService:
             person = Caller(f"{OUTSIDER}{normal_name(to)}", by="link")
         _require("link", found, caller, person)
         await self._audit(caller, "link", run, found.question.id, sent=person.name)
-        return link_word(self.signer, run, found.question.id, person.name)
+        return link_word(self.signer, run, found.question.id, person.name, caller.name)
 
     async def linked(self, word: str) -> Caller:
         """Return the bearer of a link: the person it names, with their current groups."""
         bearer = read_link(self.signer, word)
-        return replace(await self._person(bearer.name), only=bearer.only, nonce=bearer.nonce)
+        return replace(await self._person(bearer.name), only=bearer.only, nonce=bearer.nonce, sender=bearer.sender)
 
     async def later(self, name: str, kept: JsonObject) -> Caller | None:
         """Return the owner of later work with their current rights."""
@@ -431,7 +431,7 @@ class RunService:
     async def _take(self, caller: Caller, found: QuestionInfo, data: Json, comment: str | None) -> RunInfo:
         run, name = found.run, found.question.id
         found.approval.require_fit(found.question, data)
-        vote = Vote(caller.name, caller.by, time(), data, comment)
+        vote = Vote(caller.name, caller.by, time(), data, comment, caller.sender)
         try:
             earlier = await asyncio.to_thread(self.records.vote, run, name, vote, found.opened, caller.nonce)
         except IntegrityError:
@@ -439,6 +439,10 @@ class RunService:
         if earlier is not None and earlier.data != data:
             raise ConflictError([problems.serving.QuestionNotFree(question=name, state="answered by you")])
         votes = (await asyncio.to_thread(self.records.votes, run, name, found.opened)).get(name, [])
+        take_back = partial(self.records.unvote, run, name, caller.name, caller.nonce)
+        if found.approval.needed > 1 and (other := disputed_by(votes, vote)) is not None:
+            await asyncio.to_thread(take_back)
+            raise ConflictError([problems.serving.QuestionNotFree(question=name, state="disputed", by=other.who)])
         decided = found.approval.tally(votes)
         if decided is None:
             if found.claimed_by == caller.name:  # now left to the others
@@ -446,7 +450,6 @@ class RunService:
             change = RunChange("question.voted", run, found.program, {"question": name, "who": caller.name})
             await asyncio.to_thread(self.records.tell, change)
             return await self._now(caller, run)
-        take_back = partial(self.records.unvote, run, name, caller.name, caller.nonce)
         if found.approval.needed <= 1 and decided.data != data:  # another person answered first
             await asyncio.to_thread(take_back)
             raise ConflictError([problems.runs.NoSuchQuestion(run=run, step=name, open=(), closed="answered")])

@@ -399,11 +399,12 @@ def _refused(address: str, reason: str) -> InputError:
 def _parts_of(url: str) -> httpx.URL:
     try:
         parts = httpx.URL(url)
+        host = parts.host
     except (httpx.InvalidURL, UnicodeError, TypeError, ValueError) as error:
         raise _refused(url, f"it is no URL: {error}") from None
     if not 0 < (parts.port or 1) < 2**16:
         raise _refused(url, "it names no port")
-    if parts.scheme not in {"http", "https"} or not parts.host:
+    if parts.scheme not in {"http", "https"} or not host:
         raise _refused(url, "it begins with `https://` and names a host")
     if parts.userinfo:
         raise _refused(url, "it holds a name or a password; a receiver knows us by the signature")

@@ -14,7 +14,9 @@ from instrc.engines.approvals import (  # what the table asks about
     NOBODY,
     Approval,
     NameRules,
+    Vote,
     approval_of,
+    disputed_by,
     normal_name,
 )
 from instrc.engines.operating import AuditFilter, audit_log  # what is noted of it
@@ -146,9 +148,88 @@ def test_an_operator_makes_no_approvals_that_nobody_gave(tmp_path: Path) -> None
             assert (first.status_code, first.json()["status"]) == (200, "waiting")  # it counts, and says so
             again = await http.post(f"/v1/links/{words[1]}", json={"data": ANSWER})
             assert again.json().get("status") == "waiting"  # the same person, once
-            assert (await http.post(f"/v1/links/{words[2]}", json={"data": ANSWER})).json()["status"] == "done"
+            both = await http.post(f"/v1/links/{words[2]}", json={"data": ANSWER})
+            assert both.status_code == 403  # the clerk has both links
+            assert "asked for the link of" in both.text
+        async with client(made, person("other", "operator")) as http:
+            word = (await http.post(f"{question}/links", json={"to": "bob"})).json()["word"]
+            shown = (await http.get(f"/v1/links/{word}")).json()
+            assert [(vote["who"], vote["sender"]) for vote in shown["votes"]] == [("ann", "clerk")]
+            assert (await http.post(f"/v1/links/{word}", json={"data": ANSWER})).json()["status"] == "done"
         votes = made.records.votes(run)["userContext1"]
-        assert sorted(vote.who for vote in votes) == ["ann", "bob"]
+        assert sorted((vote.who, vote.sender) for vote in votes) == [("ann", "clerk"), ("bob", "other")]
+        links = audit_log(made.records, AuditFilter(run, action="link"), 9)
+        assert [row.who for row in links] == ["other", "clerk", "clerk", "clerk"]
+
+    go(body())
+
+
+TWO = Approval(needed=2)
+
+
+def vote(who: str, data: Json = None, sender: str | None = None) -> Vote:
+    return Vote(who, "link" if sender else "key", NOW, data or {"decision": "Approve"}, None, sender)
+
+
+@pytest.mark.parametrize(
+    ("earlier", "who", "sender", "allowed"),
+    [
+        (vote("ann"), "bob", None, True),
+        (vote("ann"), "bob", "clerk", True),
+        (vote("ann"), "bob", "ann", False),
+        (vote("ann", sender="clerk"), "bob", "other", True),
+        (vote("ann", sender="clerk"), "bob", "clerk", False),
+        (vote("ann", sender="bob"), "bob", None, False),
+        (vote("ann", sender="ann"), "ann", None, True),
+    ],
+)
+def test_the_links_that_somebody_asks_for_count_once(earlier: Vote, who: str, sender: str | None, allowed: bool) -> None:  # noqa: FBT001
+    roles = {"p": frozenset({"answerer"})}
+    caller = Caller(who, roles=roles, by="link" if sender else "key", only=("r", "q") if sender else None, sender=sender)  # type: ignore[arg-type]  # roles
+    info = QuestionInfo("r", "p", Question("q", (), {}, {}, "person"), 0.0, None, None, None, ("ann", "bob"), TWO, (earlier,))
+    assert (refusal_of("answer", info, caller, NOW) is None) == allowed
+    assert refusal_of("answer", replace(info, approval=Approval()), caller, NOW) is None  # one answer is enough
+    counted = TWO.tally((earlier, vote(who, sender=sender))) is not None
+    assert counted == (allowed and who != "ann")  # also of answers that come at the same time
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "agree", "disputed"),
+    [
+        ({"decision": "Approve"}, {"decision": "Approve", "comment": "fine"}, True, False),
+        ({"decision": "Approve", "amount": 1}, {"amount": 1, "decision": "Approve", "comment": "fine"}, True, False),
+        ({"decision": "Approve", "amount": 1}, {"decision": "Approve", "amount": 2}, False, True),
+        ({"decision": "Approve", "amount": 1}, {"decision": "Approve"}, False, True),
+        ({"decision": "Approve", "to": {"comment": "gift"}}, {"decision": "Approve", "to": {"comment": "other"}}, False, True),
+        ({"s": {"decision": "Approve", "comment": "a"}}, {"s": {"decision": "Approve", "comment": "b"}}, True, False),
+        ({"s": {"decision": "Approve"}, "t": {"x": 1}}, {"s": {"decision": "Approve"}, "t": {"x": 2}}, False, True),
+        ({"decision": "Later"}, {"decision": "Approve"}, False, False),
+        ({"comment": "a"}, {"comment": "b"}, False, False),  # nothing is decided: the comment is the answer
+        ("a", "a", True, False),
+        ({"decision": "Reject", "amount": 1}, {"decision": "Reject", "amount": 2}, True, False),
+    ],
+)
+def test_people_agree_on_what_takes_effect(first: Json, second: Json, agree: bool, disputed: bool) -> None:  # noqa: FBT001
+    votes = (vote("ann", first), vote("bob", second))
+    assert (replace(TWO, veto=False).tally(votes) is not None) == agree
+    assert (disputed_by(votes, votes[1]) is not None) == disputed
+    assert disputed_by(votes, votes[0]) is None
+
+
+def test_who_decides_the_same_with_other_data_is_refused_and_the_question_stays_open(tmp_path: Path) -> None:
+    async def body() -> None:
+        amount = {"properties": {"decision": {"enum": ["Approve", "Reject"]}, "amount": {"type": "integer"}}}
+        made = service(tmp_path, pay=asking(**{"x-approvers": ["ann", "bob", "cat"], "x-needed": 2, **amount}))
+        run = (await made.start(BOSS, "pay", "x", wait=20)).report.run
+        statuses = []
+        for who, number in (("ann", 1), ("bob", 1_000), ("cat", 1)):
+            async with client(made, person(who, "answerer")) as http:
+                given = {"data": {"decision": "Approve", "amount": number}, "comment": who}
+                done = await http.post(f"/v1/questions/{run}:userContext1/answer", json=given)
+                statuses.append((done.status_code, done.json().get("status"), "`ann` has made the same decision" in done.text))
+        assert statuses == [(200, "waiting", False), (409, 409, True), (200, "done", False)]
+        assert (await made.run(BOSS, run)).report.outcome["value"] == {"decision": "Approve", "amount": 1}  # type: ignore[index]  # it is done
+        assert [each.who for each in made.records.votes(run)["userContext1"]] == ["ann", "cat"]
 
     go(body())
 

@@ -281,6 +281,7 @@ MET = (
         serving.NotAllowed(who="eve", action="answer `a` of `b`", reason=each)
         for each in (
             "a person who took part in this run may not approve it",
+            "the same person has given, or asked for the link of, another answer to it",
             "the link is for another",
             "this is for `ann`, `bob`",
             "the link is for no candidate, and the question allows no outsiders (`x-links`)",

@@ -434,6 +434,7 @@ def test_an_address_outside_is_sent_to_over_https_alone(outer: str) -> None:
         ("https://ann:secret@1.1.1.1/", "password"),
         ("https://1.1.1.1\r\nX: y/", "URL"),
         ("https://[::1", "URL"),
+        ("https://xn--/", "URL"),
         ("https://" + "a" * 300 + "/", "not known"),
         ("https://nobody.invalid/", "not known"),
         ("", "begins with"),
