@@ -171,11 +171,6 @@ def refusal_of(
     return None
 
 
-def may_know_answers(caller: Caller, answered_by: Iterable[str], *, sees_run: bool, was_asked: bool) -> bool:
-    """Return whether a caller may see who answered a closed question."""
-    return sees_run or was_asked or caller.name in answered_by
-
-
 def is_candidate(question: QuestionInfo, person: Caller) -> bool:
     """Return whether a question is for a person: they are named and have the role, or a link names them."""
     if person.name.startswith(OUTSIDER):

@@ -126,6 +126,8 @@ class Door:
             response = problem_response(error)
             response.headers["connection"] = "close"
             return response
+        if "\0" in scope["path"] or b"%00" in scope["query_string"]:
+            return problem_response(RequestError([problems.serving.InvalidRequest(reason="an address has no character 0")]))
         if len(scope["headers"]) > bounds.HEADERS:
             return problem_response(LimitError([problems.serving.TooMuch(what="headers of a request", limit=bounds.HEADERS)]))
         if scope["method"] not in {"GET", "HEAD", "OPTIONS"}:

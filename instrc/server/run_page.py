@@ -21,8 +21,6 @@ from instrc.runtime.traces import SpanState, TimelineSpan
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, mapping, optional_text
 
-SPANS: Final = 50
-"""Maximum elements of a step on one page."""
 FOLDED: Final = 2
 """Elements of a step shown while it is folded."""
 STEPS: Final = 200

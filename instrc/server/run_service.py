@@ -36,7 +36,7 @@ from instrc.runtime.retry import ForkOptions, RetryOptions
 from instrc.runtime.run_config import Launch
 from instrc.runtime.run_report import RunFilter, RunReport
 from instrc.runtime.traces import Event
-from instrc.server.access import Action, Caller, RateLimiter, is_candidate, may_know_answers, refusal_of
+from instrc.server.access import Action, Caller, RateLimiter, is_candidate, refusal_of
 from instrc.server.bounds import NAME
 from instrc.server.identity import Signer, caller_later, known_person, link_word, read_link, refuse_unknown
 from instrc.server.records import Records
@@ -322,7 +322,7 @@ class RunService:
         votes = (await asyncio.to_thread(self.records.votes, run, question)).get(question, [])
         row = await asyncio.to_thread(self.records.run, run)
         sees_run = row is not None and caller.only is None and may_see(caller, row.program, row.starter)
-        if not may_know_answers(caller, [vote.who for vote in votes], sees_run=sees_run, was_asked=was_asked):
+        if not sees_run and not was_asked and all(vote.who != caller.name for vote in votes):
             return []
         return [vote if sees_run or vote.who == caller.name else replace(vote, data=None, comment=None) for vote in votes]
 
