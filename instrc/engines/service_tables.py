@@ -131,6 +131,16 @@ VOTES = sa.Table(
     sa.Column("sender", sa.Text),
 )
 """Answer of each person; kept when the question is closed."""
+FILES = sa.Table(
+    "instrc_files",
+    TABLES,
+    sa.Column("run", sa.Text, primary_key=True),
+    sa.Column("file", sa.String(80), primary_key=True),
+    sa.Column("name", sa.Text, nullable=False),
+    sa.Column("at", sa.Float, nullable=False),
+    sa.Column("data", sa.LargeBinary, nullable=False),
+)
+"""Files of answers; `file` is the SHA-256 of the data with an extension."""
 REQUESTS = sa.Table(
     "instrc_requests",
     TABLES,
@@ -328,7 +338,7 @@ def forget(connection: sa.Connection, runs: Collection[str]) -> None:
     known = {row.run: row.program for row in found}
     if not known:
         return
-    for table in (QUESTIONS, CANDIDATES, CLAIMS, VOTES, METADATA, USAGE):
+    for table in (QUESTIONS, CANDIDATES, CLAIMS, VOTES, FILES, METADATA, USAGE):
         connection.execute(sa.delete(table).where(table.c.run.in_(known)))
     connection.execute(sa.update(RUNS).where(RUNS.c.run.in_(known)).values(status=DELETED, starter=None, error_message=None))
     write_in_order(connection, FEED)

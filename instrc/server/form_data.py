@@ -9,6 +9,7 @@ from typing import Final, TypeGuard
 from instrc import problems
 from instrc.problems.errors import LimitError
 from instrc.schema.validation import accepts
+from instrc.server.files import is_reference
 from instrc.server.form_shapes import LEVELS, FieldShape, additions, fixed_values, has_rest, is_read_only, shape_of
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, at, equal, listing, mapping, pointer, tokens
@@ -146,6 +147,8 @@ def _writes(shape: FieldShape, value: Json, root: Json) -> bool:
             return _is_html(value) or (shape.kind == "any" and not isinstance(value, str))
         case "line":
             return _is_html(value) and "\n" not in value
+        case "file":
+            return is_reference(value)
         case "date" | "moment":
             return isinstance(value, str) and (_DATE if shape.kind == "date" else _MOMENT).fullmatch(value) is not None
         case "union":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final, Literal, TypeAlias
 
 from msgspec import Struct, structs
@@ -11,8 +12,9 @@ from instrc.schema.validation import accepts
 from instrc.schema.walk import local_target
 from instrc.text.jsonvalue import Json, JsonObject, listing, mapping
 
+GroupKind: TypeAlias = Literal["object", "list", "checks", "union"]
 FieldKind: TypeAlias = Literal[
-    "object", "list", "checks", "choice", "line", "text", "date", "moment", "number", "any", "json", "rest", "union", "fixed"
+    GroupKind, "choice", "line", "text", "date", "moment", "number", "file", "any", "json", "rest", "fixed"
 ]
 """Kind of field; `checks` selects several of a set of values, `rest` holds an object's remaining members."""
 LEVELS: Final = 12
@@ -206,11 +208,18 @@ _CHECKS: Final = 40
 """Maximum values of a list shown as check boxes."""
 
 
+_WRITTEN: Final = r"text/|application/(.*\+)?(json|xml|yaml|toml)$"
+"""Media types of texts that are written in a field."""
+
+
 def _kind_of_text(schema: JsonObject) -> FieldKind:
     most, form = schema.get("maxLength"), schema.get("format")
     if form in {"date", "date-time", "time"}:
         return "date" if form == "date" else "moment"
     short = isinstance(most, int) and most <= SHORT
+    media = schema.get("contentMediaType")
+    if isinstance(media, str) and "contentEncoding" not in schema and re.match(_WRITTEN, media) is None:
+        return "file"
     return "line" if short or form in _LINES or "pattern" in schema else "text"
 
 

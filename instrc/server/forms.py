@@ -22,6 +22,7 @@ from instrc.runtime.activities import complaints, in_language
 from instrc.runtime.interpreter.documents import Complaint
 from instrc.schema.kinds import types_of
 from instrc.schema.validation import accepts
+from instrc.server.files import fits
 from instrc.server.form_data import EMPTY, FIELDS, ROOT, ROWS, json_number, moment_of, named_values
 from instrc.server.form_shapes import (
     LEVELS,
@@ -185,17 +186,19 @@ class AnswerForm:
         label: str = "",
         decides: bool = False,
         zone: str = "Z",
+        files: int = 0,
     ) -> None:
         """Read the names and texts sent by a browser, or none for an empty form; `show` is the value shown to the person.
 
         With `decides`, the options of the only required choice become submit buttons, if they are few.
-        `zone` is the default time zone.
+        `zone` is the default time zone; `files` is the maximum size of an upload, 0 if a reference is typed.
         """
         self.schema = schema
         self.words = words
         self.data = data
         self._show = show
         self._zone = zone
+        self._files = files
         common = sentences_in(words["language"]).faults if words["language"] in LANGUAGES else {}
         self._faults = {**common, **_beginning(words, "fault ")}
         self._hints = _beginning(words, "hint ")
@@ -232,6 +235,11 @@ class AnswerForm:
         """The errors: the field, the text, and whether it is English."""
         parts = sorted(self.root.walk(), key=lambda part: part.decides)  # the buttons come after all fields
         return [(part, said, english) for part in parts for said, english in part.problems]
+
+    @property
+    def uploads(self) -> bool:
+        """Whether a file can be uploaded."""
+        return any(part.kind == "file" for part in self.root.walk())
 
     @property
     def unseen(self) -> list[FormField]:
@@ -311,7 +319,8 @@ class AnswerForm:
         as_json = f"json:{name}" in self.data and not self.data.get(f"kind:{name}")
         if as_json or shape.kind == "json" or len(path) > LEVELS:
             return self._json(told, name, label, required=required)
-        made = self._new(shape.kind, name, label, told, required=required)
+        kind = "line" if shape.kind == "file" and not self._files else shape.kind
+        made = self._new(kind, name, label, told, required=required)
         types = types_of(shape.schema.get("type")) or ()
         made.form = optional_text(shape.schema.get("format")) or (
             "integer" if "integer" in types and "number" not in types else ""
@@ -330,7 +339,17 @@ class AnswerForm:
             made.excerpts = self._sources(schema, path)
             made.sources = list(made.excerpts)
         made.hints = self._hinted(shape)
+        if made.kind == "file":
+            self._check_file(made, shape)
         return made
+
+    def _check_file(self, made: FormField, shape: FieldShape) -> None:
+        """Set the type and the limit of an upload, and refuse a file of another type."""
+        made.form = str(shape.schema["contentMediaType"])
+        made.hints.append(self.words["hint_file"].format(size=self._files // 1024))
+        if made.text and not fits(made.text, made.form):
+            made.problems.append((self.words["not_file"].format(type=made.form), False))
+            made.value = ABSENT
 
     def _hinted(self, shape: FieldShape) -> list[str]:
         """Return the requirements and examples of a schema as text."""
@@ -561,5 +580,7 @@ def _label(branch: Json, root: Json, words: Words) -> str:
     if shape.kind == "choice":
         return words["choice"]
     return words[
-        {"line": "text", "moment": "date", "checks": "list", "any": "json", "union": "choice"}.get(shape.kind, shape.kind)
+        {"line": "text", "moment": "date", "checks": "list", "any": "json", "union": "choice", "file": "text"}.get(
+            shape.kind, shape.kind
+        )
     ]

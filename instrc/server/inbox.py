@@ -10,11 +10,12 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from time import time
-from typing import Final
+from typing import Any, Final
 from urllib.parse import quote
 from zoneinfo import ZoneInfo
 
 from msgspec import structs
+from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
@@ -46,6 +47,7 @@ from instrc.runtime.trace_page import page_of
 from instrc.runtime.traces import spans_of
 from instrc.server.access import Caller, RateLimiter
 from instrc.server.door import CONTENT_POLICY, caller_of, peer_in
+from instrc.server.files import keep, stored_file
 from instrc.server.form_data import ROOT, begun, changed, data_of, pairs
 from instrc.server.forms import AnswerForm, Words
 from instrc.server.http import used_link
@@ -121,6 +123,7 @@ class Inbox:
             ("/inbox/runs/{run}", self._run, "GET"),
             ("/inbox/runs/{run}", self._operate, "POST"),
             ("/inbox/runs/{run}/trace", self._trace, "GET"),
+            ("/inbox/runs/{run}/files/{file}", self._file, "GET"),
             ("/inbox/components", self._components, "GET"),
             ("/inbox/{other:path}", self._no_page, "GET"),
         ]
@@ -175,6 +178,8 @@ class Inbox:
             except Exception:  # noqa: BLE001  -- logged, and explained to the reader in words
                 _log.exception("a page cannot be shown")
                 status = 500
+            finally:
+                await request.close()  # uploaded files
             return self.page(request, "message.html", {"problems": (), "note": "broken"}, status)
 
         return guarded
@@ -248,7 +253,8 @@ class Inbox:
         except InstrcError as error:
             return await self._closed(request, error, {})
         schema, show = self._asked(request, found), found.question.show
-        form = AnswerForm(schema, begun(schema, show), self.words(request), show=show, decides=True, zone=self._offset())
+        about: dict[str, Any] = {"show": show, "decides": True, "zone": self._offset(), "files": self.service.settings.body}
+        form = AnswerForm(schema, begun(schema, show), self.words(request), **about)
         return await self._shown(request, found, form, {})
 
     def _asked(self, request: Request, found: QuestionInfo) -> Json:
@@ -309,8 +315,10 @@ class Inbox:
         if button.startswith("answer:"):  # a button of a choice chooses, and sends
             place, _, code = button.removeprefix("answer:").partition(" ")
             sent, button = {**sent, place: code}, "answer"
+        sent |= await self._uploaded(request, found)
         schema, show = self._asked(request, found), found.question.show
-        filled = partial(AnswerForm, schema, words=self.words(request), show=show, decides=True)
+        limit = self.service.settings.body
+        filled = partial(AnswerForm, schema, words=self.words(request), show=show, decides=True, files=limit)
         kept: dict[str, object] = {"comment": comment, "to": to, "tag": tag or found.tag}
         if button in {"claim", "release", "delegate"}:
             form, status = filled(sent), 200
@@ -350,6 +358,16 @@ class Inbox:
         if "word" in request.path_params:
             return self.page(request, "message.html", {"problems": (), "note": "recorded_link"})
         return RedirectResponse("/inbox?done=answered", 303)
+
+    async def _uploaded(self, request: Request, found: QuestionInfo) -> dict[str, str]:
+        """Store the files of a form, and return their references by the names of their fields."""
+        caller, references = await self._caller(request), dict[str, str]()
+        for name, part in (await request.form()).multi_items():
+            if isinstance(part, UploadFile) and part.size and self.service.refusal(caller, found) is None:
+                self._rate.enter(f"file {caller.name}", "files in a minute")
+                key = await asyncio.to_thread(keep, self.service.records, found.run, part.filename or "", await part.read())
+                references[name.removeprefix("file:")] = key
+        return references
 
     async def _moved(self, caller: Caller, found: QuestionInfo, button: str, to: str) -> QuestionInfo:
         """Claim a question, release it, or delegate it to another person."""
@@ -494,10 +512,20 @@ class Inbox:
         made = page_of(run, info.report.standing, spans_of(await self.service.trace(caller, run)), place, _COMMANDS)
         return HTMLResponse(made, 200, {"Content-Security-Policy": _TRACE_POLICY})
 
+    async def _file(self, request: Request) -> Response:
+        """Send a file to those who see its run or a question of it; a browser keeps it and does not open it."""
+        run = request.path_params["run"]
+        await self.service.visibility.seen(caller_of(request), run)
+        stored = await asyncio.to_thread(stored_file, self.service.records, run, request.path_params["file"])
+        if stored is None:
+            return await self._no_page(request)
+        headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(stored.name, safe='')}"}
+        return Response(stored.data, 200, headers, stored.type)
+
     async def _components(self, request: Request) -> Response:
         """Show every component of the pages, for developers of the style sheet."""
         caller_of(request)
-        form = AnswerForm(_SAMPLE, {"/data/number": "many"}, self.words(request), show={"line": "Ann"}, decides=True)
+        form = AnswerForm(_SAMPLE, {"/data/number": "many"}, self.words(request), show={"line": "Ann"}, decides=True, files=1024)
         form.check()
         value: Json = {"text": "Two lines,\nand https://example.com.", "list": [1, 2, 3], "nothing": None}
         return self.page(request, "components.html", {"form": form, "value": value, "picture": sample_picture()})
@@ -514,6 +542,7 @@ _SAMPLE: Final[JsonObject] = {
         "day": {"title": "Day", "type": "string", "format": "date"},
         "moment": {"title": "Moment", "type": "string", "format": "date-time"},
         "several": {"title": "Several", "type": "array", "uniqueItems": True, "items": {"enum": ["a", "b"]}},
+        "file": {"title": "File", "type": "string", "contentMediaType": "image/*"},
         "flag": {"title": "Choice", "type": ["boolean", "null"]},
         "kinds": {"title": "Kinds", "oneOf": [{"title": "Text", "type": "string"}, {"title": "Number", "type": "integer"}]},
         "rows": {"title": "Rows", "type": "array", "items": {"type": "string"}},

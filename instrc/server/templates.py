@@ -19,6 +19,7 @@ from instrc.problems.serving import NotAuthenticated
 from instrc.problems.settings import InvalidSettings
 from instrc.problems.suggest import nearest
 from instrc.runtime.questions import Question
+from instrc.server.files import is_reference, type_of
 from instrc.server.forms import Words
 from instrc.text.files import read_toml
 from instrc.text.jsontext import dumps
@@ -147,6 +148,8 @@ def _environment() -> Environment:
     )
     made.filters["json"] = _as_json
     made.filters["linked"] = _linked
+    made.tests["file"] = is_reference
+    made.filters["media_type"] = type_of
     made.filters["readable"] = readable
     return made
 

@@ -31,7 +31,7 @@ from instrc.server.inbox import Inbox  # the room behind its commands
 from instrc.server.templates import counted, languages, operator_schema, spoken  # the words that there are
 from instrc.vibes.service_settings import LANGUAGES, PeopleSettings, ServiceSettings  # the room behind its commands
 
-PAGES = ALLOWED | {"body", "br", "dd", "details", "div", "dl", "dt", "blockquote", "code", "em", "h3", "head", "header", "html", "link", "main", "meta", "nav", "ol", "pre", "section", "summary", "time", "title", "h4", "svg", "g", "defs", "marker", "path", "rect", "text"}  # fmt: skip  # noqa: E501
+PAGES = ALLOWED | {"body", "br", "dd", "details", "div", "dl", "dt", "blockquote", "code", "em", "h3", "head", "header", "html", "img", "link", "main", "meta", "nav", "ol", "pre", "section", "summary", "time", "title", "h4", "svg", "g", "defs", "marker", "path", "rect", "text"}  # fmt: skip  # noqa: E501
 MANY = {
     "type": "object",
     "properties": {"decision": {"enum": ["Approve", "Reject"]}, "guests": {"type": "array", "items": {"type": "string"}}},
@@ -548,6 +548,66 @@ def test_a_project_adds_a_language_in_one_file(tmp_path: Path) -> None:
     inbox(tmp_path / "store", play, settings=settings)
     with pytest.raises(SettingsError, match="no such table"):
         inbox(tmp_path / "other", play, settings=replace(settings, language="fr"))
+
+
+def test_markdown_is_shown_as_text_with_links_and_never_as_html(tmp_path: Path) -> None:
+    text = "# Hi\n[our page](https://a.example/b). <img src=x onerror=alert(1)> [x](javascript:alert(1))"
+
+    async def body() -> None:
+        made = service(tmp_path, look=process(userContext1=chunk(step1_look=step(DECISION, "prompt"))))
+        run = (await made.start(BOSS, "look", text, wait=20)).report.run
+        async with client(made, routes=Inbox(made).routes) as http:
+            page = (await http.get(asked(run))).text
+        shown = page.partition('<div class="lines"')[2].partition("</div>")[0]
+        assert re.findall(r"<(\w+ [^>]*)>", shown) == ['a href="https://a.example/b" rel="noreferrer"']
+
+    go(body())
+
+
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
+
+
+def test_a_file_is_uploaded_kept_and_sent_to_those_who_see_the_run(tmp_path: Path) -> None:
+    photo = {"type": "string", "contentMediaType": "image/*"}
+    schema = {"type": "object", "properties": {"photo": photo, "count": {"type": "integer"}}, "required": ["photo", "count"]}
+    program = process(userContext1=chunk(step1_look=step(schema, "prompt")))
+
+    async def body() -> None:
+        made = service(tmp_path, look=program)
+        pages = Inbox(made).routes
+        run = (await made.start(person("starter", "starter"), "look", "Ann", wait=20)).report.run
+        async with client(made, BOB, routes=pages) as http:
+            empty = seen(await http.get(asked(run)))
+            assert [given["accept"] for tag, given in empty.tags if given.get("type") == "file"] == ["image/*"]
+            assert [given["enctype"] for tag, given in empty.tags if tag == "form" and "enctype" in given] == [
+                "multipart/form-data"
+            ]
+            page = f"{PNG!r} <script>"
+            for name, data, said in (
+                ("a.png", page.encode(), "choose a file of the type image/*"),
+                ("<b>.png", PNG, "write a number"),
+            ):
+                sent = {"/data/count": "many", "do": "answer"}
+                answer = await http.post(asked(run), data=sent, files={"file:/data/photo": (name, data, "image/png")})
+                kept = seen(answer, 422).sent
+                assert said in answer.text
+            place = kept["/data/photo"]
+            assert (await http.post(asked(run), data={**kept, "/data/count": "3", "do": "answer"})).status_code == 303
+            assert (await settled(made, run, "done")).report.outcome["output"]["step1_look"] == {"photo": place, "count": 3}
+        async with client(made, BOSS, routes=pages) as http:
+            assert f'<img class="thumb" src="{place}"' in (await http.get(f"/inbox/runs/{run}")).text
+            file = await http.get(place)
+            assert (file.content, file.headers["content-type"]) == (PNG, "image/png")
+            assert file.headers["content-disposition"] == "attachment; filename*=UTF-8''%3Cb%3E.png"
+            assert file.headers["x-content-type-options"] == "nosniff"
+            assert (await http.get(place.replace(".png", ".gif"))).status_code == 404
+        async with client(made, person("eve", program="other"), routes=pages) as http:
+            assert (await http.get(place)).status_code == 404
+        await made.delete(BOSS, run)
+        async with client(made, BOSS, routes=pages) as http:
+            assert (await http.get(place)).status_code == 410
+
+    go(body())
 
 
 def test_the_languages_have_the_same_words() -> None:

@@ -1,0 +1,78 @@
+"""Files that people upload with their answers: stored beside a run, and named by a reference in the answer."""
+
+from __future__ import annotations
+
+import re
+from hashlib import sha256
+from time import time
+from typing import Final
+from urllib.parse import quote
+
+import sqlalchemy as sa
+from msgspec import Struct
+
+from instrc import problems
+from instrc.engines.service_tables import FILES
+from instrc.problems.errors import LimitError
+from instrc.server.records import Records
+
+OTHER: Final = "bin"
+_BEGINNINGS: Final = {
+    "png": ("image/png", rb"\x89PNG\r\n\x1a\n"),
+    "jpg": ("image/jpeg", rb"\xff\xd8\xff"),
+    "gif": ("image/gif", rb"GIF8[79]a"),
+    "webp": ("image/webp", rb"RIFF....WEBP"),
+    "pdf": ("application/pdf", rb"%PDF-"),
+}
+"""Types of files that are recognized, and what the files begin with; all others are `OTHER`."""
+_REFERENCE: Final = r"/inbox/runs/[^/\s]+/files/[0-9a-f]{64}\.([a-z]{3,4})"
+_MOST: Final = 50
+"""Maximum files of one run."""
+
+
+class StoredFile(Struct, frozen=True):
+    """A file, as it was uploaded."""
+
+    name: str
+    type: str
+    data: bytes
+
+
+def keep(records: Records, run: str, name: str, data: bytes) -> str:
+    """Store a file of a run, and return its reference; raise `LimitError` if the run has too many."""
+    kind = next((kind for kind, (_, start) in _BEGINNINGS.items() if re.match(start, data, re.DOTALL)), OTHER)
+    key = f"{sha256(data).hexdigest()}.{kind}"
+    with records.engine.begin() as connection:
+        known = set(connection.scalars(sa.select(FILES.c.file).where(FILES.c.run == run)))
+        if key not in known and len(known) >= _MOST:
+            raise LimitError([problems.serving.TooMuch(what="files of a run", limit=_MOST)])
+        if key not in known:
+            connection.execute(sa.insert(FILES).values(run=run, file=key, name=name[:200], at=time(), data=data))
+    return f"/inbox/runs/{quote(run, safe='')}/files/{key}"
+
+
+def stored_file(records: Records, run: str, key: str) -> StoredFile | None:
+    """Return a file of a run."""
+    with records.engine.connect() as connection:
+        row = connection.execute(sa.select(FILES).where(FILES.c.run == run, FILES.c.file == key)).first()
+    return None if row is None else StoredFile(row.name, type_of(key), row.data)
+
+
+def type_of(reference: str) -> str:
+    """Return the media type of a file by its reference."""
+    return _BEGINNINGS.get(reference.rpartition(".")[2], ("application/octet-stream", b""))[0]
+
+
+def is_reference(value: object) -> bool:
+    """Return whether a value is the reference of a file."""
+    return isinstance(value, str) and re.fullmatch(_REFERENCE, value) is not None
+
+
+def fits(reference: str, media_type: str) -> bool:
+    """Return whether a text is the reference of a file of a type such as `image/png` or `image/*`.
+
+    What a file of another type begins with is not known, so any file fits.
+    """
+    group = media_type.removesuffix("*")
+    known = [name for name, _ in _BEGINNINGS.values() if name == media_type or (group != media_type and name.startswith(group))]
+    return is_reference(reference) and (not known or type_of(reference) in known)
