@@ -137,11 +137,11 @@ class _Placer:
         if box.lane:
             y += HEAD
         elif box.folded or box.sections[0].title is None:
-            titles.append(_title(box.title, x + PAD, y + 3, width - 2 * PAD, LETTER))
+            titles.append(_title(box.title, x + PAD, y + 3, width - 2 * PAD))
             y += PAD + LINE * len(titles[0].lines)
         for section in box.sections:
             if section.title is not None:
-                titles.append(_title(section.title, x + PAD, y + 2, width - 2 * PAD, SMALL))
+                titles.append(_title(section.title, x + PAD, y + 2, width - 2 * PAD))
                 y += PAD + LINE * len(titles[-1].lines)
             placed, y = self.items(section.items, x + pad, y, width - 2 * pad)
             inside += placed
@@ -156,14 +156,14 @@ class _Placer:
         return PlacedNode(step, Area(x, y, width, head + LINE * len(reads) + 4), reads)
 
 
-def _title(text: str, x: float, y: float, width: float, letter: float) -> PlacedTitle:
+def _title(text: str, x: float, y: float, width: float) -> PlacedTitle:
     """Divide a heading into lines; the last one is shortened."""
     text = " ".join(text.split())
-    room = int(width / letter / (1 if wide(text) <= len(text) else 2))
+    room = int(width / LETTER / (1 if wide(text) <= len(text) else 2))
     lines = textwrap.wrap(text, room, break_on_hyphens=False) or [""]
     if len(lines) > LINES:
         lines[LINES - 1 :] = [" ".join(lines[LINES - 1 :])]
-    return PlacedTitle(tuple(shorten_to_width(line, width, letter) for line in lines), text, x, y)
+    return PlacedTitle(tuple(shorten_to_width(line, width, LETTER) for line in lines), text, x, y)
 
 
 _TALL = 1.3

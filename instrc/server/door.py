@@ -40,7 +40,7 @@ _WRONG_KEYS: Final = 30
 _ASKED_AGAIN: Final = 5.0
 """Seconds after which a waiting or streaming caller is authenticated again."""
 CONTENT_POLICY: Final = (
-    "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+    "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'self'; base-uri 'none'"
 )
 HEADERS: Final = (
     (b"content-security-policy", CONTENT_POLICY.encode()),

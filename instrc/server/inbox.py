@@ -62,6 +62,7 @@ from instrc.server.run_page import (
     facts_of,
     groups_of,
     labelled,
+    labels_of,
     result_schema,
     sample_picture,
     schemas_of,
@@ -430,6 +431,7 @@ class Inbox:
             names = {span.id: title_of(span, titles) for span in spans if span.id in story.votes}
             votes = [(vote, names.get(name) or name) for name, given in story.votes.items() for vote in given]
             about = {"inputs": labelled(story.launch.inputs, {"properties": process.inputs or {}}), "groups": groups[:STEPS]}
+            about |= {"facts_of": partial(facts_of, steps=labels_of(process)), "title": process.title}
             if report.outcome is not None and report.outcome["status"] == "done":
                 given = report.outcome.get("value", report.outcome["output"])
                 about["result"] = labelled(given, result_schema(process))
@@ -454,7 +456,6 @@ class Inbox:
             "seen": len(story.events),
             "number": int(number) if re.fullmatch(r"[1-9][0-9]{0,5}", number) else 1,
             "element_of": element_of,
-            "facts_of": facts_of,
             "problems": (),
             "form": None,
         }

@@ -124,11 +124,11 @@ def element_of(span: TimelineSpan) -> str:
     return ".".join(re.findall(r"\[(\d+)\]", span.id))
 
 
-def facts_of(span: TimelineSpan) -> list[tuple[str, str]]:
-    """Return the input and output of a step, each shortened."""
-    values = [(name, span.facts[name]) for name in _FACTS if span.facts.get(name) not in (None, {}, [], "")]
-    texts = [(name, value if isinstance(value, str) else dumps(value)) for name, value in values]
-    return [(name, text if len(text) <= _EXCERPT else f"{text[:_EXCERPT]}\u2026") for name, text in texts]
+def facts_of(span: TimelineSpan, steps: Json) -> list[tuple[str, Json]]:
+    """Return the input and output of a step, with the titles of the steps' schemas; a long one as the beginning of its text."""
+    values = [(name, labelled(span.facts[name], steps)) for name in _FACTS if span.facts.get(name) not in (None, {}, [], "")]
+    texts = [(name, value, value if isinstance(value, str) else dumps(value)) for name, value in values]
+    return [(name, value if len(text) <= _EXCERPT else f"{text[:_EXCERPT]}\u2026") for name, value, text in texts]
 
 
 def schemas_of(process: Process) -> dict[str, Json]:
@@ -142,10 +142,14 @@ def titles_of(process: Process) -> dict[str, str]:
     return {key: title for key, title in titles.items() if title}
 
 
+def labels_of(process: Process) -> JsonObject:
+    """Return a schema of an object with all steps, each with a title."""
+    return {"properties": {key: {"title": name_of_step(key), **mapping(schema)} for key, schema in schemas_of(process).items()}}
+
+
 def result_schema(process: Process) -> Json:
     """Return the schema of what comes out, as far as a path leads to it; without a value of the process, that of all steps."""
-    steps: JsonObject = {key: {"title": name_of_step(key), **mapping(schema)} for key, schema in schemas_of(process).items()}
-    schema: Json = {"properties": steps}
+    schema: Json = labels_of(process)
     value = process.body.value
     for segment in value.segments if isinstance(value, flow.Read) else ():
         schema = mapping(mapping(schema).get("properties")).get(segment.name)

@@ -23,18 +23,25 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from instrc import problems
+from instrc.compiler.emit.emit import located_process
+from instrc.compiler.workspace import OptionOverrides, Workspace
 from instrc.engines.launch import Launcher
 from instrc.engines.prepare import prepare
 from instrc.lsp.completion import completion
 from instrc.lsp.session import EditorSession, TextDocument, diagnostics
 from instrc.problems.errors import AuthenticationError, StaleError
 from instrc.problems.problem import Problem
+from instrc.problems.report import Report
+from instrc.process.picture import Picture, folded_pictures, picture_of
+from instrc.process.picture_page import html
 from instrc.providers.targets import targets
 from instrc.server.access import LOCAL, Caller
 from instrc.server.door import caller_of, json_response
 from instrc.server.operation_json import refuse
 from instrc.server.run_service import RunService
 from instrc.server.templates import render, words_for
+from instrc.testing.cases import ENDING as CASES
+from instrc.testing.evaluation.export import eval_case, test_case
 from instrc.text.jsontext import loads
 from instrc.text.jsonvalue import Json, JsonObject, mapping, optional_text, text_or_empty
 
@@ -42,7 +49,7 @@ COMMANDS: Final = 2
 """Maximum concurrent commands."""
 COOKIE: Final = "instrc_studio"
 _SKIPPED: Final = frozenset({"node_modules", "__pycache__", "build", "dist"})
-EDITED: Final = (".aug", ".vibe.json", ".cases.md", "pyproject.toml")
+EDITED: Final = (".aug", ".vibe.json", ".cases.md", ".eval.jsonl", "pyproject.toml")
 """Extensions and names of files that the studio edits."""
 FILES: Final = 1_000
 """Maximum files of a project that are listed and kept for comparison."""
@@ -93,7 +100,8 @@ class Studio(Struct):
             ("check", self._check),
             ("complete", self._complete),
             ("show", self._show),
-            ("run", self._run),
+            ("prepare", self._prepare),
+            ("case", self._case),
             ("keep", self._keep),
         ]
         return [
@@ -267,17 +275,16 @@ class Studio(Struct):
         return CommandOutput(shown.code, shown.output.replace(f"{self._kept}/", "kept: "), shown.told).to_json()
 
     async def _graph(self, request: Request) -> Response:
-        """Return the page written by `graph`, for a frame."""
+        """Return the page of `graph` for a frame; while the file has mistakes, the frame keeps what it shows."""
         caller_of(request)
-        file = f"./{self.path(request.query_params.get('path')).relative_to(self.root).as_posix()}"
-        shown = await self.command("graph", "--format", "html", "--", file)
-        headers = {"Content-Security-Policy": _GRAPH_POLICY}
-        if shown.output:
-            return HTMLResponse(shown.output, 200, headers)
-        return Response(shown.told, 200, headers, "text/plain")
+        place, headers = self.path(request.query_params.get("path")), {"Content-Security-Policy": _GRAPH_POLICY}
+        page = await asyncio.to_thread(_drawn, str(place))
+        if page or request.query_params.get("first") != "yes":
+            return HTMLResponse(page, 200 if page else 204, headers)
+        return Response("The file has mistakes: see the list of problems.", 200, headers, "text/plain")
 
-    async def _run(self, asked: JsonObject) -> Json:
-        """Start a run of a program as on disk: a rehearsal, or with a model."""
+    async def _prepare(self, asked: JsonObject) -> Json:
+        """Prepare runs of a program as on disk, rehearsals or with a model; its form is that of the page of starts."""
         place, export = self.path(asked.get("path")), optional_text(asked.get("export"))
         model = optional_text(asked.get("model")) or self.model
         rehearse = asked.get("rehearse") is True
@@ -288,8 +295,31 @@ class Studio(Struct):
         made = await asyncio.to_thread(launcher)
         name = made.prepared.name
         self.service.launchers[name] = made
-        started = await self.service.start(LOCAL, name, _inputs(text_or_empty(asked.get("input"))))
-        return {"run": started.report.run, "program": name}
+        return {"program": name}
+
+    async def _case(self, asked: JsonObject) -> Json:
+        """Append a run to the test cases or evaluation cases next to its program, once."""
+        place, run, kind = self.path(asked.get("path")), text_or_empty(asked.get("run")), asked.get("kind")
+        story = await self.service.story(LOCAL, run)
+        outcome = story.info.report.outcome
+        if (
+            story.launch is None
+            or outcome is None
+            or outcome["status"] == "stopped"
+            or (kind == "eval" and outcome["status"] != "done")
+        ):
+            refuse("only a run that is done is kept, as a test case also one that has failed", "/run")
+        stem = place.name.removesuffix(".vibe.json").removesuffix(".aug")
+        file = self.path(place.with_name(f"{stem}{'.eval.jsonl' if kind == 'eval' else CASES}").relative_to(self.root).as_posix())
+        before = _text_of(file) or ""
+        if run not in before:
+            case = (run, story.launch.inputs)
+            if kind == "eval" and outcome["status"] == "done":
+                text = eval_case(*case, outcome, story.events)
+            else:
+                text = test_case(*case, outcome, story.events)
+            file.write_text(f"{before}{'' if not before or before.endswith(chr(10)) else chr(10)}{text}", encoding="utf-8")
+        return {"file": file.relative_to(self.root).as_posix()}
 
 
 async def _asset(request: Request) -> Response:
@@ -345,13 +375,14 @@ def _fixes(problem: Problem, document: TextDocument) -> Json:
     return made
 
 
-def _inputs(text: str) -> Json:
-    """Return the entered inputs: a JSON object, or else the prompt as text."""
-    try:
-        value = loads(text)
-    except ValueError:
-        return text
-    return value if isinstance(value, dict) else text
+def _drawn(place: str) -> str:
+    """Return the page with the graphs of a file, or nothing while it has mistakes; code of the project is not run."""
+    report = Report()
+    pictures: list[Picture] = []
+    for artefact in Workspace(unsaved={}).compile(place, OptionOverrides(), report):
+        process, places = located_process(artefact)
+        pictures += folded_pictures(picture_of(process, artefact.name, places))
+    return "" if report.failed else html(pictures)
 
 
 class CommandOutput(Struct):

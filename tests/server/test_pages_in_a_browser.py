@@ -426,6 +426,32 @@ def test_a_developer_mends_the_failed_one_of_500(tmp_path: Path, scripts: bool) 
         assert page.inner_text(".facts dd") == runs[0]
 
 
+def test_the_studio_draws_as_you_type_and_runs_with_a_form(tmp_path: Path) -> None:
+    """A graph follows the text, a run begins with its form and shows its page, and one click keeps it as a case."""
+    text = '@{ title: "Write it", type: "object", properties: { text: { type: "string" } } }\n'
+    (tmp_path / "letter.aug").write_text(text)
+    with served(tmp_path) as address, browser(1400) as (page, hosts):
+        page.goto(address)
+        graph, frame = page.frame_locator("#graph"), page.frame_locator("#page")
+        playwright.expect(graph.locator(".step")).to_contain_text("Write it", timeout=60_000)
+        page.fill("#text", text.replace("Write", "Say"))
+        playwright.expect(graph.locator(".step")).to_contain_text("Say it", timeout=60_000)
+        page.fill("#text", "@{ title: ")
+        playwright.expect(page.locator("#problems li.error")).not_to_have_count(0, timeout=60_000)
+        playwright.expect(graph.locator(".step")).to_contain_text("Say it")
+        page.fill("#text", text.replace("Write", "Say"))
+        playwright.expect(page.locator("#problems li.error")).to_have_count(0, timeout=60_000)
+        page.click("#tab-runs")
+        frame.locator("textarea").fill("Ann comes")
+        frame.locator("button.primary").click()
+        playwright.expect(frame.locator("h1 .status")).to_have_text("done", timeout=60_000)
+        assert [each["id"] for each in axe.Axe().run(page).response["violations"]] == []
+        page.click("#case")
+        playwright.expect(page.locator("#standing")).to_have_text("kept in letter.cases.md", timeout=60_000)
+        assert "Ann comes" in (tmp_path / "letter.cases.md").read_text()
+        assert hosts == {urlsplit(address).netloc}
+
+
 def test_the_inbox_and_the_page_of_a_run_go_on_by_themselves(tmp_path: Path) -> None:
     """Nothing is replaced while a person types; the script listens for every kind of event."""
     made = service(tmp_path / ".instrc", letter=LETTER)

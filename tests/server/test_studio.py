@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -10,9 +11,11 @@ import httpx
 import pytest
 from serving import go, service, settled
 
+from instrc.problems.report import Report
 from instrc.server.http import app_of  # the room behind its commands
 from instrc.server.inbox import Inbox  # the room behind its commands
 from instrc.server.studio import COOKIE, Studio  # the room behind its commands
+from instrc.testing.evaluation.dataset import read_data_set
 
 PROGRAM = "const draft = Draft(prompt);\nApprove_User(draft);\n"
 DRAFT = '{"title": "Draft", "type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}\n'
@@ -100,7 +103,7 @@ def test_it_writes_only_what_it_has_read(tmp_path: Path) -> None:
         7,
     ],
 )
-@pytest.mark.parametrize("verb", ["write", "check", "complete", "show", "run"])
+@pytest.mark.parametrize("verb", ["write", "check", "complete", "show", "prepare", "case"])
 def test_no_other_file_is_reached(tmp_path: Path, path: Any, verb: str) -> None:
     inside, outside = tmp_path / "project", tmp_path / "outside"
     inside.mkdir()
@@ -164,6 +167,9 @@ def test_views_show_what_the_commands_show(tmp_path: Path) -> None:
         graph = await http.get("/studio/graph?path=letter.aug")
         assert "<svg" in graph.text
         assert graph.headers["content-security-policy"].startswith("sandbox allow-scripts;")
+        (tmp_path / "letter.aug").write_text("Drafft(")
+        assert (await http.get("/studio/graph?path=letter.aug")).status_code == 204, "the frame keeps its graph"
+        assert "see the list of problems" in (await http.get("/studio/graph?path=letter.aug&first=yes")).text
         (tmp_path / "letter.aug").write_text("Draft(prompt);\n")
         compared = await post(http, "show", path="letter.aug", view="compare", target="")
         assert "it was a process and is a tool" in compared["output"]
@@ -173,14 +179,33 @@ def test_views_show_what_the_commands_show(tmp_path: Path) -> None:
     studio(tmp_path, test)
 
 
-def test_a_rehearsal_is_of_the_program_on_disk(tmp_path: Path) -> None:
+def test_a_run_begins_with_the_form_of_the_program_on_disk_and_is_kept_as_a_case(tmp_path: Path) -> None:
     async def test(http: httpx.AsyncClient, page: Studio) -> None:
-        first = await post(http, "run", path="letter.aug", input="Ann comes", rehearse=True)
-        await settled(page.service, first["run"], "waiting")
+        assert await post(http, "prepare", path="letter.aug", rehearse=True) == {"program": "letter"}
+        form = await http.get("/inbox/start/letter")
+        assert 'name="/data/prompt"' in form.text
+        assert "frame-ancestors 'self'" in form.headers["content-security-policy"]
+        begun = await http.post("/inbox/start/letter", data={"/data/prompt": "Ann comes", "do": "answer"})
+        first = begun.headers["location"].rpartition("/")[2]
+        await settled(page.service, first, "waiting")
+        refused = await http.post("/studio/case", json={"path": "letter.aug", "run": first, "kind": "test"})
+        assert refused.status_code == 400, "it has not ended"
         (tmp_path / "letter.aug").write_text("Draft(prompt);\n")
-        second = await post(http, "run", path="letter.aug", input='{"prompt": "Ann comes"}', rehearse=True)
-        await settled(page.service, second["run"], "done")
-        wrong = await http.post("/studio/run", json={"path": "letter.aug", "input": '{"other": 1}', "rehearse": True})
-        assert (wrong.status_code, wrong.json()["name"]) == (422, "invalid-input")
+        await post(http, "prepare", path="letter.aug", rehearse=True)
+        begun = await http.post("/inbox/start/letter", data={"/data/prompt": "Ann comes", "do": "answer"})
+        second = begun.headers["location"].rpartition("/")[2]
+        await settled(page.service, second, "done")
+        for kind, file in (("test", "letter.cases.md"), ("eval", "letter.eval.jsonl"), ("test", "letter.cases.md")):
+            assert await post(http, "case", path="letter.aug", run=second, kind=kind) == {"file": file}
+        assert (tmp_path / "letter.cases.md").read_text().count(f"## {second}") == 1, "once"
+        assert (await page.command("test", "letter.cases.md")).told == "1 passed\n"
+        [line] = (tmp_path / "letter.eval.jsonl").read_text().splitlines()
+        case = json.loads(line)
+        assert (case["id"], case["input"], case["answers"]) == (second, {"prompt": "Ann comes"}, {})
+        report = Report()
+        data = read_data_set(str(tmp_path / "letter.eval.jsonl"), report)
+        assert data is not None
+        assert not report.failed
+        assert [each.expected for each in data.cases] == [case["expected"]]
 
     studio(tmp_path, test)

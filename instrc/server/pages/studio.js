@@ -2,7 +2,7 @@
 "use strict";
 const $ = (id) => document.getElementById(id);
 const text = $("text"), choices = $("choices");
-let path = "", digest = null, view = "schema", timer = 0, stream = null, run = "", asked = 0, completions = [];
+let path = "", digest = null, view = "graph", timer = 0, drawn = "", asked = 0, completions = [];
 
 // Python counts characters, JavaScript halves of those beyond the basic plane.
 const units = (value, count) => Array.from(value).slice(0, count).join("").length;
@@ -67,11 +67,11 @@ $("new").addEventListener("click", async () => {
 
 async function refresh() {
   const number = ++asked;
+  if (path.endsWith(".aug") || path.endsWith(".vibe.json")) show();
   const found = await call("check", { path, text: text.value }).catch((error) => { say(error.message); return []; });
   if (number !== asked) return;
   $("count").textContent = found.length ? `(${found.length})` : "– none";
   $("problems").replaceChildren(...found.map(problem));
-  if (path.endsWith(".aug")) await show();
 }
 function problem(each) {
   const row = made("li", undefined, { className: each.severity });
@@ -150,7 +150,12 @@ async function show() {
   $("comparing").hidden = view !== "compare"; $("output").hidden = !command; $("graph").hidden = view !== "graph";
   $("run").hidden = view !== "runs"; $("told").hidden = true;
   if (!path) return;
-  if (view === "graph") { $("graph").src = `/studio/graph?path=${encodeURIComponent(path)}&at=${Date.now()}`; return; }
+  if (view === "graph") {
+    $("graph").src = `/studio/graph?path=${encodeURIComponent(path)}&first=${drawn === path ? "no" : "yes"}&at=${Date.now()}`;
+    drawn = path;
+    return;
+  }
+  if (view === "runs") { await prepare(false); return; }
   if (!command) return;
   $("view").setAttribute("aria-busy", "true");
   const shown = await call("show", { path, view, target: $("target").value }).catch((error) => ({ output: "", told: error.message }));
@@ -161,45 +166,32 @@ async function show() {
 $("target").addEventListener("change", show);
 $("keep").addEventListener("click", async () => { await save(); await call("keep", {}); show(); });
 
-// --- runs: the trace as it grows, questions, forks
+// --- runs: the form of the start page and the page of the run, in a frame
 
-async function begin(rehearse) {
-  await save();
-  try { watch((await call("run", { path, input: $("input").value, model: $("model").value || null, rehearse })).run); }
-  catch (error) { $("standing").textContent = error.message; }
+const frame = $("page");
+const shownRun = () => /^\/inbox\/runs\/([^/]+)$/.exec(frame.contentWindow.location.pathname)?.[1];
+async function prepare(anew) {
+  const wanted = path;
+  try {
+    const { program } = await call("prepare", { path, model: $("model").value || null, rehearse: !$("model").value });
+    if (wanted !== path) return;
+    $("standing").textContent = "";
+    if (anew || frame.dataset.path !== path || !shownRun()) {
+      frame.dataset.path = path;
+      frame.contentWindow.location.replace(`/inbox/start/${encodeURIComponent(program)}`);
+    }
+  } catch (error) { $("standing").textContent = error.message; }
 }
-function watch(name) {
-  run = name;
-  stream?.close();
-  $("events").replaceChildren(); $("questions").replaceChildren(); $("step").replaceChildren(); $("fork").hidden = true;
-  stream = new EventSource(`/v1/runs/${encodeURIComponent(run)}/events`);
-  const kinds = ["asked", "answered", "rejected", "retried", "called", "launched", "pending", "returned", "failed", "held", "again", "question", "told", "repeated", "resumed", "ended"];
-  for (const kind of kinds) stream.addEventListener(kind, (event) => row(kind, JSON.parse(event.data)));
-  for (const kind of ["snapshot", "status"]) stream.addEventListener(kind, (event) => standing(JSON.parse(event.data)));
-  stream.onerror = () => { if (stream.readyState === EventSource.CLOSED) stream.close(); };
+async function keepCase(kind) {
+  try {
+    const { file } = await call("case", { path, run: decodeURIComponent(shownRun()), kind });
+    $("standing").textContent = `kept in ${file}`;
+  } catch (error) { $("standing").textContent = error.message; }
 }
-function row(kind, event) {
-  const entry = made("details"), steps = Array.isArray(event.steps) ? event.steps : event.step ? [event.step] : [];
-  entry.append(made("summary", [kind, event.id || "", steps.join(", "), event.model || ""].filter(Boolean).join(" · ")), made("pre", JSON.stringify(event, null, 2), { tabIndex: 0 }));
-  const item = made("li"); item.append(entry); $("events").append(item);
-  for (const each of steps) if (![...$("step").options].some((option) => option.value === each)) $("step").append(made("option", each));
-  $("fork").hidden = !$("step").options.length;
-}
-async function standing(state) {
-  $("standing").replaceChildren(`${run}: ${state.status} `, made("a", "All about it", { href: `/inbox/runs/${encodeURIComponent(run)}`, target: "_blank" }));
-  const open = (await call(`/v1/runs/${encodeURIComponent(run)}`)).questions || [];
-  $("questions").replaceChildren(...open.map((each) => {
-    const item = made("li");
-    item.append(made("a", `Answer ${each.steps.join(", ") || each.id}`, { href: `/inbox/question/${encodeURIComponent(each.id)}`, target: "_blank" }));
-    return item;
-  }));
-  if (["done", "failed", "stopped", "cancelled"].includes(state.status)) stream.close();
-}
-$("rehearse").addEventListener("click", () => begin(true));
-$("start").addEventListener("click", () => begin(false));
-$("forking").addEventListener("click", async () => {
-  try { watch((await call(`/v1/runs/${encodeURIComponent(run)}/fork`, { step: $("step").value })).run); }
-  catch (error) { $("standing").textContent = error.message; }
-});
+frame.addEventListener("load", () => { $("case").disabled = $("eval").disabled = !shownRun(); });
+$("case").addEventListener("click", () => keepCase("test"));
+$("eval").addEventListener("click", () => keepCase("eval"));
+$("again").addEventListener("click", async () => { await save(); await prepare(true); });
+$("model").addEventListener("change", () => prepare(false));
 addEventListener("beforeunload", (event) => { if (text.dataset.changed === "yes") event.preventDefault(); });
 list();

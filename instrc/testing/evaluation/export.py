@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from instrc.runtime.interpreter.documents import bare_name
+from instrc.runtime.interpreter.documents import Done, Outcome, bare_name
 from instrc.runtime.models.catalogue import RECORDED, prompt_digest
 from instrc.runtime.traces import Event, read_trace, steps_of
 from instrc.testing.evaluation.results import CaseResult, EvaluationResult
@@ -45,14 +45,30 @@ def recorded_answers(found: EvaluationResult, folder: Path, settings: JsonObject
 
 
 def _recorded(result: CaseResult, events: Sequence[Event]) -> str:
-    answers = _answers(events)
-    title = " ".join(result.case.split()) or "case"
-    ended: JsonObject = {"value": result.value}
-    if result.error is not None:
-        failed = next((event["outcome"] for event in reversed(events) if event["event"] == "ended"), None)
-        ended = {"error": {"message": failed["error"]["message"]}} if failed is not None and failed["status"] == "failed" else {}
-    blocks = {"input": result.input, "answers": answers, **ended}
+    outcome = next((event["outcome"] for event in reversed(events) if event["event"] == "ended"), None)
+    if result.error is None:
+        outcome = {"status": "done", "value": result.value, "output": None}
+    elif outcome is not None and outcome["status"] == "done":
+        outcome = None
+    return test_case(" ".join(result.case.split()) or "case", result.input, outcome, events)
+
+
+def test_case(title: str, inputs: Json, outcome: Outcome | None, events: Iterable[Event]) -> str:
+    """Return a case of `instrc test` of a run: its input, the accepted answers, and its value or error."""
+    ended: JsonObject = {}
+    if outcome is not None and outcome["status"] == "done":
+        ended = {"value": outcome["value"]}
+    elif outcome is not None and outcome["status"] == "failed":
+        ended = {"error": {"message": outcome["error"]["message"]}}
+    blocks = {"input": inputs, "answers": _answers(events), **ended}
     return f"## {title}\n\n" + "".join(_block(word, value) for word, value in blocks.items())
+
+
+def eval_case(title: str, inputs: Json, outcome: Done, events: Iterable[Event]) -> str:
+    """Return a line of a data set of a run that is done: its value is expected, and no person or activity is asked again."""
+    given = [event for event in events if event["event"] not in {"answered", "asked"}]
+    case: JsonObject = {"id": title, "input": inputs, "expected": outcome["value"], "answers": _answers(given)}
+    return f"{dumps(case, indent=False)}\n"
 
 
 def _answers(events: Iterable[Event]) -> JsonObject:
