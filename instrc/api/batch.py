@@ -12,6 +12,7 @@ import msgspec
 from instrc.problems.errors import InstrcError
 from instrc.runtime.run import Run, Value, state_as_json
 from instrc.runtime.run_report import RunStatus
+from instrc.text import notebook
 from instrc.text.jsonvalue import JsonObject
 from instrc.tools.python_values import JsonLike
 
@@ -175,10 +176,13 @@ def _shown(progress: Progress | None, total: int | None) -> Iterator[_Listener]:
 
 @contextmanager
 def progress_bar(total: int | None) -> Iterator[Callable[[str], object]]:
-    """Yield a function that advances a bar on standard error by one item, with a text."""
+    """Yield a function that advances a bar by one item, with a text: on standard error, or in the output of a notebook's cell."""
     from rich.console import Console
     from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+    if Console(stderr=True).is_jupyter:  # there rich would need `ipywidgets`
+        yield notebook.bar(total)
+        return
     columns = (TextColumn("{task.description}"), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True)) as bar:
         task = bar.add_task("running", total=total)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from html import escape
+from time import monotonic
 from typing import Final
 
 from instrc.text.jsontext import dumps
@@ -14,6 +15,8 @@ CELL: Final = 400
 """Maximum characters in a table cell."""
 ROWS: Final = 100
 """Maximum rows in a table."""
+REDRAW: Final = 0.1
+"""Minimum seconds between two states of a bar."""
 
 
 def block(heading: str, *parts: str) -> str:
@@ -40,6 +43,28 @@ def folded(title: str, value: Json) -> str:
 def code(text: str) -> str:
     """Return a line to be copied into a cell."""
     return f"<pre>{_text(text)}</pre>"
+
+
+def bar(total: int | None) -> Callable[[str], object]:
+    """Show a bar in the cell's output; return a function that advances it by one item, with a text."""
+    from IPython.display import display  # only a notebook has it
+
+    done, due = 0, 0.0
+
+    def shown(text: str) -> dict[str, str]:
+        count = f"{text} {done:,}" if total is None else f"{text} {done:,}/{total:,}"
+        value = "" if total is None else f" value='{done}' max='{total}'"
+        return {"text/plain": count, "text/html": f"<progress{value}></progress> {_text(count)}"}
+
+    def advance(text: str) -> None:
+        nonlocal done, due
+        done += 1
+        if done == total or monotonic() > due:
+            due = monotonic() + REDRAW
+            handle.update(shown(text), raw=True)
+
+    handle = display(shown("running"), raw=True, display_id=True)
+    return advance
 
 
 def _cell(value: Json) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from html.parser import HTMLParser
 from typing import Any, ClassVar
 
@@ -10,6 +11,7 @@ import pytest
 
 import instrc
 from instrc.testing.evaluation.comparison import compared  # what `instrc eval --against` shows
+from instrc.text import notebook
 
 HOSTILE = "<script>alert(1)</script>\u202e\x1b[2J"
 PROGRAM = (
@@ -137,3 +139,26 @@ def test_an_error_in_a_cell_is_the_problem_and_the_line_of_the_caller() -> None:
     with pytest.raises(instrc.RunWaitingError) as unended:
         _ = run.value
     assert unended.value._render_traceback_()[-1].startswith("RunWaitingError: the run `friday` has not ended: it waits for")
+
+
+def test_a_bar_replaces_one_line_of_the_output(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[dict[str, str]] = []
+
+    class Handle:
+        def update(self, state: dict[str, str], *, raw: bool) -> None:
+            assert raw
+            shown.append(state)
+
+    def display(state: dict[str, str], **_: object) -> Handle:
+        shown.append(state)
+        return Handle()
+
+    monkeypatch.setitem(sys.modules, "IPython.display", type("Module", (), {"display": staticmethod(display)}))
+    monkeypatch.setitem(sys.modules, "IPython", type("Module", (), {}))
+    advance = notebook.bar(3)
+    for text in ("running", "running", "running, 1 not done <b>"):
+        advance(text)
+    assert [state["text/plain"] for state in (shown[0], shown[-1])] == ["running 0/3", "running, 1 not done <b> 3/3"]
+    assert shown[-1]["text/html"] == "<progress value='3' max='3'></progress> running, 1 not done &lt;b&gt; 3/3"
+    notebook.bar(None)("running")
+    assert shown[-1]["text/html"] == "<progress></progress> running 1"
