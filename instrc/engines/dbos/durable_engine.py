@@ -13,18 +13,18 @@ from typing import TypeVar, Unpack, cast
 
 import sqlalchemy as sa
 from dbos import DBOS, DBOSClient, WorkflowStatus
-from dbos._error import DBOSException, DBOSWorkflowIDInUseError  # have no public names
+from dbos._error import DBOSWorkflowIDInUseError  # has no public name
 from msgspec import structs
 
 from instrc import problems
 from instrc.engines.approvals import OpeningOf
 from instrc.engines.dbos import schedules, store
 from instrc.engines.dbos.budgets import SharedBudget
-from instrc.engines.dbos.carrying import entries_of, journal_of, recorded_entries
+from instrc.engines.dbos.carrying import entries_of, recorded_entries
 from instrc.engines.dbos.postgres import workers_of
 from instrc.engines.dbos.run_rows import AT_ONCE, RunRows
 from instrc.engines.dbos.runner import LOST, POLL, Runner
-from instrc.engines.dbos.store_client import BROKEN_OFF, ENDED, StoreClient, is_active, launch_of, report_of, state_of
+from instrc.engines.dbos.store_client import ENDED, StoreClient, is_active, launch_of, report_of, state_of
 from instrc.engines.event_writer import EventWriter
 from instrc.engines.places import store_of
 from instrc.engines.projects import serve_runs_of
@@ -36,19 +36,16 @@ from instrc.problems.errors import ConflictError, InstrcError, NotFoundError, Un
 from instrc.runtime.answers import copy_answer, find_question
 from instrc.runtime.effects import Effects
 from instrc.runtime.engine_protocol import EngineOptions, Equip, TracedEngine, WorkerInfo, WorkerOptions
-from instrc.runtime.interpreter import versions
-from instrc.runtime.interpreter.documents import Author, Outcome, PinnedPlan
+from instrc.runtime.interpreter.documents import Author, PinnedPlan
 from instrc.runtime.journal import Journal
 from instrc.runtime.models.budget import CountedBudget, MoneyBudget
 from instrc.runtime.models.partial import AnswerPart
-from instrc.runtime.retry import RetryOptions, retry_of, was_cancelled
+from instrc.runtime.retry import RetryOptions, was_cancelled
 from instrc.runtime.run_config import Launch, LaunchDocument, RunConfig, read_launch
 from instrc.runtime.run_report import RunFilter, RunReport, require_ended
 from instrc.runtime.traces import Event, Sink, forget_trace, join_sinks, usage_of
 from instrc.text.jsonvalue import Json, JsonObject
 
-_ENDING = 3.0
-"""Seconds for a process to end a run whose journal is complete; after that others enqueue it, as the process was killed."""
 _PATIENCE = 15.0
 """Seconds to wait for a worker to receive a message."""
 _LOOK = 2.0
@@ -262,7 +259,7 @@ class DurableEngine(TracedEngine):
         owner = f"{run}/{child}" if slash else run
         await self.asker.refuse_wrong(owner, asked, step, data)
         if question.by == "operator" and isinstance(data, dict) and "retry" in data:
-            await self._retry_child(f"{owner}/{(await self.journal(owner))[1].key(asked)}", RetryOptions())
+            await self.asker.retry_child(f"{owner}/{(await self.journal(owner))[1].key(asked)}", RetryOptions(), self.table)
         body: JsonObject = {"answer": asked, "data": data}
         letter = store.Letter(token_hex(16), owner, body if by is None else {**body, "by": cast("Json", by)})
         async with self._carrier(run, _project_of(row)) as runner:
@@ -322,10 +319,7 @@ class DurableEngine(TracedEngine):
 
     async def journal(self, run: str) -> tuple[Launch, Journal]:
         """Return the launch of a run and its journal."""
-        row = await self.asker.row(run)
-        launch = launch_of(row)
-        steps = await self.asker.ask(lambda client: client.list_workflow_steps(run))
-        return read_launch(launch, run), journal_of(launch, steps)
+        return await self.asker.journal(run)
 
     async def retry(self, run: str, options: RetryOptions) -> RunReport:
         """Retry a run that has failed or is held, starting with the processes that serve its activities."""
@@ -334,52 +328,12 @@ class DurableEngine(TracedEngine):
         async with self._carrier(run, launch.config.project) as runner:
             if runner is not None:  # a run that this process cannot carry out stays unchanged
                 self._make_effects(run, launch.plan, launch.config)
-            letter = await self._send_retry(run, options)
+            letter = await self.asker.retry(run, options, self.table)
             if runner is not None:
                 await runner.away(_deliver_answer(runner, letter, run.partition("/")[0]))
         if runner is None:
             await self._delivered(letter, launch.config.project)
         return await (self._attend(run, place) if runner is None else self.resume(run))
-
-    async def _send_retry(self, run: str, options: RetryOptions) -> store.Letter:
-        """Record the retry, then enqueue a run that has ended; this order loses nothing."""
-        launch, journal = await self.journal(run)
-        row = await self._settled_row(run) if versions.outcome(launch.plan, journal.state) else await self.asker.row(run)
-        idle = max(time() - row.completed_at / 1000, 0.0) if row.completed_at else 0.0
-        again = retry_of(run, journal, options, ended=row.status in BROKEN_OFF, idle=idle)
-        for command in set(again.get("drop", ())) - set(again.get("fresh", ())):
-            if not await self._retry_child(f"{run}/{journal.key(command)}", RetryOptions(model=options.model)):
-                again["fresh"] = [*again.get("fresh", ()), command]
-        letter = store.Letter(token_hex(16), run, {"again": cast("Json", again)})
-        with store.trouble(self.location):
-            await asyncio.to_thread(store.send, self.asker.db(), letter)
-        if row.status == "SUCCESS":
-            steps = await self.asker.ask(lambda client: client.list_workflow_steps(run))
-            last = max((step["function_id"] for step in steps), default=0)
-            with suppress(DBOSException):  # another process has just done so
-                queue = store.queue_for(launch_of(row), is_local=self.location.is_local)
-                await self.asker.ask(lambda client: client.rewind_workflow(run, start_step=last + 1, queue_name=queue))
-            if "/" not in run:
-                entries = len(entries_of(launch_of(row), steps))
-                await asyncio.to_thread(lambda: self.table().reopen(run, entries))
-        return letter
-
-    async def _settled_row(self, run: str) -> WorkflowStatus:
-        """Return the row of a run whose journal has an end, once its carrier has ended it: that reads no more letters."""
-        end = time() + _ENDING
-        while (row := await self.asker.row(run)).status == "PENDING" and time() < end:  # noqa: ASYNC110  -- another process ends it
-            await asyncio.sleep(POLL)
-        return row
-
-    async def _retry_child(self, run: str, options: RetryOptions) -> bool:
-        """Retry a process that serves an activity before its parent; return `False` if a person refused in it."""
-        child = await self.asker.find(run)
-        if child is None or child.status != "SUCCESS":
-            return True
-        if cast("Outcome", child.output)["status"] == "stopped":
-            return False  # restarted under another key
-        await self._send_retry(run, options)
-        return True
 
     async def delete(self, run: str) -> None:
         """Delete a run that has ended, and its children."""

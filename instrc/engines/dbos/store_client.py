@@ -4,22 +4,30 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import TypeVar
+from contextlib import suppress
+from secrets import token_hex
+from time import time
+from typing import TypeVar, cast
 
 import sqlalchemy as sa
 from dbos import DBOSClient, WorkflowStatus
+from dbos._error import DBOSException  # the base class of its errors has no public name
 
 from instrc import problems
 from instrc.engines.dbos import store
-from instrc.engines.dbos.carrying import journal_of
+from instrc.engines.dbos.carrying import entries_of, journal_of
+from instrc.engines.dbos.runner import POLL
+from instrc.engines.run_table import RunTable
 from instrc.engines.stores import RunStore
 from instrc.problems.errors import NotFoundError
 from instrc.runtime.answers import operator_faults, require_acceptable
 from instrc.runtime.interpreter import versions
 from instrc.runtime.interpreter.documents import Outcome, State
+from instrc.runtime.journal import Journal
 from instrc.runtime.plan import step_keys
 from instrc.runtime.questions import Question, open_questions
-from instrc.runtime.run_config import LaunchDocument, RunConfig
+from instrc.runtime.retry import RetryOptions, retry_of
+from instrc.runtime.run_config import Launch, LaunchDocument, RunConfig, read_launch
 from instrc.runtime.run_report import RunReport, RunStatus, status_of
 from instrc.text.jsonvalue import Json, JsonObject
 
@@ -27,10 +35,12 @@ _T = TypeVar("_T")
 BROKEN_OFF = frozenset({"CANCELLED", "ERROR", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"})
 ENDED = BROKEN_OFF | {"SUCCESS"}
 """DBOS statuses of runs that ended without a result, and of all that ended."""
+_ENDING = 3.0
+"""Seconds for a process to end a run whose journal is complete; after that others enqueue it, as the process was killed."""
 
 
 class StoreClient:
-    """Reads a store, and requests that the process that owns its runs start one; the store is opened on first use."""
+    """Reads a store, and sends retries to the process that carries its runs; the store is opened on first use."""
 
     def __init__(self, location: RunStore) -> None:
         self.location = location
@@ -92,6 +102,53 @@ class StoreClient:
             require_acceptable(operator_faults(held, data), step)
         else:
             require_acceptable(versions.faults(launch_of(row)["plan"], state, question, data), step)
+
+    async def journal(self, run: str) -> tuple[Launch, Journal]:
+        """Return the launch of a run and its journal."""
+        row = await self.row(run)
+        launch = launch_of(row)
+        steps = await self.ask(lambda client: client.list_workflow_steps(run))
+        return read_launch(launch, run), journal_of(launch, steps)
+
+    async def retry(self, run: str, options: RetryOptions, table: Callable[[], RunTable]) -> store.Letter:
+        """Record the retry, then enqueue a run that has ended; this order loses nothing."""
+        launch, journal = await self.journal(run)
+        row = await self._settled_row(run) if versions.outcome(launch.plan, journal.state) else await self.row(run)
+        idle = max(time() - row.completed_at / 1000, 0.0) if row.completed_at else 0.0
+        again = retry_of(run, journal, options, ended=row.status in BROKEN_OFF, idle=idle)
+        for command in set(again.get("drop", ())) - set(again.get("fresh", ())):
+            if not await self.retry_child(f"{run}/{journal.key(command)}", RetryOptions(model=options.model), table):
+                again["fresh"] = [*again.get("fresh", ()), command]
+        letter = store.Letter(token_hex(16), run, {"again": cast("Json", again)})
+        with store.trouble(self.location):
+            await asyncio.to_thread(store.send, self.db(), letter)
+        if row.status == "SUCCESS":
+            steps = await self.ask(lambda client: client.list_workflow_steps(run))
+            last = max((step["function_id"] for step in steps), default=0)
+            with suppress(DBOSException):  # another process has just done so
+                queue = store.queue_for(launch_of(row), is_local=self.location.is_local)
+                await self.ask(lambda client: client.rewind_workflow(run, start_step=last + 1, queue_name=queue))
+            if "/" not in run:
+                entries = len(entries_of(launch_of(row), steps))
+                await asyncio.to_thread(lambda: table().reopen(run, entries))
+        return letter
+
+    async def _settled_row(self, run: str) -> WorkflowStatus:
+        """Return the row of a run whose journal has an end, once its carrier has ended it: that reads no more letters."""
+        end = time() + _ENDING
+        while (row := await self.row(run)).status == "PENDING" and time() < end:  # noqa: ASYNC110  -- another process ends it
+            await asyncio.sleep(POLL)
+        return row
+
+    async def retry_child(self, run: str, options: RetryOptions, table: Callable[[], RunTable]) -> bool:
+        """Retry a process that serves an activity before its parent; return `False` if a person refused in it."""
+        child = await self.find(run)
+        if child is None or child.status != "SUCCESS":
+            return True
+        if cast("Outcome", child.output)["status"] == "stopped":
+            return False  # restarted under another key
+        await self.retry(run, options, table)
+        return True
 
 
 def launch_of(row: WorkflowStatus) -> LaunchDocument:
