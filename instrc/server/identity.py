@@ -312,9 +312,6 @@ def _said(error: Exception) -> str:
     return said.get(type(error), "the token does not hold")
 
 
-LINK_SECONDS: Final = LEAST_LINKS
-
-
 def refuse_unknown(reason: str) -> NoReturn:
     """Raise for an unauthenticated request."""
     raise AuthenticationError([problems.serving.NotAuthenticated(reason=reason)]) from None
@@ -325,9 +322,9 @@ def link_word(signer: Signer, run: str, question: str, to: str, sender: str) -> 
     return signer.sign("question", {"run": run, "question": question, "for": to, "by": sender, "nonce": token_urlsafe(12)})
 
 
-def read_link(signer: Signer, word: str, seconds: int = LINK_SECONDS) -> Caller:
+def read_link(signer: Signer, word: str) -> Caller:
     """Return the bearer of a link; raise `NotAuthenticated` if it is forged or too old."""
-    value = signer.read("question", word, seconds)
+    value = signer.read("question", word, LEAST_LINKS)
     if value is None:
         refuse_unknown("the link is not one of this service, or has expired")
     only = (as_text(value["run"]), as_text(value["question"]))

@@ -34,7 +34,7 @@ Begin: TypeAlias = Callable[[Context, ServerTool, mcp_types.CallToolRequestParam
 """Executes a call that starts a run."""
 
 
-def server_of(service: Offers, name: str = "instrc", begin: Begin | None = None) -> McpServer:
+def server_of(service: Offers, begin: Begin | None = None) -> McpServer:
     """Return a server that lists the tools of a service and calls them; their arguments are checked by the service."""
 
     async def list_tools(context: Context, _params: object) -> mcp_types.ListToolsResult:
@@ -52,7 +52,7 @@ def server_of(service: Offers, name: str = "instrc", begin: Begin | None = None)
             said = "; ".join(each.message for each in error.problems) if isinstance(error, InstrcError) else str(error)
             return result_of_call(None, error=said)
 
-    return Server(name, version=__version__, on_list_tools=list_tools, on_call_tool=call_tool)
+    return Server("instrc", version=__version__, on_list_tools=list_tools, on_call_tool=call_tool)
 
 
 def result_of_call(value: Json, *, error: str | None = None) -> mcp_types.CallToolResult:

@@ -292,14 +292,14 @@ def document(schema: Json, title: str | None, definitions: DocumentDefinitions, 
     return document
 
 
-def located_process(artefact: ir.Artefact, *, sentences: Sentences | None = None) -> tuple[Process, dict[str, Span]]:
+def located_process(artefact: ir.Artefact) -> tuple[Process, dict[str, Span]]:
     """Return an artefact as a process, and the program's place of each step, by key."""
     plan = artefact.plan
     if plan is None:
         return Process.from_json(artefact.documents.get("process") or _as_process(artefact)), {}
     places = {key: plan.flat.graph.steps[number].span for number, key in plan.keys.items() if number in plan.flat.graph.steps}
     written = artefact.documents.get("process")
-    return process_of(plan, sentences=sentences) if written is None else Process.from_json(written), places
+    return process_of(plan, sentences=None) if written is None else Process.from_json(written), places
 
 
 def _as_process(artefact: ir.Artefact) -> Json:
