@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import os
 import sys
+import warnings
 
 
 def main() -> int:
@@ -12,6 +13,7 @@ def main() -> int:
     try:
         from instrc.cli import main as run
 
+        warnings.showwarning = _show_warning
         ended: list[int] = []
         atexit.register(_end_beside_threads, ended)
         code = run()
@@ -21,6 +23,11 @@ def main() -> int:
         return code  # noqa: TRY300  -- in an `else`, Ctrl-C would print a traceback
     except KeyboardInterrupt:
         return 130  # as a shell reports a program that was stopped by Ctrl-C
+
+
+def _show_warning(message: Warning | str, *_place: object, **_more: object) -> None:
+    """Show a warning without the line of this package from which it comes."""
+    sys.stderr.write(f"warning: {message}\n")
 
 
 def _end_beside_threads(ended: list[int]) -> None:

@@ -212,7 +212,7 @@ def tune(folder: Path, model: str, requests: int, tasks: list[Task]) -> None:
                 {
                     "found": described(found.best),
                     "written": found.better,
-                    "requests": options.budget.used_requests,
+                    "requests": sum(len(each.results) for each in subject.results.values()) + 2 * (paired.cases if paired else 0),
                     "stopped": found.stopped,
                     "warnings": found.warnings,
                     "held": None if paired is None else [paired.cases, paired.before, paired.after, *paired.interval, paired.p],
@@ -278,9 +278,11 @@ def scores(answers: dict[str, Any], beside: str, arm: str) -> list[float]:
     return [score for known in answers.values() if beside in known and arm in known for score in known[arm]["right"]]
 
 
-def shown(pair: Any) -> str:
+def shown(pair: Any, places: int = 2) -> str:
     """Return a difference with its interval."""
-    return f"{pair.difference:+.2f} ({pair.interval.low:+.2f} to {pair.interval.high:+.2f})"
+    return "{:+.{}f} ({:+.{}f} to {:+.{}f})".format(
+        *(part for end in (pair.difference, *pair.interval) for part in (end, places))
+    )
 
 
 def mean_of(answers: dict[str, Any], arm: str, name: str) -> float:
@@ -330,7 +332,8 @@ def tuning(tasks: dict[str, Any]) -> Iterator[str]:
         yield f"| {task} | {asked} | {each['found']} | {' | '.join(cells)} | {'yes' if each['written'] else 'no'} |"
     missing = ", ".join(task.name for task in TUNED if task.name not in tasks)
     yield from ["", f"Not searched yet: {missing}." if missing else "All tasks were searched."]
-    yield from ["", f"Mean gain over {len(gains)} tasks, those left as they are counted as 0: {sum(gains) / len(gains):+.3f}."]
+    mean = shown(compare([0.0] * len(gains), gains), 3)
+    yield from ["", f"Mean gain over {len(gains)} tasks, those left as they are counted as 0: {mean}.", ""]
     yield from (f"* {task}: {warning}" for task, each in tasks.items() for warning in each["warnings"])
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -63,3 +65,11 @@ def test_a_changed_prompt_is_a_warning(instrc: Instrc, folder: Path, change: str
 def test_a_record_that_is_none_is_a_problem(instrc: Instrc, folder: Path) -> None:
     (folder / "answers.json").write_text('{"$recorded": {"model": 3}, "tell_mood": []}')
     assert "`$recorded` is not of its form" in instrc(*REPLAY).err
+
+
+def test_the_command_shows_the_warning_as_its_own(folder: Path) -> None:
+    vibe = folder / "schemas/tell-mood.vibe.json"
+    vibe.write_text(json.dumps({**VIBE, "description": "Say which."}), encoding="utf-8")
+    done = subprocess.run([sys.executable, "-m", "instrc", *REPLAY], cwd=folder, capture_output=True, text=True, check=False)
+    assert "4/8" in done.stdout
+    assert done.stderr.startswith("warning: the answers were recorded with `llamacpp:small` for another prompt"), done.stderr

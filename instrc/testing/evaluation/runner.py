@@ -122,7 +122,7 @@ class KeptRuns:
         for line in self._lines():
             try:
                 entry = as_object(loads(line))
-                self._known[str(entry["key"])] = _as_kept(msgspec.convert(entry["run"], RunFacts))
+                self._known[str(entry["key"])] = structs.replace(msgspec.convert(entry["run"], RunFacts), kept=True)
             except (ValueError, TypeError, KeyError):
                 continue  # a partially written line, or one of another release
 
@@ -138,7 +138,7 @@ class KeptRuns:
 
     def keep(self, key: str, run: RunFacts) -> None:
         """Store a run; raise `SettingsError` on failure."""
-        self._known[key] = _as_kept(run)
+        self._known[key] = structs.replace(run, kept=True)
         result: JsonObject = {"key": key, "run": msgspec.to_builtins(run)}
         line = dumps(result, indent=False)
         if self.file is None or dumps(redacted(result), indent=False) != line:
@@ -150,10 +150,6 @@ class KeptRuns:
         except OSError as error:
             reason = (error.strerror or "no reason").lower()
             raise SettingsError([problems.files.UnwritableOutput(path=str(self.file), reason=reason)]) from None
-
-
-def _as_kept(run: RunFacts) -> RunFacts:
-    return msgspec.structs.replace(run, kept=True)
 
 
 class EvalOptions(Struct, frozen=True):
