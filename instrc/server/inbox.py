@@ -54,21 +54,7 @@ from instrc.server.http import used_link
 from instrc.server.identity import Identity
 from instrc.server.operation_json import place_of_question, place_of_run, question_id, token_of
 from instrc.server.operations import RequestData
-from instrc.server.run_page import (
-    STEPS,
-    compared,
-    drawn,
-    element_of,
-    facts_of,
-    groups_of,
-    labelled,
-    labels_of,
-    result_schema,
-    sample_picture,
-    schemas_of,
-    title_of,
-    titles_of,
-)
+from instrc.server.run_page import run_facts, sample_picture, schemas_of
 from instrc.server.run_service import RunService
 from instrc.server.templates import PageWords, counted, languages, operator_schema, render, spoken, words_for
 from instrc.server.views import QuestionInfo, RunStory
@@ -146,6 +132,7 @@ class Inbox:
         who = caller.name if isinstance(caller, Caller) and caller.by != "local" else None
         alone = "word" in request.path_params or request.url.path == "/inbox/login"
         common: dict[str, object] = {"who": who, "path": request.url.path, "past": _past, "at": _address, "linked": alone}
+        common["name_of"] = name_of_step
         common |= {"when": self._when, "iso": _iso, "ago": partial(_ago, words=words), **facts}
         made = render(template, words, tell=partial(spoken, words=words), **common)
         headers = {"Vary": "Accept-Language", "Content-Language": words["language"]}
@@ -423,39 +410,16 @@ class Inbox:
 
     async def _run_page(self, request: Request, story: RunStory, facts: Mapping[str, object], status: int = 200) -> Response:
         caller, info, report, query = caller_of(request), story.info, story.info.report, request.query_params
-        about: dict[str, object] = {"inputs": {}, "groups": [], "picture": None, "chosen": None, "answers": []}
-        if story.launch is not None:
-            process, spans = Process.from_json(story.launch.plan["process"]), spans_of(story.events)
-            titles = titles_of(process)
-            groups = groups_of(spans, titles)
-            names = {span.id: title_of(span, titles) for span in spans if span.id in story.votes}
-            votes = [(vote, names.get(name) or name) for name, given in story.votes.items() for vote in given]
-            about = {"inputs": labelled(story.launch.inputs, {"properties": process.inputs or {}}), "groups": groups[:STEPS]}
-            about |= {"facts_of": partial(facts_of, steps=labels_of(process)), "title": process.title}
-            if report.outcome is not None and report.outcome["status"] == "done":
-                given = report.outcome.get("value", report.outcome["output"])
-                about["result"] = labelled(given, result_schema(process))
-            if other := query.get("with"):
-                mine, its = [(await self.service.run(caller, each)).report.record for each in (report.run, other)]
-                about |= {"against": other, "compared": compared(mine, its, titles)}
-            about["chosen"] = next((group for group in groups if group.key == query.get("step")), None)
-            about["picture"] = await asyncio.to_thread(drawn, process, report.name, groups, query.get("block", ""))
-            about["block"] = query.get("block")
-            about["answers"] = sorted(votes, key=lambda vote: vote[0].at)
-        ended = report.outcome
-        failed = ended["error"]["step"] if ended is not None and ended["status"] == "failed" else None
-        number = query.get("page", "1")
+        asked = [report.run, query["with"]] if query.get("with") else []
+        records = [(await self.service.run(caller, run)).report.record for run in asked]
+        about: dict[str, object] = {**await asyncio.to_thread(run_facts, story, query, records)}
         about |= {
             "info": info,
             "report": report,
             "asked": await self._waiting(caller, report, whole=info.is_whole),
-            "failed": failed and _step((failed,), failed),
             "operates": caller.may("operator", report.name),
-            "state": query.get("state"),
             "events": None if report.has_ended else f"/v1/runs/{quote(report.run)}/events",
             "seen": len(story.events),
-            "number": int(number) if re.fullmatch(r"[1-9][0-9]{0,5}", number) else 1,
-            "element_of": element_of,
             "problems": (),
             "form": None,
         }
@@ -499,7 +463,7 @@ class Inbox:
         recorded = step_values((await self.service.run(caller, report.run)).report.record).get(step)
         data = data_of(schema, recorded) if button == "edit" and recorded is not None else sent
         data, _ = changed(schema, data, button, None)
-        form = AnswerForm(schema, data, words, label=step)
+        form = AnswerForm(schema, data, words, label=name_of_step(step))
         if button != "answer" or not form.check():
             return await self._run_page(request, story, {"form": form, "step": step}, 422 if form.errors else 200)
         made = await self.service.fork(caller, report.run, ForkOptions(edits={step: form.value}))

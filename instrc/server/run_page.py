@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Final, cast
 
 from msgspec import Struct, field
@@ -17,7 +18,8 @@ from instrc.process.picture import Box, PictureStep, folded, name_of_step, pictu
 from instrc.process.process import Process
 from instrc.process.svg import figure
 from instrc.runtime.run_report import step_values
-from instrc.runtime.traces import SpanState, TimelineSpan
+from instrc.runtime.traces import SpanState, TimelineSpan, spans_of
+from instrc.server.views import RunStory
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, mapping, optional_text
 
@@ -29,6 +31,36 @@ _EXCERPT: Final = 1_000
 """Maximum characters of a value in the list of steps."""
 _SIGNS: Final = {"done": "\u2713", "failed": "\u2717", "rejected": "\u21ba", "open": "\u2026", "cancelled": "\u2013"}
 _FACTS: Final = ("input", "show", "answer", "output", "error", "complaints")
+
+
+def run_facts(story: RunStory, query: Mapping[str, str], records: Sequence[Json]) -> dict[str, object]:
+    """Return the facts of a run's page; `records` are its own and that of the run in `with`, which it is compared with."""
+    number = query.get("page", "1")
+    facts: dict[str, object] = {"groups": [], "answers": [], "element_of": element_of, "state": query.get("state")}
+    facts["number"] = int(number) if re.fullmatch(r"[1-9][0-9]{0,5}", number) else 1
+    if story.launch is None:
+        return facts
+    process, spans = Process.from_json(story.launch.plan["process"]), spans_of(story.events)
+    titles, outcome = titles_of(process), story.info.report.outcome
+    groups = groups_of(spans, titles)
+    names = {span.id: title_of(span, titles) for span in spans if span.id in story.votes}
+    votes = [(vote, names.get(name) or name) for name, given in story.votes.items() for vote in given]
+    facts |= {
+        "title": process.title,
+        "name_of": lambda key: titles.get(key) or name_of_step(key),
+        "inputs": labelled(story.launch.inputs, {"properties": process.inputs or {}}),
+        "groups": groups[:STEPS],
+        "facts_of": partial(facts_of, steps=labels_of(process)),
+        "chosen": next((group for group in groups if group.key == query.get("step")), None),
+        "picture": drawn(process, story.info.report.name, groups, query.get("block", "")),
+        "block": query.get("block"),
+        "answers": sorted(votes, key=lambda vote: vote[0].at),
+    }
+    if outcome is not None and outcome["status"] == "done":
+        facts["result"] = labelled(outcome.get("value", outcome["output"]), result_schema(process))
+    if records:
+        facts |= {"against": query["with"], "compared": compared(records[0], records[1], titles)}
+    return facts
 
 
 class StepGroup(Struct):
