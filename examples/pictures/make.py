@@ -1,14 +1,16 @@
-"""Make the pictures of this page: `python examples/pictures/make.py`; needs Chromium and Pillow."""
+"""Make the pictures of this page and of the guide to forms; needs Chromium, Playwright and Pillow."""
 
 from __future__ import annotations
 
 import html
 import json
+import re
 import shlex
 import shutil
 import subprocess
 import sys
-from contextlib import ExitStack, suppress
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import sleep
@@ -16,6 +18,7 @@ from typing import Any
 from urllib.request import Request, urlopen
 
 from PIL import Image
+from playwright.sync_api import Page, sync_playwright
 
 HERE = Path(__file__).parent
 MEETING = HERE.parent / "meeting-with-approval"
@@ -36,12 +39,27 @@ def instrc(folder: Path, *words: str) -> str:
 
 
 def shoot(page: Path | str, name: str, width: int, height: int) -> None:
-    """Take the picture of a page, with 128 colours so that it stays small."""
-    browser = next(found for each in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(each)))
+    """Take the picture of a page."""
     place = HERE / f"{name}.png"
-    options = ["--headless", "--no-sandbox", "--hide-scrollbars", f"--window-size={width},{height}", "--virtual-time-budget=2000"]
-    address = page if isinstance(page, str) else page.as_uri()
-    subprocess.run([browser, *options, f"--screenshot={place}", address], check=True, capture_output=True)  # noqa: S603  -- a browser
+    with opened(page if isinstance(page, str) else page.as_uri(), width, height) as view:
+        view.screenshot(path=place)
+    shrink(place)
+
+
+@contextmanager
+def opened(address: str, width: int, height: int) -> Iterator[Page]:
+    """Open a page in Chromium."""
+    path = next(found for each in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(each)))
+    with sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=path, args=["--no-sandbox", "--hide-scrollbars"])
+        view = browser.new_page(viewport={"width": width, "height": height})
+        view.goto(address)
+        yield view
+        browser.close()
+
+
+def shrink(place: Path) -> None:
+    """Reduce a picture to 128 colours so that it stays small."""
     Image.open(place).convert("RGB").quantize(128, dither=Image.Dither.NONE).save(place, optimize=True)
 
 
@@ -91,10 +109,29 @@ def record(folder: Path) -> None:
         place.unlink()
 
 
-def asked(letter: str) -> dict[str, Any]:
+def forms(folder: Path) -> None:
+    """Take the pictures of the guide to forms: each schema on its page becomes a question of `instrc serve`."""
+    page = (HERE.parent / "guides" / "forms.md").read_text(encoding="utf-8")
+    (folder / "schemas").mkdir()
+    (folder / "pyproject.toml").touch()
+    schemas = re.findall(r'```json title="schemas/(\w+)_User.vibe.json"\n(.*?)```.*?pictures/(form-\w+).png', page, re.DOTALL)
+    for name, schema, _ in schemas:
+        (folder / "schemas" / f"{name}_User.vibe.json").write_text(schema, encoding="utf-8")
+        (folder / f"{name}.aug").write_text(f"{name.capitalize()}_User(prompt)", encoding="utf-8")
+    command = [sys.executable, "-m", "instrc", "serve", *(f"{name}.aug" for name, *_ in schemas), "--port", "8421"]
+    with subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL) as started:  # noqa: S603  -- our own
+        for name, _, picture in schemas:
+            run = asked("A train to Rome, 84 euros", name)
+            with opened(f"http://127.0.0.1:8421/inbox/question/{run['questions'][0]['id']}", 640, 900) as view:
+                view.locator("section[aria-labelledby=asked]").screenshot(path=HERE / f"{picture}.png")
+            shrink(HERE / f"{picture}.png")
+        started.terminate()
+
+
+def asked(letter: str, program: str = "answer_a_customer") -> dict[str, Any]:
     """Begin a run, as soon as the service is there, and return how it stands when it waits."""
     headers = {"Content-Type": "application/json", "Prefer": "wait=30"}
-    body = json.dumps({"program": "answer_a_customer", "input": letter}).encode()
+    body = json.dumps({"program": program, "input": letter}).encode()
     for _ in range(60):
         with suppress(OSError), urlopen(Request("http://127.0.0.1:8421/v1/runs", body, headers)) as answer:
             return dict(json.load(answer))
@@ -107,6 +144,8 @@ def main() -> None:
     with TemporaryDirectory() as name:
         shutil.copytree(SERVED, Path(name) / "served")
         serve(Path(name) / "served")
+    with TemporaryDirectory() as name:
+        forms(Path(name))
     with TemporaryDirectory() as name:
         shutil.copytree(PERSON, Path(name) / "person")
         record(Path(name) / "person")
