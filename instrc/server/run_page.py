@@ -50,6 +50,7 @@ def run_facts(story: RunStory, query: Mapping[str, str], records: Sequence[Json]
         "name_of": lambda key: titles.get(key) or name_of_step(key),
         "inputs": labelled(story.launch.inputs, {"properties": process.inputs or {}}),
         "groups": groups[:STEPS],
+        "length": max((span.began if span.ended is None else span.ended for span in spans), default=0.0),
         "facts_of": partial(facts_of, steps=labels_of(process)),
         "chosen": next((group for group in groups if group.key == query.get("step")), None),
         "picture": drawn(process, story.info.report.name, groups, query.get("block", "")),
@@ -242,7 +243,7 @@ def _noted(step: PictureStep, group: StepGroup | None) -> PictureStep:
     if group is None:
         return replace(step, state="idle")
     spent = [
-        *([f"{seconds:.1f} s"] if (seconds := group.seconds) is not None else []),
+        *([f"{seconds:.1f} s" if seconds >= 1 else f"{1000 * seconds:.0f} ms"] if (seconds := group.seconds) is not None else []),
         *([f"{group.tokens:,} tokens"] if group.tokens else []),
     ]
     spent += [f"${group.cost:,.4f}"] if group.cost else []
