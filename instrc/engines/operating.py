@@ -32,10 +32,10 @@ STATUSES_OF: Final[Mapping[RunAction, tuple[str, ...]]] = {
 
 
 def action_query(
-    action: RunAction, chosen: RunFilter, *, programs: Iterable[str] | None = None
+    action: RunAction, chosen: RunFilter, *, programs: Iterable[str] | None = None, before: tuple[float, str] | None = None
 ) -> sa.Select[*tuple[object, ...]]:
     """Return the query of the runs that match a filter and allow an action, latest first."""
-    query = runs_query(chosen.only(STATUSES_OF[action]), programs=programs)
+    query = runs_query(chosen.only(STATUSES_OF[action]), programs=programs, before=before)
     if action == "release":
         query = query.where(RUNS.c.run.in_(sa.select(CLAIMS.c.run).where(CLAIMS.c.until > time())))
     return query

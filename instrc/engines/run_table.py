@@ -177,6 +177,12 @@ class RunTable:
             written = [] if program is None else tell_in(connection, [RunChange("run.running", run, program)])
         self._told(written)
 
+    def tell(self, change: RunChange) -> list[RunChange]:
+        """Add a change to the feed."""
+        with self.engine.begin() as connection:
+            written = tell_in(connection, [change])
+        return self._told(written)
+
     def _told(self, changes: list[RunChange]) -> list[RunChange]:
         for watcher in self.watchers if changes else ():
             watcher(changes)

@@ -54,6 +54,7 @@ from instrc.server.http import used_link
 from instrc.server.identity import Identity
 from instrc.server.operation_json import place_of_question, place_of_run, question_id, token_of
 from instrc.server.operations import RequestData
+from instrc.server.question_titles import question_title, searched_text, steps_title, summary_of
 from instrc.server.run_page import run_facts, sample_picture, schemas_of
 from instrc.server.run_service import RunService
 from instrc.server.templates import PageWords, counted, languages, operator_schema, render, spoken, words_for
@@ -219,7 +220,7 @@ class Inbox:
         facts: dict[str, object] = {"which": which, "done": query.get("done") == "answered", "program": program, "text": text}
         facts["programs"] = [info.name for info in await self.service.programs(caller)]
         if which == "done":
-            past = [(row, _step((row[2].rpartition(".")[2],), row[2])) for row in await self.service.history(caller, _PAGE)]
+            past = [(row, steps_title((row[2].rpartition(".")[2],), row[2])) for row in await self.service.history(caller, _PAGE)]
             return self.page(request, "inbox.html", {**facts, "rows": (), "history": past, "following": None})
         page = await self.service.questions(
             caller,
@@ -230,8 +231,9 @@ class Inbox:
             cursor=place_of_question(query.get("after")),
             by_due=True,
         )
-        cards = [(row, _title(row), _summary(row.question.show)) for row in page.rows if isinstance(row, QuestionInfo)]
-        facts["rows"] = [card for card in cards if text.casefold() in _searched(card).casefold()]
+        asked = [row for row in page.rows if isinstance(row, QuestionInfo)]
+        cards = [(row, question_title(row.question), summary_of(row.question.show)) for row in asked]
+        facts["rows"] = [card for card in cards if text.casefold() in searched_text(card).casefold()]
         facts |= {"history": (), "following": token_of(page.next), "events": "/v1/events"}
         return self.page(request, "inbox.html", facts)
 
@@ -276,7 +278,7 @@ class Inbox:
         asked: dict[str, object] = {
             "links": [each for each in links if each.question == found.question.id],
             "refusal": self.service.refusal(caller, found),
-            "title": _title(found),
+            "title": question_title(found.question),
             "description": optional_text(mapping(found.question.schema).get("description")),
             "comment": "",
             "to": "",
@@ -431,7 +433,7 @@ class Inbox:
         """Return the open questions of a run with their titles, and who holds them."""
         rows = (await self.service.questions(caller, run=report.run)).rows if whole and report.questions else ()
         infos = {row.question.id: row for row in rows if isinstance(row, QuestionInfo)}
-        return [(question, _question_title(question), infos.get(question.id)) for question in report.questions]
+        return [(question, question_title(question), infos.get(question.id)) for question in report.questions]
 
     async def _operate(self, request: Request) -> Response:
         """Handle a button on a run's page: cancel, retry, or fork with another value of a step."""
@@ -542,50 +544,6 @@ def _past(seconds: float | None) -> bool:
 def _address(run: str, question: str) -> str:
     """Return the address of the page of a question."""
     return f"/inbox/question/{quote(question_id(run, question), safe=':~')}"
-
-
-def _title(found: QuestionInfo) -> str:
-    return _question_title(found.question)
-
-
-def _question_title(question: Question) -> str:
-    """Return the title of a question: that of its schema, or of its only step, or else its steps."""
-    schema = mapping(question.schema)
-    return optional_text(schema.get("title")) or _step(question.steps, question.id)
-
-
-def _step(steps: tuple[str, ...], name: str) -> str:
-    return ", ".join(name_of_step(key) for key in steps) or name
-
-
-def _summary(value: Json) -> str:
-    """Return a one-line summary of the value to be decided."""
-    texts = [text for text in _texts(value) if text.strip()]
-    line = next(iter(" ".join(texts[:_SUMMED]).strip().splitlines()), "")
-    return line if len(line) <= _LINE else f"{line[:_LINE]}…"
-
-
-_SUMMED: Final = 1
-"""Maximum number of texts of the shown value in its summary line."""
-_LINE: Final = 160
-"""Maximum characters of the summary line."""
-
-
-def _texts(value: Json, most: int = 100) -> list[str]:
-    """Return the first texts in a value, in order."""
-    texts, waiting = list[str](), [value]
-    while waiting and len(texts) < most:
-        part = waiting.pop()
-        if isinstance(part, str):
-            texts.append(part)
-        elif isinstance(part, dict | list):
-            waiting += reversed([*part.values()] if isinstance(part, dict) else part)
-    return texts
-
-
-def _searched(card: tuple[QuestionInfo, str, str]) -> str:
-    row, title, _ = card
-    return " ".join([title, row.program, row.run, row.starter or "", row.claimed_by or "", *_texts(row.question.show)])
 
 
 def _ago(seconds: float, words: Words) -> str:

@@ -30,7 +30,7 @@ from instrc.problems.errors import (
 from instrc.problems.problem import Problem
 from instrc.problems.suggest import nearest
 from instrc.runtime.answers import find_question
-from instrc.runtime.engine_protocol import Engine, TracedEngine, WorkerInfo, WorkerListing
+from instrc.runtime.engine_protocol import Engine, WorkerInfo, WorkerListing
 from instrc.runtime.interpreter.documents import Author
 from instrc.runtime.retry import ForkOptions, RetryOptions
 from instrc.runtime.run_config import Launch
@@ -40,7 +40,7 @@ from instrc.server.access import Action, Caller, RateLimiter, is_candidate, refu
 from instrc.server.bounds import NAME
 from instrc.server.identity import Signer, caller_later, known_person, link_word, read_link, refuse_unknown
 from instrc.server.records import Records
-from instrc.server.streams import LOOK, TOLD_PAUSE, EventStreams, Hub
+from instrc.server.streams import LOOK, EventStreams, Hub
 from instrc.server.views import Page, ProgramInfo, QuestionInfo, RunInfo, RunStory, inputs_of, program_info
 from instrc.server.visibility import SEES, Visibility, may_see
 from instrc.text.jsontext import digest_of
@@ -516,7 +516,7 @@ class RunService:
     async def begin(self) -> None:
         """Bind to the running loop, and watch for runs changed by other processes, until `close`."""
         self.hub.bind()
-        self._looking = asyncio.gather(self._look(), self._hear())
+        self._looking = asyncio.gather(self._look(), self.event_streams.hear())
 
     async def close(self) -> None:
         """Stop the background tasks; the engine keeps the runs."""
@@ -547,24 +547,6 @@ class RunService:
         for run in touched:
             with suppress(Exception):  # as above
                 await self._note(await self.engine.show(run))
-
-    async def _hear(self) -> None:
-        """Receive events and partial answers of runs in other processes, while there are local waiters."""
-        number = 0
-        while isinstance(self.engine, TracedEngine):
-            await asyncio.sleep(TOLD_PAUSE)
-            with suppress(SQLAlchemyError):  # waiting clients also poll
-                if isinstance(self.engine, TableEngine) and self.engine.starts_by_queue and self.hub.is_awaited:
-                    number = number or (await asyncio.to_thread(self.records.feed_bounds))[1]
-                    changes = await asyncio.to_thread(self.records.feed, number)
-                    number = changes[-1].number if changes else number
-                    self.hub.changed(changes)
-                else:
-                    number = 0
-            if followed := [run or "" for run in self.hub.boxes]:
-                with suppress(Exception):  # complete answers are delivered in any case
-                    for part in await asyncio.to_thread(self.engine.parts_of, followed):
-                        self.hub.take(part)
 
     async def _note(self, report: RunReport) -> None:
         """Wake the waiters of a run, and write its state if its process does not."""

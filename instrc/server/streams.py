@@ -9,9 +9,10 @@ from time import monotonic
 from typing import Final, cast
 
 from msgspec import Struct
+from sqlalchemy.exc import SQLAlchemyError
 
-from instrc.engines.run_table import RunChange
-from instrc.runtime.engine_protocol import Engine
+from instrc.engines.run_table import RunChange, TableEngine
+from instrc.runtime.engine_protocol import Engine, TracedEngine
 from instrc.runtime.models.partial import AnswerPart
 from instrc.runtime.traces import Event
 from instrc.server.access import Caller
@@ -51,6 +52,24 @@ class EventStreams:
         """Return whether a run has ended, without events after a number."""
         report = await self.visibility.seen(caller, run)
         return report.has_ended and not await asyncio.to_thread(TraceReading(self.engine, run, after).events)
+
+    async def hear(self) -> None:
+        """Receive events and partial answers of runs in other processes, while there are local waiters."""
+        number = 0
+        while isinstance(self.engine, TracedEngine):
+            await asyncio.sleep(TOLD_PAUSE)
+            with suppress(SQLAlchemyError):  # waiting clients also poll
+                if isinstance(self.engine, TableEngine) and self.engine.starts_by_queue and self.hub.is_awaited:
+                    number = number or (await asyncio.to_thread(self.records.feed_bounds))[1]
+                    changes = await asyncio.to_thread(self.records.feed, number)
+                    number = changes[-1].number if changes else number
+                    self.hub.changed(changes)
+                else:
+                    number = 0
+            if followed := [run or "" for run in self.hub.boxes]:
+                with suppress(Exception):  # complete answers are delivered in any case
+                    for part in await asyncio.to_thread(self.engine.parts_of, followed):
+                        self.hub.take(part)
 
     async def _events_of(self, caller: Caller, run: str, after: int) -> AsyncGenerator[NumberedEvent]:
         report = await self.visibility.seen(caller, run)

@@ -74,5 +74,5 @@ def test_an_interrupted_reading_of_an_old_store_goes_on_where_it_was(
         assert "runs of an earlier release that were read into the table of runs: 2" in caplog.text
 
     made = service(old, name="durable", records=str(old), pay=asking())
-    monkeypatch.setattr(made, "_look", made._hear)  # which would read the store at the same time
+    monkeypatch.setattr(made, "_look", made.event_streams.hear)  # which would read the store at the same time
     on(made, body)
