@@ -34,8 +34,8 @@ from instrc.testing.evaluation.tune import Subject, described, tuned
 HERE = Path(__file__).parent
 ITEMS = 20
 """Cases of a task."""
-CASES = 152
-"""Cases of a task that is tuned, 50 are for the search, 102 are held back."""
+CASES = 450
+"""Cases of a task that is tuned, if it has so many: 50 are for the search, and the others are held back."""
 SEARCH = 400
 """Requests of a search."""
 SETTINGS: dict[str, Any] = {"temperature": 0, "seed": 7, "max_tokens": 120, "attempts": 1}
@@ -314,19 +314,26 @@ def tuning(tasks: dict[str, Any]) -> Iterator[str]:
     """Yield what `instrc tune` has found."""
     yield from [
         "",
-        "What `instrc tune` finds (50 cases to search, 102 held back; with wordings by the author of the tasks):",
+        "What `instrc tune` finds (50 cases to search, the others held back; with wordings by the author of the tasks).",
+        "A search takes 400 requests at most, and so does each part of one that was interrupted.",
         "",
     ]
-    yield "| task | requests, test included | found | held cases: before | after | difference | p | written |"
-    yield "|---" * 8 + "|"
+    yield "| task | requests, test included | found | held cases | before | after | difference | p | written |"
+    yield "|---" * 9 + "|"
     gains = []
     for task, each in tasks.items():
         held = each["held"] or [0, 0, 0, 0, 0, 1]
         gains.append(held[2] - held[1] if each["written"] else 0.0)
         cells = (
-            [f"{held[1]:.2f}", f"{held[2]:.2f}", f"{held[2] - held[1]:+.2f} ({held[3]:+.2f} to {held[4]:+.2f})", f"{held[5]:.3f}"]
+            [
+                str(held[0]),
+                f"{held[1]:.2f}",
+                f"{held[2]:.2f}",
+                f"{held[2] - held[1]:+.2f} ({held[3]:+.2f} to {held[4]:+.2f})",
+                f"{held[5]:.3f}",
+            ]
             if each["held"]
-            else ["–"] * 4
+            else ["–"] * 5
         )
         asked = f"{each['requests']}{' (ended early)' if each['stopped'] else ''}"
         yield f"| {task} | {asked} | {each['found']} | {' | '.join(cells)} | {'yes' if each['written'] else 'no'} |"
