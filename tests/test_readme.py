@@ -168,10 +168,18 @@ def test_links_work_on_the_package_index_and_lead_somewhere() -> None:
         assert (ROOT / path).exists(), link
 
 
+def test_the_russian_tutorial_quotes_the_files_of_its_steps() -> None:
+    page = (ROOT / "examples" / "tutorial" / "README.ru.md").read_text(encoding="utf-8")
+    quoted = re.findall(r'^```\w+ title="([^"]+)"\n(.*?)^```', page, re.MULTILINE | re.DOTALL)
+    assert len(quoted) >= 8
+    for name, text in quoted:
+        assert text in (ROOT / "examples" / "tutorial" / name).read_text(encoding="utf-8"), name
+
+
 def test_pages_of_folders_link_to_what_is_there() -> None:
     folders = ("examples", "grammar", "instrc", "schemas", "tests")
     pages = [page for folder in folders for page in (ROOT / folder).rglob("README.md") if "node_modules" not in page.parts]
-    pages += GUIDES.glob("*.md")
+    pages += [*GUIDES.glob("*.md"), ROOT / "examples" / "tutorial" / "README.ru.md"]
     assert len(pages) > 20
     for page in pages:
         text = re.sub(r"^```.*?^```|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
