@@ -239,9 +239,12 @@ class App:
 
         At most `concurrency` runs are active, and at most `rate` start per second.  With a store and an `id` the runs are
         `ID.0`, `ID.1` and so on, and the same call after a kill continues: runs that have ended are not repeated.
+        An item whose run cannot start has an `error`; a program or setting that is wrong for all of them is raised.
         `as_` is the class of the values.  `progress` is called with each result; `True` shows a bar, in a terminal or a notebook.
         """
         run_id = arguments.text_or_none("id", id)
+        if isinstance(inputs, str | Mapping) or not isinstance(inputs, Iterable | AsyncIterable):
+            arguments.instance("inputs", inputs, type(None), "an iterable of inputs")
         if rate is not None and not (isinstance(rate, int | float) and rate > 0):
             arguments.instance("rate", rate, type(None), "a number above 0")
 

@@ -9,7 +9,7 @@ from typing import Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
 import msgspec
 
-from instrc.problems.errors import InstrcError
+from instrc.problems.errors import CompileError, InstrcError, SettingsError
 from instrc.runtime.run import Run, Value, state_as_json
 from instrc.runtime.run_report import RunStatus
 from instrc.text import notebook
@@ -86,6 +86,8 @@ async def mapped(
     with _shown(progress, len(inputs) if isinstance(inputs, Sized) else None) as tell:
         async with aclosing(results):
             async for result in results:
+                if isinstance(result.error, CompileError | SettingsError):
+                    raise result.error  # of the program or its settings: all items would fail in the same way
                 tell(result)
                 yield result
 

@@ -112,6 +112,28 @@ def test_a_rate_is_a_number_above_zero(rate: Any) -> None:
         instrc.App().map(PROGRAM, [], rate=rate)
 
 
+@pytest.mark.parametrize("inputs", ["a text", {"a": 1}, 5])
+def test_inputs_are_several(inputs: Any) -> None:
+    with pytest.raises(TypeError, match="`inputs` takes an iterable of inputs"):
+        instrc.App().map(PROGRAM, inputs)
+
+
+def test_a_mistake_in_the_program_or_the_settings_is_raised_once() -> None:
+    model = Echo()
+    for app, program, error in (
+        (instrc.App(model=model), "Read(prompt", instrc.CompileError),
+        (instrc.App(), PROGRAM, instrc.SettingsError),
+        (instrc.App(model=model, engine="steam"), PROGRAM, instrc.SettingsError),  # type: ignore[arg-type]  # a mistake
+    ):
+
+        async def work(app: instrc.App = app, program: str = program) -> None:
+            _ = [item async for item in app.map(program, ["1"] * 3)]
+
+        with pytest.raises(error):
+            asyncio.run(work())
+    assert model.asked == 0
+
+
 def test_a_bar_shows_the_progress(capsys: pytest.CaptureFixture[str]) -> None:
     asyncio.run(collected(instrc.App(model=Echo()), ["0", "3"], progress=True))
     printed = capsys.readouterr().err
