@@ -65,6 +65,8 @@ class Runner:
         self.options: WorkerOptions = options or WorkerOptions()
         self.shared: SharedLock | None = lock if isinstance(lock, SharedLock) else None
         self.claims: Claims = Claims(self.client, lock.queue)
+        self.live: dict[str, Live] = self.claims.live
+        """The runs that it carries out, by id."""
         self.closing: bool = False
         self.is_worker: bool = False
         """Whether it is listed as a worker, to which other processes leave runs."""
@@ -221,11 +223,6 @@ class Runner:
                 raise store.unusable(self.location, LOST) from None
             problem = problems.runs.UnusableStore(store=self.location.shown, reason="this program has closed it")
             raise UnavailableError([problem]) from None
-
-    @property
-    def live(self) -> dict[str, Live]:
-        """The runs that it carries out, by id."""
-        return self.claims.live
 
     async def owns(self, run: str) -> bool:
         """Take a run for this process; return `False` if another worker of the store owns it."""
