@@ -140,7 +140,15 @@ OUTSIDER: Final = "link:"
 
 def normal_name(text: str) -> str:
     """Return a name in the form in which names are compared: NFKC, single spaces, no invisible characters."""
-    return " ".join("".join(each for each in normalize("NFKC", text) if category(each) != "Cf").split())
+    return " ".join("".join(each for each in normalize("NFKC", text) if each.isspace() or category(each) not in _UNSEEN).split())
+
+
+_UNSEEN: Final = frozenset({"Cc", "Cf"})
+"""Categories of control and format characters."""
+
+
+_LONGEST: Final = 500
+"""Maximum characters of a name: databases have them in an index, and a run may state any."""
 
 
 class NameRules(Struct, frozen=True):
@@ -163,8 +171,8 @@ class NameRules(Struct, frozen=True):
         return (word, subject) if self.has_keys else (subject,)
 
     def clear(self, words: Iterable[str]) -> list[str]:
-        """Return the names that words mean, without the ambiguous ones, which match no person."""
-        return [names[0] for names in map(self.read, words) if len(names) == 1]
+        """Return the names that words mean, without ambiguous and overlong ones, which match no person."""
+        return [names[0] for names in map(self.read, words) if len(names) == 1 and len(names[0]) <= _LONGEST]
 
 
 def approval_of(question: Question, starter: str | None, names: NameRules = NameRules()) -> Approval:  # noqa: B008  -- it is a value

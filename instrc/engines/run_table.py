@@ -310,7 +310,7 @@ def _values(
     fault = report.fault
     values |= {"error_kind": None, "error_step": None, "error_message": None}
     if fault is not None:
-        kind, message = _storable(fault.kind)[:_KIND], _storable(fault.message)
+        kind, message = storable(fault.kind)[:_KIND], storable(fault.message)
         values |= {"error_kind": kind, "error_step": fault.step, "error_message": message}
     values |= {"origin": None if report.forked is None else report.forked["run"], "project": report.config.project}
     if mark is not None:
@@ -333,7 +333,7 @@ def _used(connection: sa.Connection, run: str, mark: JournalMark) -> dict[str, o
     return {"tokens": total, "cost": cost}
 
 
-def _storable(text: str) -> str:
+def storable(text: str) -> str:
     """Return foreign text without characters that databases refuse."""
     return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
 

@@ -225,11 +225,6 @@ class RunService:
         events = await asyncio.to_thread(self.engine.trace, run)
         return RunStory(info, await self.engine.launch(run), events, await asyncio.to_thread(self.records.votes, run))
 
-    async def votes(self, caller: Caller, run: str) -> Mapping[str, Sequence[Vote]]:
-        """Return the answers of people in a run, by question."""
-        await self.visibility.require_whole(caller, run)
-        return await asyncio.to_thread(self.records.votes, run)
-
     async def cancel(self, caller: Caller, run: str) -> RunInfo:
         """Cancel a run; one that has ended is unchanged."""
         return await self._operate(caller, run, "cancel", lambda: self.engine.cancel(run))

@@ -158,9 +158,13 @@ def _as_json(value: Json) -> str:
     return dumps(value)
 
 
+_OVERRIDES: Final = {0x202D: "[U+202D]", 0x202E: "[U+202E]"}
+"""Characters by which a text would be shown in another order than the one that programs read."""
+
+
 def _linked(text: str) -> Markup:
-    """Return a text with web addresses converted to links."""
-    parts = re.split(r"(https?://[^\s<>\"'`]*[^\s<>\"'`.,;:!?)\]}*_])", text)
+    """Return a text to show: web addresses become links, and characters that reorder it become visible."""
+    parts = re.split(r"(https?://[^\s<>\"'`]*[^\s<>\"'`.,;:!?)\]}*_])", text.translate(_OVERRIDES))
     return Markup("").join(
         Markup('<a href="{0}" rel="noreferrer">{0}</a>').format(part) if at % 2 else escape(part) for at, part in enumerate(parts)
     )

@@ -24,7 +24,7 @@ from standardwebhooks import Webhook
 
 from instrc import problems
 from instrc.engines.approvals import ALL
-from instrc.engines.run_table import RunChange, begin_write, feed_after
+from instrc.engines.run_table import RunChange, begin_write, feed_after, storable
 from instrc.engines.service_tables import CANDIDATES, CURSORS, DELIVERIES, HOOKS, MESSAGES, RUNS
 from instrc.problems.errors import InputError, InstrcError, RequestError, SettingsError
 from instrc.server.records import Records
@@ -269,7 +269,7 @@ class Webhooks:
         while not stop.is_set():
             self._noted.clear()
             sent = 0
-            with suppress(sa.exc.SQLAlchemyError):  # the store may be temporarily unavailable
+            with suppress(InstrcError, sa.exc.SQLAlchemyError):  # the store may be temporarily unavailable
                 sent = await self.deliver()
                 if time() - reminded > 60:
                     await asyncio.to_thread(self.remind)
@@ -311,7 +311,7 @@ class Webhooks:
         except InstrcError as refused:
             error = refused.problems[0].message
         except Exception as failed:  # noqa: BLE001  -- an error of one receiver is logged, and does not affect the others
-            error = str(failed) or type(failed).__name__
+            error = storable(str(failed) or type(failed).__name__)
         done = error is None and (code is None or 200 <= code < 300)
         attempts = row.attempts + 1
         due = None if done else time() + pause_after(attempts)

@@ -15,7 +15,7 @@ import httpx
 import pytest
 from listening import listening
 from msgspec.structs import replace
-from serving import BOB, BOSS, CAT, LETTER, client, go, person, service, settled
+from serving import BOB, BOSS, CAT, LETTER, asking, client, go, person, service, settled
 from test_forms import ALLOWED, HOSTILE, Browser
 from written_processes import DECISION, TEXT, chunk, process, step
 
@@ -430,6 +430,18 @@ def test_what_is_shown_and_answered_is_text(tmp_path: Path, text: str) -> None:
         assert not [found for tag, found in Browser(trace).tags if tag in {"script", "img"} or "onerror" in found]
 
     inbox(tmp_path, test, hostile=hostile)
+
+
+def test_a_text_is_shown_in_the_order_in_which_programs_read_it(tmp_path: Path) -> None:
+    async def test(http: httpx.AsyncClient, _run: str) -> None:
+        run = (
+            await http.post("/v1/runs", json={"program": "ask", "input": "pay \u202e0001"}, headers={"Prefer": "wait=20"})
+        ).json()["run"]
+        page = (await http.get(f"/inbox/question/{run}:userContext1")).text
+        assert "pay [U+202E]0001" in page
+        assert "\u202e" not in page
+
+    inbox(tmp_path, test, ask=asking())
 
 
 def test_whoever_operates_gives_a_question_on_that_is_for_others(tmp_path: Path) -> None:

@@ -122,7 +122,7 @@ def test_a_vote_that_comes_while_its_question_closes_counts(tmp_path: Path, monk
         monkeypatch.setattr(made.engine, "answer", late)
         await made.answer(BOB, run, "userContext1", ANSWER)
         assert (await settled(made, run, "done")).report.status == "done"
-        assert [each.who for each in (await made.votes(BOSS, run))["userContext1"]] == ["bob"]
+        assert [each.who for each in made.records.votes(run)["userContext1"]] == ["bob"]
 
     on(service(tmp_path, pay=asking()), body)
 
