@@ -91,7 +91,9 @@ class FolderEngine(TracedEngine):
         """Return the stored runs that match a filter, latest first."""
         if self.folder is None or not (self.folder / "runs").is_dir():
             return []
-        found = [_report(saved) for file in (self.folder / "runs").glob("*.json") if (saved := _read(file)) is not None]
+        began = 0.0 if chosen is None or chosen.began is None else chosen.began
+        files = (self.folder / "runs").glob("*.json")
+        found = [_report(saved) for file in files if (saved := _read(file, since=began)) is not None]
         found = [report for report in found if chosen is None or chosen.takes(report)]
         return sorted(found, key=lambda report: -(report.began or 0))
 
@@ -245,9 +247,9 @@ def _report(saved: RunFile) -> RunReport:
     return RunReport(saved["run"], saved["name"], status, outcome, questions, *times, config, record, steps)
 
 
-def _read(file: Path) -> RunFile | None:
+def _read(file: Path, since: float = 0.0) -> RunFile | None:
     try:
-        saved = loads(read_whole(str(file)))
+        saved = loads(read_whole(str(file))) if file.stat().st_mtime >= since else None
     except (OSError, ValueError):
         return None
     return cast("RunFile", saved) if isinstance(saved, dict) and "plan" in saved and "state" in saved else None

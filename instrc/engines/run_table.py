@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from time import time
 from typing import Final, Literal, Protocol, TypeAlias, cast, runtime_checkable
@@ -28,7 +28,8 @@ from instrc.engines.service_tables import (
     create_tables,
     forget,
 )
-from instrc.runtime.interpreter.documents import Outcome, Result
+from instrc.runtime.interpreter.documents import Outcome
+from instrc.runtime.journal import JournalEntry
 from instrc.runtime.questions import Question
 from instrc.runtime.run_config import LaunchDocument, RunConfig
 from instrc.runtime.run_report import OPEN, RunFault, RunFilter, RunReport
@@ -112,6 +113,8 @@ class JournalMark(Struct, frozen=True):
     used: Mapping[str, float] = field(default_factory=dict)
     digest: str | None = None
     """Digest of the run's plan."""
+    answered: Collection[str] = ()
+    """Questions that the journal has an answer to."""
     is_old: bool = False
     """Whether it is a run of an earlier release, whose changes are not published."""
 
@@ -143,7 +146,9 @@ class RunTable:
             changes = [RunChange("run.started", report.run, report.name, {"who": who} if who else {})] if known is None else []
             below = None if mark is None or report.has_ended else mark.below
             is_new = before is None and not report.questions
-            changes += [] if is_new else _note_questions(connection, report, opening, below)
+            changes += (
+                [] if is_new else _note_questions(connection, report, opening, below, () if mark is None else mark.answered)
+            )
             status = report.status if below is None or is_new else _open_status(connection, report.run)
             used = {} if mark is None or mark.is_old else _used(connection, report.run, mark)
             if known is None:
@@ -344,7 +349,11 @@ def _open_status(connection: sa.Connection, run: str) -> str:
 
 
 def _note_questions(
-    connection: sa.Connection, report: RunReport, opening: Callable[[Question], Opening], below: str | None
+    connection: sa.Connection,
+    report: RunReport,
+    opening: Callable[[Question], Opening],
+    below: str | None,
+    answered: Collection[str],
 ) -> list[RunChange]:
     """Record the open questions of a run: those of the child `below`, or all."""
     known = set(connection.execute(sa.select(QUESTIONS.c.question).where(QUESTIONS.c.run == report.run)).scalars())
@@ -353,7 +362,7 @@ def _note_questions(
     now = time()
     changes: list[RunChange] = []
     for name in sorted(known - asked.keys()):
-        changes += _closed(connection, report, name)
+        changes += _closed(connection, report, name, answered)
     for name in sorted(asked.keys() - known):
         question, noted = asked[name], opening(asked[name])
         connection.execute(
@@ -376,15 +385,15 @@ def _note_questions(
     return changes
 
 
-def _closed(connection: sa.Connection, report: RunReport, name: str) -> list[RunChange]:
-    """Close a question; return its event, including who answered it, whichever process delivered the answer."""
+def _closed(connection: sa.Connection, report: RunReport, name: str, answered: Collection[str]) -> list[RunChange]:
+    """Close a question; return its events, with the people who answered it by a service."""
     query = questions_query(run=report.run).where(QUESTIONS.c.question == name)
     row = _question_row(connection.execute(query).one())
     votes = votes_of(connection, report.run, name, row.opened).get(name, [])
     for table in (QUESTIONS, CANDIDATES, CLAIMS):
         connection.execute(sa.delete(table).where(table.c.run == report.run, table.c.question == name))
     closed = RunChange("question.closed", report.run, report.name, {"question": name})
-    if approval_of(row.question, None).tally(votes) is None:
+    if approval_of(row.question, None).tally(votes) is None and (row.question.by == "operator" or name not in answered):
         return [closed]
     who: list[Json] = [each.who for each in votes]
     return [RunChange("question.answered", report.run, report.name, {"question": name, "who": who}), closed]
@@ -537,26 +546,32 @@ def questions_query(
 class StandingWriter:
     """Writes the state of a run into the table whenever it changes, along with its journal entries."""
 
-    def __init__(
-        self, table: RunTable, launch: LaunchDocument, opening: OpeningOf, entries: int, results: Iterable[Result]
-    ) -> None:
+    def __init__(self, table: RunTable, launch: LaunchDocument, opening: OpeningOf, entries: Sequence[JournalEntry]) -> None:
         self._table = table
         self._opening = opening
         self._root, _, self._below = launch["run"].partition("/")
         self._name = launch["name"]
         self._config = RunConfig.from_json(launch["how"])
         self._digest = None if self._below else launch["plan"]["digest"]
-        self.entries = entries
-        self._used = usage_of(results)
+        self.entries = 0
+        self._used: dict[str, float] = {}
+        self._answered: set[str] = set()
         self._written: object = None
         self._gate = threading.Lock()
         self._closed = False
+        for entry in entries:
+            self.add(entry)
 
-    def add(self, results: Iterable[Result]) -> None:
-        """Count a recorded entry, and the model usage of its results."""
+    def add(self, entry: JournalEntry) -> None:
+        """Count a recorded entry, the model usage of its results, and its answers."""
         self.entries += 1
-        for name, count in usage_of(results).items():
+        results = entry.get("results", ())
+        for name, count in usage_of(result for _, result in results).items():
             self._used[name] = self._used.get(name, 0) + count
+        below = f"{self._below}/" if self._below else ""
+        self._answered -= {f"{below}{command}" for command in entry.get("again", {}).get("drop", ())}
+        if "letters" in entry:
+            self._answered |= {f"{below}{command}" for command, result in results if "ok" in result}
 
     def changes_with(self, questions: Sequence[Question], outcome: Outcome | None) -> bool:
         """Return whether the row differs from the last one written."""
@@ -582,5 +597,5 @@ class StandingWriter:
         status = outcome["status"] if ended and outcome is not None else "running"
         result = outcome if ended else None
         report = RunReport(self._root, self._name, status, result, asked, None, time() if ended else None, self._config)
-        mark = JournalMark(self.entries, self._below, self._used, self._digest)
+        mark = JournalMark(self.entries, self._below, self._used, self._digest, self._answered)
         self._table.note(report, partial(self._opening, self._name), mark)

@@ -56,6 +56,8 @@ SETTLE: Final = 2.0
 _LEFT: Final = 10.0
 """Seconds after which a decisive vote not yet sent to its run is taken over from a process that has ended."""
 _BREATH: Final = 0.05
+_APART: Final = 10.0
+"""Seconds by which clocks of processes may differ, and a server's list may be late."""
 _STALE: Final = 20
 """Maximum runs refreshed at once without a known change."""
 PATIENCE: Final = 20.0
@@ -536,9 +538,10 @@ class RunService:
         await asyncio.sleep(_BREATH)  # let the process that handled it record it first
         touched, self.hub.touched = self.hub.touched, set()
         with suppress(SQLAlchemyError):  # the store may be temporarily unavailable
-            touched = touched or {*await asyncio.to_thread(self.records.open_runs, _STALE)}
-            if not await asyncio.to_thread(self.records.runs, runs_query(), 1):
-                touched |= {report.run for report in await self.engine.runs()}
+            if not touched:
+                latest = await asyncio.to_thread(self.records.runs, runs_query(), 1)
+                others = await self.engine.runs(RunFilter(began=latest[0].began - _APART if latest else None))
+                touched = {report.run for report in others} | {*await asyncio.to_thread(self.records.open_runs, _STALE)}
         for run in touched:
             with suppress(Exception):  # as above
                 await self._note(await self.engine.show(run))

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Final, cast
+from typing import Final
 
 from msgspec import structs
 
 from instrc import problems
 from instrc.engines.approvals import ALL
-from instrc.engines.operating import DeliveryFilter, deliveries, send_again
+from instrc.engines.operating import DeliveryFilter, WebhookDelivery, deliveries, send_again
 from instrc.problems.errors import NotFoundError
 from instrc.server.access import Caller
-from instrc.server.operation_json import TEXT, WORD, object_of, place_of_run, token_of
+from instrc.server.operation_json import TEXT, WORD, moment, object_of, place_of_run, token_of
 from instrc.server.operations import PAGE, Call, Endpoint, RequestData, ResponseData
 from instrc.server.run_service import RunService
 from instrc.server.webhooks import EVENTS, STATUSES, Hook, Webhooks
@@ -93,7 +93,7 @@ def _delivery_routes(hooks: Webhooks, place: str) -> list[Endpoint]:
         found = await asyncio.to_thread(deliveries, hooks.records, chosen, asked.limit + 1, before)
         page = found[: asked.limit]
         following = token_of((page[-1].at, page[-1].message)) if len(found) > asked.limit else None
-        return ResponseData({"items": [cast("JsonObject", structs.asdict(each)) for each in page], "next": following})
+        return ResponseData({"items": [_delivery_json(each) for each in page], "next": following})
 
     async def again(_caller: Caller, asked: RequestData) -> ResponseData:
         hook = await _known(hooks, asked)
@@ -115,4 +115,9 @@ def _delivery_routes(hooks: Webhooks, place: str) -> list[Endpoint]:
 def _hook_json(hook: Hook) -> JsonObject:
     told = {"id", "url", "owner", "made", "disabled", "events", "programs"}
     shown = {key: value for key, value in structs.asdict(hook).items() if key in told}
-    return {**shown, "people": hook.details.get("people", [])}
+    return {**shown, "made": moment(hook.made), "people": hook.details.get("people", [])}
+
+
+def _delivery_json(delivery: WebhookDelivery) -> JsonObject:
+    times: JsonObject = {name: moment(getattr(delivery, name)) for name in ("at", "due", "last")}
+    return structs.asdict(delivery) | times

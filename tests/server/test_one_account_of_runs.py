@@ -171,6 +171,8 @@ async def everything(stage: Stage, schedule: Callable[[], Awaitable[str]] | None
             await stage.act(third, "answer", run)
             await settled(stage, run, "failed", "held")
             await stage.agrees(http, runs, f"{third} has answered")
+            answered = [change.run for change in stage.service.records.feed(0, 10_000) if change.kind == "question.answered"]
+            assert answered == [each for each in runs if not each.startswith("dropped")], f"{third} has answered"
             (stage.folder / "mended").touch()
             await stage.act(other, "retry", run)
             await settled(stage, run, "done")

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from time import time
 from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from serving import ANN, ANSWER, BOB, BOSS, CAT, RunService, asking, on, service, settled
+from serving import ANN, ANSWER, BOB, BOSS, CAT, RunService, asking, launcher, on, service, settled
 
 from instrc import AnswerError, find_run
 from instrc.cli import main
 from instrc.engines import service_tables  # rows are taken away
 from instrc.engines.approvals import Vote  # written as by a process that has ended then
+from instrc.engines.hosts import engine_of
 from instrc.problems.errors import NotFoundError, RateLimitError
 from instrc.problems.runs import RejectedAnswer
 from instrc.runtime.retry import RetryOptions
@@ -48,6 +50,38 @@ def test_a_run_is_started_found_and_answered_on_every_engine(store: tuple[str, A
             await made.run(BOSS, run)
 
     on(service(place, name=name), body)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("store", ["memory", "temporal"], indirect=True)
+def test_a_service_that_writes_the_table_finds_runs_of_other_processes(store: tuple[str, Any]) -> None:
+    name, place = store
+    others = engine_of(name, place)  # type: ignore[arg-type]  # one of two names
+
+    async def body(made: RunService) -> None:
+        async def reads(status: str, asked: int) -> None:
+            for _ in range(600):
+                rows = {row.run: row.status for row in (await made.runs(BOSS)).rows}  # type: ignore[union-attr]
+                questions = (await made.questions(BOSS)).rows
+                if (rows.get("theirs"), len(questions)) == (status, asked):
+                    return
+                await asyncio.sleep(0.1)
+            raise AssertionError(rows, questions)
+
+        await made.start(ANN, "ask", "x", run="ours", wait=20)
+        await others.start(launcher("ask", asking()).launch("x", "theirs"))
+        await reads("waiting", 2)
+        await others.answer("theirs", "userContext1", ANSWER)
+        await reads("done", 1)
+        kinds = [change.kind for change in made.records.feed(0) if change.run == "theirs"]
+        assert kinds == ["run.started", "question.opened", "run.waiting", "question.closed", "run.done"]
+
+    try:
+        on(service(place, name=name, ask=asking()), body)
+    finally:
+        close = getattr(others, "close", None)
+        if close is not None:
+            close()
 
 
 def test_a_vote_that_decides_reaches_its_run_though_its_process_has_ended(

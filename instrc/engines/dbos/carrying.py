@@ -253,7 +253,7 @@ class DurablePort(MemoryPort):
             entry["fired"], self._fired_now = self._fired_now, []
         if entry:
             await self.record(entry)
-            self.standing.add(result for _, result in entry.get("results", ()))
+            self.standing.add(entry)
         for letter, recorded in answered:
             self.letters.add(letter)
             recorded.set_result(True)

@@ -65,8 +65,7 @@ class RunRows:
 
     def writer_of(self, launch: LaunchDocument, entries: Sequence[JournalEntry]) -> StandingWriter:
         """Return the writer of a run's row, which continues after these entries of its journal."""
-        results = (result for entry in entries for _, result in entry.get("results", ()))
-        return StandingWriter(self.table(), launch, self.opening_of(launch), len(entries), results)
+        return StandingWriter(self.table(), launch, self.opening_of(launch), entries)
 
     def opening_of(self, launch: LaunchDocument) -> OpeningOf:
         """Return the function that returns who may answer: the service's, else the settings of the run's project."""

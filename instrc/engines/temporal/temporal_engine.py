@@ -7,7 +7,7 @@ import os
 from collections import Counter
 from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from secrets import token_hex
@@ -139,8 +139,11 @@ class TemporalEngine(TracedEngine):
     async def runs(self, chosen: RunFilter | None = None) -> list[RunReport]:
         """Return the runs on the server that match a filter, latest first."""
         client = await self._client()
+        query = f'WorkflowType = "{documents.WORKFLOW}"'
+        if chosen is not None and chosen.began is not None:
+            query += f' AND StartTime >= "{datetime.fromtimestamp(chosen.began, UTC).isoformat()}"'
         with trouble():
-            rows = [row async for row in client.list_workflows(f'WorkflowType = "{documents.WORKFLOW}"')]
+            rows = [row async for row in client.list_workflows(query)]
         found = dict.fromkeys(row.id.removeprefix(self.prefix) for row in rows if row.id.startswith(self.prefix))
         async with self._served(carry=False):
             reader = await self._reader()
