@@ -26,6 +26,12 @@ def project_name(folder: Path) -> str | None:
     return name if isinstance(name, str) and name.strip() else None
 
 
+def project_here() -> str | None:
+    """Return the name of the project of the current folder, or `None`."""
+    file = read_settings(Path()).file
+    return None if file is None else project_name(file.parent)
+
+
 def serve_project(place: Path) -> None:
     """Carry out the runs of a place's project in its folder, wherever they began."""
     settings = read_settings(place)

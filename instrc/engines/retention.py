@@ -10,18 +10,20 @@ from typing import Final, TypeAlias
 
 import sqlalchemy as sa
 
+from instrc.engines.projects import project_here
 from instrc.engines.run_table import RunTable, begin_write
 from instrc.engines.service_tables import AUDIT, CURSORS, DELIVERIES, FEED, HOOKS, MESSAGES, NONCES, REQUESTS, RUNS
 from instrc.problems.errors import InstrcError
 from instrc.runtime.engine_protocol import Engine
 from instrc.runtime.run_report import OPEN, RunFilter
+from instrc.text.jsontext import digest_of
 
 Kept: TypeAlias = Mapping[str, float | None]
 """Retention periods in seconds by setting; `None`: for ever."""
 _EVERY: Final = 3600.0
 """Seconds between two sweeps of a store, whichever process makes them."""
 _TURN: Final = "swept"
-"""Cursor of the latest sweep."""
+"""Cursor of the latest sweep, with the digest of a project's name: projects of one store keep their runs for different times."""
 _BATCH: Final = 100
 """Number of runs deleted together; five times as many for other rows."""
 _PAUSE: Final = 0.05
@@ -29,19 +31,23 @@ _PAUSE: Final = 0.05
 
 
 async def keep_swept(engine: Engine, table: Callable[[], RunTable], kept: Kept) -> None:
-    """Sweep a store hourly, unless another process does; `table` is called each time, as the store may be closed meanwhile."""
+    """Sweep a store hourly for the project of the current folder, unless another process does.
+
+    `table` is called each time, as the store may be closed meanwhile.
+    """
+    project = project_here()
     while True:
         with suppress(InstrcError, sa.exc.SQLAlchemyError):  # the store may be temporarily unavailable
-            if await asyncio.to_thread(lambda: _take_turn(table())):
-                await sweep(engine, table(), kept)
+            if await asyncio.to_thread(lambda: _take_turn(table(), project or "")):
+                await sweep(engine, table(), kept, project)
         await asyncio.sleep(_EVERY / 10)
 
 
-async def sweep(engine: Engine, table: RunTable, kept: Kept) -> int:
-    """Delete expired data, and return the number of rows."""
+async def sweep(engine: Engine, table: RunTable, kept: Kept, project: str | None = None) -> int:
+    """Delete expired data: runs of a project (`None`: of those without a name), and other rows; return the number of rows."""
     now, swept = time(), 0
     if kept["runs"] is not None:
-        runs = await engine.run_ids(RunFilter(ended=now - kept["runs"]))
+        runs = await engine.run_ids(RunFilter(ended=now - kept["runs"], project=project or ""))
         for first in range(0, len(runs), _BATCH):
             await engine.delete_all(runs[first : first + _BATCH])
             await asyncio.sleep(_PAUSE)
@@ -74,14 +80,14 @@ def _delete(table: RunTable, source: sa.Table, column: sa.Column[object], old: s
         return connection.execute(sa.delete(source).where(column.in_(keys))).rowcount if keys else 0
 
 
-def _take_turn(table: RunTable) -> bool:
-    """Return whether it is this process's turn to sweep, as no other has for an hour."""
-    now = time()
+def _take_turn(table: RunTable, project: str) -> bool:
+    """Return whether it is this process's turn to sweep, as no other of its project has for an hour."""
+    now, turn = time(), f"{_TURN}/{digest_of(project)[:16]}"
     with table.engine.begin() as connection:
         begin_write(connection)
-        last = connection.execute(sa.select(CURSORS.c.value).where(CURSORS.c.name == _TURN).with_for_update()).scalar()
+        last = connection.execute(sa.select(CURSORS.c.value).where(CURSORS.c.name == turn).with_for_update()).scalar()
         if last is None:
-            connection.execute(sa.insert(CURSORS).values(name=_TURN, value=str(now)))
+            connection.execute(sa.insert(CURSORS).values(name=turn, value=str(now)))
         elif float(last) < now - _EVERY:
-            connection.execute(sa.update(CURSORS).where(CURSORS.c.name == _TURN).values(value=str(now)))
+            connection.execute(sa.update(CURSORS).where(CURSORS.c.name == turn).values(value=str(now)))
         return last is None or float(last) < now - _EVERY

@@ -480,6 +480,8 @@ def conditions_of(chosen: RunFilter) -> Iterator[sa.ColumnElement[bool]]:
         yield RUNS.c.status.in_(chosen.among)
     if chosen.program is not None:
         yield RUNS.c.program == chosen.program
+    if chosen.project is not None:
+        yield sa.func.coalesce(RUNS.c.project, "") == chosen.project
     if chosen.began is not None:
         yield RUNS.c.began >= chosen.began
     if chosen.before is not None:

@@ -143,6 +143,8 @@ class RunFilter(Struct, frozen=True):
     metadata: Mapping[str, str] = field(default_factory=dict)
     among: tuple[str, ...] = ()
     """Allowed statuses."""
+    project: str | None = None
+    """Project, or "" for runs of projects without a name."""
     text: str | None = None
     """Text in the id, the starter or the error, for a run table only."""
 
@@ -190,6 +192,7 @@ class RunFilter(Struct, frozen=True):
             and (self.before is None or (report.began or 0.0) < self.before)
             and (self.ended is None or (report.has_ended and (report.ended or time()) < self.ended))
             and (self.error is None or (report.fault is not None and report.fault.has(self.error)))
+            and (self.project is None or (report.config.project or "") == self.project)
             and self.metadata.items() <= report.config.metadata.items()
         )
 

@@ -25,6 +25,7 @@ from uvicorn.protocols.utils import get_remote_addr
 from instrc import problems
 from instrc.engines.launch import Launcher, RehearseMode
 from instrc.engines.prepare import Prepared, prepare
+from instrc.engines.projects import project_here
 from instrc.engines.retention import keep_swept
 from instrc.engines.run_table import RunChange
 from instrc.problems.errors import InstrcError, SettingsError, UnreachableError
@@ -149,7 +150,7 @@ def protocols_of(service: RunService, tools: Iterable[Prepared], address: str) -
 async def _sweeping(service: RunService) -> AsyncIterator[None]:
     """Delete expired data while a service runs."""
     kept = structs.asdict(service.settings.retention)
-    task = asyncio.create_task(keep_swept(service.engine, lambda: service.records, kept))
+    task = asyncio.create_task(keep_swept(service.engine, lambda: service.records, kept, project_here()))
     try:
         yield
     finally:

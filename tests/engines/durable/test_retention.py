@@ -59,8 +59,11 @@ def test_what_is_too_old_goes_and_all_else_stays(place: str) -> None:
     async def body() -> None:
         engine = DurableEngine(place, equip)
         try:
-            for run, document in (("old", WRITING), ("new", WRITING), ("asks", ASKING)):
+            for run, document in (("old", WRITING), ("new", WRITING), ("asks", ASKING), ("other", WRITING)):
                 await engine.start(launch(run, document))
+            aged(engine, RUNS, "ended", 40, run="other")
+            with engine.table().engine.begin() as connection:
+                connection.execute(sa.update(RUNS).where(RUNS.c.run == "other").values(project="other"))
             table = engine.table()
             assert await sweep(engine, table, kept()) == 0, "without settings all is kept"
             aged(engine, RUNS, "ended", 40, run="old")
@@ -79,6 +82,7 @@ def test_what_is_too_old_goes_and_all_else_stays(place: str) -> None:
             with pytest.raises(NotFoundError):
                 await engine.show("old")
             assert (await engine.show("new")).status == "done"
+            assert (await engine.show("other")).status == "done", "the settings of its project are for it"
             assert (await engine.show("asks")).status == "waiting", "what goes on is not too old"
             assert [count(engine, each) for each in (REQUESTS, NONCES, AUDIT, MESSAGES)] == [1, 1, 1, 1]
             aged(engine, FEED, "at", 40)

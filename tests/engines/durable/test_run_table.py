@@ -109,6 +109,7 @@ def test_the_table_says_what_the_journals_say_at_once(place: str) -> None:
                 "run.started",
                 "question.opened",
                 "run.waiting",
+                "question.answered",
                 "question.closed",
                 "run.done",
                 "run.deleted",
