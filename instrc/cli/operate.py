@@ -5,22 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Literal, TypeVar, cast
 
 import typer
 from msgspec import structs
 
 from instrc.cli.options import AsJson, ProblemFormat, Program, Store, exit_on_problems, refuse_use
-from instrc.cli.output import FINE, PROBLEMS, Format
+from instrc.cli.output import FINE, PROBLEMS, Format, moment_text, write_rows
 from instrc.cli.run_common import imports_of, store_place
-from instrc.cli.terminal import write, write_error, write_report
+from instrc.cli.terminal import write_error, write_report
 from instrc.problems.errors import InstrcError
-from instrc.text.jsontext import dumps
 from instrc.text.names import counted
 
 if TYPE_CHECKING:
-    from instrc.engines.operating import CostGroup, RunAction
+    from instrc.engines.operating import AuditEntry, CostGroup, CostRow, RunAction, WebhookDelivery
     from instrc.runtime.engine_protocol import Engine
     from instrc.runtime.run_report import RunFilter
     from instrc.server.records import Records
@@ -157,18 +155,12 @@ def audit_command(
 
         chosen = AuditFilter(run, who, action, moment_ago(since), moment_ago(before))
         entries = _read(store_place(store), lambda records: audit_log(records, chosen, limit))
-    for entry in entries:
-        if as_json:
-            write(f"{dumps(structs.asdict(entry), indent=False)}\n")
-            continue
+
+    def line(entry: AuditEntry) -> str:
         about = " ".join(text for text in (entry.run, entry.question) if text)
-        write_report(f"{_moment(entry.at)}  {entry.who} ({entry.means})  {entry.action}  {about}\n")
-    if not entries and not as_json:
-        write_error("the audit log has no such entries\n")
+        return f"{moment_text(entry.at)}  {entry.who} ({entry.means})  {entry.action}  {about}"
 
-
-def _moment(at: float) -> str:
-    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M:%S")
+    write_rows(entries, structs.asdict, line, "the audit log has no such entries", as_json=as_json)
 
 
 def costs_command(
@@ -198,15 +190,13 @@ def costs_command(
                 f"`{by[:80]}` is not a list of {', '.join(f'`{group}`' for group in COST_GROUPS)}, divided by commas", "--by"
             )
         rows = _read(store_place(store), lambda records: costs(records, cast("list[CostGroup]", groups), chosen))
-    for row in rows:
+
+    def line(row: CostRow) -> str:
         document = row.to_json(groups)
-        if as_json:
-            write(f"{dumps(document, indent=False)}\n")
-            continue
         key = "  ".join(str(document[group] or "-") for group in groups)
-        write_report(f"{key}  {counted(row.runs, 'run')}  {row.tokens:,} tokens  {row.cost:.4f} USD\n")
-    if not rows and not as_json:
-        write_error("there are no runs here\n")
+        return f"{key}  {counted(row.runs, 'run')}  {row.tokens:,} tokens  {row.cost:.4f} USD"
+
+    write_rows(rows, lambda row: row.to_json(groups), line, "there are no runs here", as_json=as_json)
 
 
 def deliveries_command(
@@ -230,17 +220,15 @@ def deliveries_command(
         from instrc.engines.operating import DeliveryFilter, deliveries, send_again
 
         chosen, place = DeliveryFilter(hook, status, event, run, message), store_place(store)
-        sent = _read(place, lambda records: [send_again(records, chosen, dry_run=not yes)]) if again else []
-        rows = _read(place, lambda records: deliveries(records, chosen, limit)) if not again else []
-    for count in sent:
-        done = "will be sent again" if yes else "would be sent again: add `--yes` to do it"
-        write_error(f"{counted(count, 'message')} {done}\n")
-    for row in rows:
-        if as_json:
-            write(f"{dumps(structs.asdict(row), indent=False)}\n")
-            continue
+        if again:
+            count = sum(_read(place, lambda records: [send_again(records, chosen, dry_run=not yes)]))
+            done = "will be sent again" if yes else "would be sent again: add `--yes` to do it"
+            write_error(f"{counted(count, 'message')} {done}\n")
+            return
+        rows = _read(place, lambda records: deliveries(records, chosen, limit))
+
+    def line(row: WebhookDelivery) -> str:
         result = row.error or (row.code and f"HTTP {row.code}") or "not sent yet"
-        about = f"{row.type}  {row.run} #{row.number}"
-        write_report(f"{_moment(row.at)}  {row.status}  {about}  {row.url}  {result}  {row.message}\n")
-    if not rows and not sent and not as_json:
-        write_error("there are no such messages here\n")
+        return f"{moment_text(row.at)}  {row.status}  {row.type}  {row.run} #{row.number}  {row.url}  {result}  {row.message}"
+
+    write_rows(rows, structs.asdict, line, "there are no such messages here", as_json=as_json)

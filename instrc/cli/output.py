@@ -7,15 +7,18 @@ import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
+from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path, PurePath
 from stat import S_IMODE, S_ISLNK
-from typing import Final
+from typing import Final, TypeVar
 
-from instrc.cli.terminal import coloured, write, write_error
+from instrc.cli.terminal import coloured, write, write_error, write_report
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.text.files import is_inherited_stream, refuse_irregular
+from instrc.text.jsontext import dumps
+from instrc.text.jsonvalue import JsonObject
 from instrc.text.source import Source
 from instrc.vibes.find_files import reason
 
@@ -55,6 +58,27 @@ def _stage(place: Path, data: bytes, scratch: ExitStack) -> Path:
     with suppress(FileNotFoundError):
         temporary.chmod(S_IMODE(place.stat().st_mode))
     return temporary
+
+
+_Row = TypeVar("_Row")
+
+
+def write_rows(
+    rows: Sequence[_Row], document: Callable[[_Row], JsonObject], line: Callable[[_Row], str], none: str, *, as_json: bool
+) -> None:
+    """Print rows as JSON Lines, or as lines for people, who are also told that there are none."""
+    for row in rows:
+        if as_json:
+            write(f"{dumps(document(row), indent=False)}\n")
+        else:
+            write_report(f"{line(row)}\n")
+    if not rows and not as_json:
+        write_error(f"{none}\n")
+
+
+def moment_text(at: float) -> str:
+    """Format a time for people, in UTC."""
+    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M:%S")
 
 
 def try_to_write(files: Mapping[Path, str], sources: Collection[str] = ()) -> list[Problem]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias, cast
 
@@ -25,16 +24,16 @@ from instrc.cli.options import (
     pairs_of,
     refuse_use,
 )
-from instrc.cli.output import PROBLEMS, Format, deliver_text, show, verdict
+from instrc.cli.output import PROBLEMS, Format, deliver_text, moment_text, show, verdict, write_rows
 from instrc.cli.run_common import deliver, engine, report_as_json, run_to_end, step_asked, store_place
-from instrc.cli.terminal import write, write_error, write_report
+from instrc.cli.terminal import write, write_error
 from instrc.runtime.traces import read_events, spans_of, usage_in
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import JsonObject
 from instrc.text.visible import visible_lines
 
 if TYPE_CHECKING:
-    from instrc.runtime.engine_protocol import Engine
+    from instrc.runtime.engine_protocol import Engine, WorkerInfo
     from instrc.runtime.run_report import RunFilter, RunReport
     from instrc.runtime.traces import Event
 
@@ -81,15 +80,14 @@ def runs_command(
             if not any(report.run == family for report in reports):
                 run_to_end(engine(store, engine_name, run=family).show(family))  # which reports that there is none
             lines = [each for each in _family(family, reports) if chosen.takes(each[0])]
-    if not lines and not as_json:
-        with exit_on_problems(shape):
-            write_error(_none_of(program, {name for each in engines for name in run_to_end(each.counts())}))
-    for report, depth in lines:
-        if as_json:
-            waits = {"waitsFor": unserved[report.run]} if report.run in unserved else {}
-            write(f"{dumps({**report_as_json(report), 'began': report.began, 'ended': report.ended, **waits}, indent=False)}\n")
-            continue
-        write_report(_line(report, depth, unserved))
+        counts = set() if lines or as_json else {name for each in engines for name in run_to_end(each.counts())}
+
+    def document(row: tuple[RunReport, int]) -> JsonObject:
+        report, _ = row
+        waits = {"waitsFor": unserved[report.run]} if report.run in unserved else {}
+        return {**report_as_json(report), "began": report.began, "ended": report.ended, **waits}
+
+    write_rows(lines, document, lambda row: _line(row[0], row[1], unserved), _none_of(program, counts), as_json=as_json)
 
 
 def _reports_of(engines: Iterable[Engine], chosen: RunFilter | None) -> tuple[list[RunReport], dict[str, str]]:
@@ -131,11 +129,10 @@ def _none_of(program: str | None, programs: set[str]) -> str:
     from instrc.engines.launch import names_as_text  # as above
 
     others = f"; there are some of {names_as_text(sorted(programs))}" if program and program not in programs else ""
-    return f"there are no such runs here{others}\n" if programs else "there are no runs here\n"
+    return f"there are no such runs here{others}" if programs else "there are no runs here"
 
 
 def _line(report: RunReport, depth: int, unserved: Mapping[str, str]) -> str:
-    began = datetime.fromtimestamp(report.began or 0, tz=UTC).strftime("%Y-%m-%d %H:%M:%S")
     steps = [step_asked(question) for question in report.questions]
     asked = zip(report.questions, steps, strict=True)
     waits = ", ".join(step if steps.count(step) == 1 else question.id for question, step in asked)
@@ -145,7 +142,7 @@ def _line(report: RunReport, depth: int, unserved: Mapping[str, str]) -> str:
         more = "  waits for a worker" + (f" of the project `{project}`" if project else "")
     origin = f"  {report.origin}" if report.forked else ""
     why = "" if report.fault is None else f"  {report.fault.kind}: {report.fault.message.partition(NEWLINE)[0][:_SHOWN_MESSAGE]}"
-    return f"{began}  {report.status:<9}  {'  ' * depth}{report.run}{more}{origin}{why}\n"
+    return f"{moment_text(report.began or 0)}  {report.status:<9}  {'  ' * depth}{report.run}{more}{origin}{why}"
 
 
 NEWLINE = "\n"
@@ -167,16 +164,14 @@ def workers_command(
     with exit_on_problems(shape):
         listing = engine(store, engine_name)
         workers = run_to_end(listing.workers()) if isinstance(listing, WorkerListing) else []
-    if not workers and not as_json:
-        write_error("there are no workers: a folder has none, and runs in a database wait until `instrc worker` is started\n")
-    for each in workers:
-        if as_json:
-            write(f"{dumps(cast('JsonObject', to_builtins(each)), indent=False)}\n")
-            continue
+
+    def line(each: WorkerInfo) -> str:
         slots = f"{each.busy} of {'any number' if each.slots is None else each.slots} slots"
-        began = datetime.fromtimestamp(each.began, tz=UTC).strftime("%Y-%m-%d %H:%M:%S")
         projects = ", ".join(each.projects) or "projects without a name"
-        write_report(f"{each.name}  {slots}  {projects}  process {each.process} on {each.host} since {began}\n")
+        return f"{each.name}  {slots}  {projects}  process {each.process} on {each.host} since {moment_text(each.began)}"
+
+    none = "there are no workers: a folder has none, and runs in a database wait until `instrc worker` is started"
+    write_rows(workers, to_builtins, line, none, as_json=as_json)
 
 
 def show_command(
