@@ -25,7 +25,6 @@ from uvicorn.protocols.utils import get_remote_addr
 from instrc import problems
 from instrc.engines.launch import Launcher, RehearseMode
 from instrc.engines.prepare import Prepared, prepare
-from instrc.engines.projects import project_here
 from instrc.engines.retention import keep_swept
 from instrc.engines.run_table import RunChange
 from instrc.problems.errors import InstrcError, SettingsError, UnreachableError
@@ -150,7 +149,7 @@ def protocols_of(service: RunService, tools: Iterable[Prepared], address: str) -
 async def _sweeping(service: RunService) -> AsyncIterator[None]:
     """Delete expired data while a service runs."""
     kept = structs.asdict(service.settings.retention)
-    task = asyncio.create_task(keep_swept(service.engine, lambda: service.records, kept, project_here()))
+    task = asyncio.create_task(keep_swept(service.engine, lambda: service.records, kept))
     try:
         yield
     finally:
@@ -256,7 +255,6 @@ async def serve(
     if not identity.is_on and host not in LOOPBACK:
         reason = "authentication is off: make a key first (`--new-key NAME`), or set `[tool.instrc.serve.oidc]`"
         raise SettingsError([problems.runs.UnusableSetting(what="address", word=host, reason=reason)])
-    tell(greeting)
     if identify is None and not identity.is_on:
         tell("authentication is off: anyone who can reach this address, from this machine only, may do everything")
     require_clear_names(service)
@@ -277,6 +275,7 @@ async def serve(
     server = GracefulServer(_config_of(app, [*service.settings.proxies]), app.state.streams.closing)
     try:
         async with carrying(service.engine, tell, stands_by=stands_by):
+            tell(greeting)
             await server.serve(sockets=[listener])
     finally:
         service.records.close()

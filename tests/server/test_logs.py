@@ -72,7 +72,9 @@ def test_serve_writes_nothing_but_json(tmp_path: Path) -> None:
     try:
         assert running.stderr is not None
         entries = [json.loads(running.stderr.readline())]
-        address = entries[0]["message"].split(" at ")[1].split("/v1")[0]
+        while not entries[-1]["message"].startswith("serving"):
+            entries.append(json.loads(running.stderr.readline()))
+        address = entries[-1]["message"].split(" at ")[1].split("/v1")[0]
         assert httpx.get(f"{address}/healthz", timeout=20).status_code == 200
     finally:
         running.terminate()
