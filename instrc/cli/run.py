@@ -183,10 +183,6 @@ def _tell_no_prompt(prepared: Prepared, given: Json, *, quiet: bool) -> None:
         run_common.tell_line("no input is given: what reads `prompt` gets null; `--input TEXT` gives it one")
 
 
-STANDBY_PAUSE: Final = 1.0
-"""Seconds between two attempts of a standby worker to take over the runs."""
-
-
 @contextmanager
 def _line_writer(output: Path | None) -> Iterator[Callable[[str], object]]:
     """Open a writer of lines: to standard output, or to a file."""
@@ -432,8 +428,9 @@ async def _served(carrier: Serving, note: str, *, quiet: bool) -> None:
             return
         await reaching
         try:
-            if not await _claimed(carrier, stop, quiet=quiet):
+            if stop.is_set():
                 return
+            await carrier.claim()
             if not quiet:
                 write_error(f"the worker is ready\n{note}")
             await carrier.serve(stop)
@@ -451,19 +448,3 @@ async def _reached(carrier: Serving, stop: asyncio.Event) -> None:
 
     await wait_for_server(carrier, run_common.tell_line, stop=stop)
     await sleep(_LAST_MOMENT if stop.is_set() else 0)
-
-
-async def _claimed(carrier: Serving, stop: asyncio.Event, *, quiet: bool) -> bool:
-    """Wait until no other process owns the runs; return `False` if the worker is stopped first."""
-    from asyncio import wait_for  # as above
-
-    stands_by = False
-    while not stop.is_set():
-        if await carrier.claim():
-            return True
-        if not stands_by and not quiet:
-            write_error("another process carries the runs of this store: the worker stands by\n")
-        stands_by = True
-        with suppress(TimeoutError):
-            await wait_for(stop.wait(), STANDBY_PAUSE)
-    return False

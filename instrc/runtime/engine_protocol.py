@@ -81,8 +81,8 @@ class Serving(Protocol):
     async def reach(self) -> None:
         """Check that the engine's server, if any, responds; raise `UnreachableError` if not."""
 
-    async def claim(self) -> bool:
-        """Acquire exclusive ownership, or return `False` if another process has it and this one may stand by."""
+    async def claim(self) -> None:
+        """Become a worker of the store; raise `UnavailableError` if another process owns all its runs."""
 
     async def serve(self, stop: asyncio.Event) -> int:
         """Carry out runs until stopped; return how many were resumed at the beginning."""

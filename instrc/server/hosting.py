@@ -324,7 +324,8 @@ async def _carry(
     while not stop.is_set():
         try:
             await wait_for_server(engine, tell, stop=stop)
-            if not stop.is_set() and await engine.claim():
+            if not stop.is_set():
+                await engine.claim()
                 claimed.set()
                 await engine.serve(stop)
         except UnreachableError:

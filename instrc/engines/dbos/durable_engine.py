@@ -153,13 +153,13 @@ class DurableEngine(TracedEngine):
         """Enqueue a run for its project, and report its start; a worker takes it from there."""
         if not await self.asker.is_there():
             await asyncio.to_thread(self._prepare)
-        if not await self.asker.ask(lambda client: self._put_new(client, begun)):
+        if not await self.asker.ask(lambda client: self._put(client, begun)):
             return await self.show(launch.run)
         if (runner := self._runner_here()) is not None:
             runner.loop.call(runner.rest.wake)
         return RunReport(launch.run, launch.name, "running", None, began=time(), config=launch.config)
 
-    def _put_new(self, client: DBOSClient, begun: LaunchDocument) -> bool:
+    def _put(self, client: DBOSClient, begun: LaunchDocument) -> bool:
         """Enqueue a run unless it has already started; return whether it was enqueued."""
         is_new = store.enqueue(client, begun, is_local=self.location.is_local)
         if is_new:
@@ -168,11 +168,6 @@ class DurableEngine(TracedEngine):
             for row in client.list_workflows(workflow_ids=[begun["run"]]):
                 _refuse_another(row, begun)
         return is_new
-
-    def _put(self, client: DBOSClient, begun: LaunchDocument) -> None:
-        """Enqueue a run of a schedule, unless another worker has, and add it to the table."""
-        store.enqueue(client, begun, is_local=self.location.is_local)
-        self.rows.add(begun)
 
     def _prepare(self) -> None:
         """Create the tables of the store under a lock."""
@@ -373,25 +368,23 @@ class DurableEngine(TracedEngine):
         self.asker.close()
         return False
 
-    async def claim(self) -> bool:
+    async def claim(self) -> None:
         """Claim the runs of the store, on a server together with other workers.
 
-        Return `False` if a process other than a worker owns a server's runs; raise if another process owns those of a folder.
+        Raise `UnavailableError` if another process owns those of a folder, or one of an earlier release those of a server.
         """
         self._works = not self.location.is_local
         self.starts_by_queue |= self._works
         if self._fronts:
             await asyncio.to_thread(self._prepare)
-            return True
+            return
         runner = await asyncio.to_thread(self._open)
-        if runner is None and self.location.is_local:
+        if runner is None:
             raise UnavailableError([problems.runs.StoreInUse(store=self.location.shown, holder=self.location.holder())])
-        if runner is not None:
-            runner.is_worker = True
-            if runner.shared is not None:  # from now on other processes leave runs to it
-                with store.trouble(self.location):
-                    await asyncio.to_thread(runner.shared.beat, runner.rest.info(0))
-        return runner is not None
+        runner.is_worker = True
+        if runner.shared is not None:  # from now on other processes leave runs to it
+            with store.trouble(self.location):
+                await asyncio.to_thread(runner.shared.beat, runner.rest.info(0))
 
     async def serve(self, stop: asyncio.Event) -> int:
         """Carry out runs of the store until `stop`; return how many were resumed at the beginning.
@@ -399,8 +392,7 @@ class DurableEngine(TracedEngine):
         In a folder these are all runs. On a server each worker takes some, including those of dead workers.
         Raise `UnreachableError` if the database server disappears; the runs stay unchanged.
         """
-        if not await self.claim():
-            raise UnavailableError([problems.runs.StoreInUse(store=self.location.shown, holder=self.location.holder())])
+        await self.claim()
         roots: list[str] = []
         async with self._carrier() as runner:
             if runner is not None and self.location.is_local:

@@ -14,8 +14,8 @@ from instrc.runtime.run_config import LaunchDocument
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import JsonObject, as_object
 
-Put: TypeAlias = "Callable[[LaunchDocument], None]"
-"""Writes a run into its project's queue and into the run table."""
+Put: TypeAlias = "Callable[[LaunchDocument], object]"
+"""Writes a run into its project's queue and into the run table, unless another worker has."""
 _TABLE: Final = sa.Table(
     "instrc_schedules",
     sa.MetaData(),

@@ -356,9 +356,8 @@ class TemporalEngine(TracedEngine):
         except InstrcError as error:
             raise UnreachableError(error.problems) from None
 
-    async def claim(self) -> bool:
-        """Return `True`: any number of workers may serve a task queue."""
-        return True
+    async def claim(self) -> None:
+        """Do nothing: any number of workers may serve a task queue."""
 
     async def serve(self, stop: asyncio.Event) -> int:
         """Serve the task queue until `stop`."""
