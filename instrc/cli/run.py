@@ -29,7 +29,7 @@ from instrc.vibes.find_files import reason
 if TYPE_CHECKING:
     import asyncio
 
-    from instrc.api.batch import ItemResult, Pace
+    from instrc.api.batch import ItemResult
     from instrc.engines.hosts import Host
     from instrc.engines.launch import Launcher, RehearseMode
     from instrc.engines.prepare import Prepared
@@ -105,10 +105,8 @@ def run_command(
         launcher = Launcher(prepared, model=model, cache=None if cache is None else AnswerCache(cache), **how, **limits)
         launcher.config = msgspec.structs.replace(launcher.config, metadata=options.pairs_of(metadata))
         if items is not None:
-            from instrc.api.batch import Pace
-
             of_all, host = run_id or new_id(prepared.name), run_common.host_of_items(store, engine_name)
-            pace = Pace(concurrency or 4, rate)
+            pace = concurrency or 4, rate
             raise typer.Exit(_run_items(items, launcher, of_all, host, pace, output=output, quiet=quiet))
         _tell_no_prompt(prepared, prompt, quiet=quiet or rehearse or with_activities)
         begun, watcher = launcher.launch(prompt, run_id), run_display.Watcher(as_json=as_json, quiet=quiet)
@@ -148,9 +146,11 @@ class _How(TypedDict):
     given: dict[str, Json]
 
 
-def _run_items(items: str, launcher: Launcher, of_all: str, host: Host, pace: Pace, *, output: Path | None, quiet: bool) -> int:
+def _run_items(
+    items: str, launcher: Launcher, of_all: str, host: Host, pace: tuple[int, float | None], *, output: Path | None, quiet: bool
+) -> int:
     """Run a program for each line of a file, and return the exit code."""
-    from instrc.api.batch import mapped  # not needed for the help
+    from instrc.api.batch import Pace, mapped  # not needed for the help
     from instrc.engines.hosts import EngineRun
 
     async def begin(number: int, line: str) -> EngineRun:
@@ -161,7 +161,7 @@ def _run_items(items: str, launcher: Launcher, of_all: str, host: Host, pace: Pa
         return EngineRun(host, await host.start(launcher.launch(value, f"{of_all}.{number}")))
 
     bar: Literal[True] | None = True if not quiet and is_terminal(sys.stderr) else None
-    results = mapped(begin, _lines(items), pace, progress=bar, ordered=True)
+    results = mapped(begin, _lines(items), Pace(*pace), progress=bar, ordered=True)
     return PROBLEMS if run_common.run_to_end(_failures(results, output)) else FINE
 
 

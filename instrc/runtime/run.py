@@ -343,7 +343,7 @@ class Run(ABC, Generic[Value]):
         return result
 
 
-def state_as_json(run: Run[Any] | RunReport) -> JsonObject:
+def state_as_json(run: Run[Any] | RunReport) -> JsonObject:  # whatever the class of its value
     """Return the state of a run as the command line prints it: `status`, and `output`, `error` or `questions`."""
     document: JsonObject = {"status": run.status}
     if run.invented:

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from time import time
-from typing import Any, Final
+from typing import Final
 from urllib.parse import quote
 from zoneinfo import ZoneInfo
 
@@ -243,8 +243,8 @@ class Inbox:
         except InstrcError as error:
             return await self._closed(request, error, {})
         schema, show = self._asked(request, found), found.question.show
-        about: dict[str, Any] = {"show": show, "decides": True, "zone": self._offset(), "files": self.service.settings.body}
-        form = AnswerForm(schema, begun(schema, show), self.words(request), **about)
+        words, files = self.words(request), self.service.settings.body
+        form = AnswerForm(schema, begun(schema, show), words, show=show, decides=True, zone=self._offset(), files=files)
         return await self._shown(request, found, form, {})
 
     def _asked(self, request: Request, found: QuestionInfo) -> Json:
