@@ -9,7 +9,7 @@ from typing import Final, TypeGuard
 from instrc import problems
 from instrc.problems.errors import LimitError
 from instrc.schema.validation import accepts
-from instrc.server.files import is_reference
+from instrc.server.files import fits
 from instrc.server.form_shapes import LEVELS, FieldShape, additions, fixed_values, has_rest, is_read_only, shape_of
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, at, equal, listing, mapping, pointer, tokens
@@ -148,7 +148,7 @@ def _writes(shape: FieldShape, value: Json, root: Json) -> bool:
         case "line":
             return _is_html(value) and "\n" not in value
         case "file":
-            return is_reference(value)
+            return isinstance(value, str) and fits(value, str(shape.schema["contentMediaType"]))
         case "date" | "moment":
             return isinstance(value, str) and (_DATE if shape.kind == "date" else _MOMENT).fullmatch(value) is not None
         case "union":

@@ -69,8 +69,8 @@ def page(form: AnswerForm) -> str:
 
 
 def through_html(schema: Any, value: Any) -> AnswerForm:
-    sent = Browser(page(AnswerForm(schema, data_of(schema, value), WORDS))).sent
-    return AnswerForm(schema, sent, WORDS)
+    sent = Browser(page(AnswerForm(schema, data_of(schema, value), WORDS, files=1024))).sent
+    return AnswerForm(schema, sent, WORDS, files=1024)
 
 
 # One place of a form each, and what a person may give there.
@@ -99,6 +99,7 @@ PLACES: dict[str, Any] = {
     "line": {"type": "string", "maxLength": 20},
     "date": {"type": "string", "format": "date"},
     "moment": {"type": "string", "format": "date-time"},
+    "file": {"type": "string", "contentMediaType": "image/*"},
     "whole": {"type": "integer"},
     "number": {"type": "number"},
     "answer": {"enum": ["Approve", "Reject", 1, "1", None, {"a": [1]}]},
@@ -141,6 +142,7 @@ VALUES: dict[str, st.SearchStrategy[Any]] = {
     "line": st.text(max_size=20),
     "date": st.dates().map(str),
     "moment": st.datetimes().map(lambda each: f"{each.isoformat()}Z"),
+    "file": texts | st.sampled_from([f"/inbox/runs/r/files/{'0a' * 32}.{kind}" for kind in ("png", "pdf")]),
     "whole": st.integers() | st.just(2.0),
     "number": st.floats(allow_nan=False, allow_infinity=False) | st.integers(),
     "answer": st.sampled_from(PLACES["answer"]["enum"]),
