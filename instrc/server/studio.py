@@ -264,6 +264,8 @@ class Studio(Struct):
             refuse("there is no such target", "/target")
         chosen = ["--target", str(target)] if target else []
         file = f"./{place.relative_to(self.root).as_posix()}"
+        if view == "preview" and (prompt := text_or_empty(asked.get("input"))):
+            chosen.append(f"--input={prompt}")
         if view in {"schema", "preview"}:
             return (await self.command("compile" if view == "schema" else "preview", *chosen, "--", file)).to_json()
         if view != "compare":

@@ -235,3 +235,23 @@ def test_an_operator_hands_a_question_over_on_the_page_of_its_run(tmp_path: Path
         assert "Taken by" not in (await http.get(f"/inbox/runs/{run}")).text
 
     on_a_run(tmp_path, LETTER, test, BOSS, "waiting")
+
+
+def test_a_block_that_is_folded_leads_to_its_picture_and_has_the_state_of_its_steps() -> None:
+    steps = {f"llmContext{at + 2}": chunk(**{f"step{at + 2}_do": step(TEXT, "item")}) for at in range(70)}
+    program = Process.from_json(process(eachContext1=each("item", 3, chunk(**steps)), llmContext1=chunk(step1_end=step(TEXT))))
+    spans = [
+        TimelineSpan(f"eachContext1[{at}].llmContext9", "model", 0.0, 1.0, state, facts={"steps": ["step9_do"]})
+        for at, state in ((1, "done"), (2, "failed"))
+    ]  # type: ignore[arg-type]  # a state
+    groups = groups_of(spans, {})
+    whole = drawn(program, "many", groups)
+    assert whole is not None
+    assert '<g class="block folded failed" role="group"' in whole
+    assert "70 steps" in whole
+    [block] = re.findall(r'href="\?block=(\w+)#picture"', whole)
+    inner = drawn(program, "many", groups, block)
+    assert inner is not None
+    assert inner.count('<g class="step ') == 70
+    assert "\u2717 1 \u2713 1" in inner
+    assert drawn(program, "many", groups, "nothing") == whole

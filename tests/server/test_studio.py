@@ -164,6 +164,8 @@ def test_views_show_what_the_commands_show(tmp_path: Path) -> None:
         assert '"userContext1"' in schema["output"]
         preview = await post(http, "show", path="letter.aug", view="preview", target="openai")
         assert "tokens" in preview["output"]
+        typed = await post(http, "show", path="letter.aug", view="preview", target="", input="--full Ann comes")
+        assert "--full Ann comes" in typed["output"]
         graph = await http.get("/studio/graph?path=letter.aug")
         assert "<svg" in graph.text
         assert graph.headers["content-security-policy"].startswith("sandbox allow-scripts;")

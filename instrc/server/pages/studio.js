@@ -158,7 +158,7 @@ async function show() {
   if (view === "runs") { await prepare(false); return; }
   if (!command) return;
   $("view").setAttribute("aria-busy", "true");
-  const shown = await call("show", { path, view, target: $("target").value }).catch((error) => ({ output: "", told: error.message }));
+  const shown = await call("show", { path, view, target: $("target").value, input: typedPrompt() }).catch((error) => ({ output: "", told: error.message }));
   if (wanted !== `${view} ${path} ${asked}`) return;
   $("view").removeAttribute("aria-busy");
   $("output").textContent = shown.output; $("told").textContent = shown.told; $("told").hidden = !shown.told;
@@ -169,6 +169,7 @@ $("keep").addEventListener("click", async () => { await save(); await call("keep
 // --- runs: the form of the start page and the page of the run, in a frame
 
 const frame = $("page");
+const typedPrompt = () => frame.dataset.path === path ? frame.contentDocument?.querySelector("[name='/data/prompt']")?.value : undefined;
 const shownRun = () => /^\/inbox\/runs\/([^/]+)$/.exec(frame.contentWindow.location.pathname)?.[1];
 async function prepare(anew) {
   const wanted = path;
