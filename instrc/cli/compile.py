@@ -164,7 +164,7 @@ ORDERS = {
 def targets_command(
     shape: Annotated[Literal["text", "json"], typer.Option("--format", help="Output format of the list.")] = "text",
 ) -> None:
-    """List the targets of `instrc compile --target` with their limits."""
+    """List the targets of `compile --target` with their limits."""
     from instrc.providers.targets import targets
 
     if shape == "json":

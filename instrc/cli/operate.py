@@ -212,7 +212,7 @@ def deliveries_command(
     as_json: AsJson = False,
     shape: ProblemFormat = Format.TEXT,
 ) -> None:
-    """List the messages of a service to webhooks, the latest first, or send them again.
+    """List messages to webhooks, latest first, or send them again.
 
     A number counts the messages about a run to one webhook. A service sends what is pending.
     """

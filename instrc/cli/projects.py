@@ -286,7 +286,7 @@ def doctor_command(
     *,
     forget: Annotated[bool, typer.Option("--forget", help="Forget which request formats models have rejected.")] = False,
 ) -> None:
-    """Show the installed version, the extras that work, and settings.
+    """Show the installed version, the usable extras, and settings.
 
     Also which providers have a key here, and the folders of vibes in use, and
     why.

@@ -254,7 +254,7 @@ def resume_command(
     quiet: options.Quiet = False,
     shape: options.ProblemFormat = Format.TEXT,
 ) -> None:
-    """Continue a run that was interrupted, or whose timers have ended."""
+    """Continue an interrupted run, or one whose timers have ended."""
     watcher = run_display.Watcher(as_json=as_json, quiet=quiet)
     with options.exit_on_problems(shape), run_common.shown(watcher, run, store, engine_name) as sink:
         kept = engine(store, engine_name, run=run, watch=sink, parts=watcher.part)
