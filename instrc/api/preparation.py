@@ -64,7 +64,8 @@ def classes_of(vibes: InMemory | None) -> dict[str, ClassCheck]:
 
 def require_types(model: object, export: object, id: object, requests: object, tokens: object, **functions: object) -> None:  # noqa: A002  -- its name
     """Raise for options of a wrong type."""
-    if not (model is None or isinstance(model, str) or callable(attribute(model, "answer"))):
+    answers = callable(attribute(model, "answer")) and not isinstance(model, type)
+    if not (model is None or isinstance(model, str) or answers):
         arguments.instance("model", model, str, "words or an object with the method of `instrc.Model`")
     arguments.text_or_none("export", export)
     arguments.text_or_none("id", id)

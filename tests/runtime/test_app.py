@@ -266,3 +266,9 @@ def test_parts_and_classes_reach_every_way_to_run(tmp_path: Path) -> None:
 
     asyncio.run(work())
     assert parts == [FILLED] * 4
+
+
+@pytest.mark.parametrize("model", [instrc.Scripted, 5, lambda _: None])
+def test_a_model_is_an_object_that_answers(model: Any) -> None:
+    with pytest.raises(TypeError, match=r"`model` takes words or an object with the method of `instrc.Model`"):
+        instrc.App(model=model)

@@ -53,6 +53,8 @@ _UNTAKEN: Final = 2000
 """Milliseconds within which a process that serves all runs must begin one."""
 _AT_ONCE: Final = 100
 """Number of runs recovered at once."""
+_SECRETS: Final = ("password", "sslpassword")
+"""Parameters of a URL that no message shows."""
 
 
 class PostgresStore:
@@ -66,7 +68,8 @@ class PostgresStore:
         scheme, _, rest = place.partition(":")
         driver = scheme if "+" in scheme else "postgresql+psycopg"
         self._url = sa.make_url(f"{driver}://{rest.lstrip('/')}")
-        self.shown: str = f"{scheme}:{self._url.render_as_string(hide_password=True).partition(':')[2]}"  # as the user wrote it
+        public = self._url.difference_update_query(_SECRETS)
+        self.shown: str = f"{scheme}:{public.render_as_string(hide_password=True).partition(':')[2]}"  # as the user wrote it
         self.address: str = self._url.render_as_string(hide_password=False)
 
     def exists(self) -> bool:

@@ -198,6 +198,9 @@ def test_a_database_is_named_by_its_url_and_its_password_is_never_shown() -> Non
     location = store_of(Path("postgresql://me:secret@host/runs"))
     assert location.address == "postgresql+psycopg://me:secret@host/runs"
     assert location.shown == "postgresql://me:***@host/runs", "as it is written"
+    location = store_of(Path("postgresql://host/runs?user=me&password=secret&sslpassword=secret"))
+    assert "password=secret" in location.address
+    assert location.shown == "postgresql://host/runs?user=me"
 
 
 def test_a_store_of_files_is_shown_by_its_folder(tmp_path: Path) -> None:
