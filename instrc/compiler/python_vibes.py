@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -22,6 +23,7 @@ from instrc.tools.python_values import INSTRUCTION_NAME, instruction_name
 from instrc.version import __version__
 from instrc.vibes.roots import ENDING
 from instrc.vibes.settings import Settings
+from instrc.vibes.settings_places import entry_place, readable_path
 
 FOLDER: Final = ".instrc/python"
 """Folder of the vibes, next to the settings that name the modules."""
@@ -71,9 +73,12 @@ def _renew(folder: Path, file: Path, modules: tuple[str, ...]) -> None:
         )
         answer = as_object(loads(done.stdout.rpartition("\n\0")[2]))
     except (subprocess.SubprocessError, OSError, ValueError) as error:
-        lines = str(getattr(error, "stderr", None) or "").strip().splitlines()
-        reason = f"the modules cannot be imported: {lines[-1][:400] if lines else type(error).__name__}"
-        raise SettingsError([InvalidSettings(at=Source(file.as_posix(), "").whole(), key="python", reason=reason)]) from None
+        said = str(getattr(error, "stderr", None) or "").strip()
+        reason = f"the modules cannot be imported: {said.splitlines()[-1][:400] if said else type(error).__name__}"
+        frames = re.findall(rf'File "{re.escape(f"{project}{os.sep}")}(.+)", line (\d+)', said)
+        reason += f" (`{frames[-1][0]}`, line {frames[-1][1]})" if frames else ""
+        at = entry_place(Source(readable_path(file).as_posix(), file.read_text(encoding="utf-8")), "python")
+        raise SettingsError([InvalidSettings(at=at, key="python", reason=reason)]) from None
     vibes = as_object(answer["vibes"])
     for name, schema in vibes.items():
         store(folder / f"{name}{ENDING}", dumps(schema).encode())
