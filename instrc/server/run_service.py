@@ -141,7 +141,8 @@ class RunService:
         if key is not None:
             sent: JsonObject = {"program": program, "inputs": launch.inputs, "run": run, "metadata": dict(metadata or {})}
             digest = digest_of(sent)
-            before, known = await asyncio.to_thread(self.records.reserve, f"{caller.name}|{key}", digest, launch.run)
+            owned = f"{caller.name.replace('|', chr(10))}|{key}"  # no name has a line break: two callers share no key
+            before, known = await asyncio.to_thread(self.records.reserve, owned, digest, launch.run)
             if before != digest:
                 raise ConflictError([problems.serving.KeyReused(key=key)])
             launch = replace(launch, run=known)

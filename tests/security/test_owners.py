@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 from http_server import Answer, Asked, serving
-from serving import ANSWER, BOSS, client, go, service, settled
+from serving import ANSWER, BOSS, client, go, person, service, settled
 
 from instrc.server import bounds  # the table of what is tried here
 from instrc.server.a2a import a2a_routes  # the service over A2A
@@ -99,3 +99,16 @@ def test_a_session_of_mcp_is_unknown_to_anybody_else_and_there_are_few(tmp_path:
             assert (await http.post("/mcp", json=listing, headers={**bearer(ann), **session})).status_code == 401
 
     go(body())
+
+
+def test_two_callers_share_no_idempotency_key_whatever_their_names_are(tmp_path: Path) -> None:
+    async def body() -> None:
+        made = service(tmp_path)
+        begun = [(await made.start(person(who, "starter"), "letter", "x", key=key)).report.run for who, key in KEYS]
+        assert len(set(begun)) == len(KEYS)
+        assert begun == [(await made.start(person(who, "starter"), "letter", "x", key=key)).report.run for who, key in KEYS]
+
+    go(body())
+
+
+KEYS = (("ann", "b|k"), ("ann|b", "k"), ("ann", "|b|k"), ("ann||b", "k"), ("ann", "k"), ("bob", "k"))
