@@ -220,7 +220,7 @@ class EditorSession:
         self._lock = RLock()
 
     def put(self, path: str, text: str, version: int = 0, uri: str | None = None) -> TextDocument:
-        """Accept the current text of the editor; a byte order mark at its beginning is nothing, but it has a place."""
+        """Accept the current text of the editor; a byte order mark at its beginning is ignored, but counts in offsets."""
         if text.startswith(_BOM):
             text = " " + text[1:]
         document = TextDocument(path, text, self.encoding, version, uri)

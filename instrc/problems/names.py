@@ -39,7 +39,7 @@ class RepeatedName(Problem):
     first: Span | None
     """Span of the first definition; `None` if the enclosing block defines the name."""
     argument: bool = False
-    """Whether two arguments share the name, one of them perhaps a member of an object that is read."""
+    """Whether two arguments share the name; one may be a member of an object that is passed."""
     tool: bool = False
     """Whether the name belongs to a tool of a plan."""
     defined: bool = False

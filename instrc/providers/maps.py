@@ -26,7 +26,7 @@ _OF_A_TOOL = AS_SENT | {"properties", "json_schema"}
 def _maps(value: object, level: int) -> Iterator[JsonObject]:
     """Yield the maps in a value: a map, a lowering, a tool, or a collection of them."""
     if level > 5:  # a tool in a list in a result in an MCP answer, plus one level
-        _refuse("there is no map in it")
+        _refuse("it contains no map")
     if not isinstance(value, Mapping | list | tuple) and (inside := attribute(value, "map")) is not None:
         value = inside
     elif (
@@ -158,7 +158,7 @@ def records_in(map: object) -> Records:  # noqa: A002  -- the word for it everyw
     for item in _maps(map, 0):
         result |= _records(item)
     if not result:
-        _refuse("there is no map in it")
+        _refuse("it contains no map")
     return result
 
 

@@ -125,7 +125,7 @@ def _url(template: str, given: Json) -> str:
         if 0 <= query < place.start():
             return quote(text, safe="")
         if not isinstance(_member(place[1], given), str | int | float) or _leaves_segment(text):
-            _refuse(f"`{place[1]}` is no segment of a path: it is empty, `.` or `..`, or holds such a part")
+            _refuse(f"`{place[1]}` is not a segment of a path: it is empty, `.` or `..`, or holds such a part")
         return quote(text, safe="")
 
     url = _PLACE.sub(fill, template)

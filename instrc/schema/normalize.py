@@ -563,7 +563,7 @@ def _place(keyword: str, _path: Location, _schema: Schema) -> KeywordReading:
 
 
 def _additional_items(keyword: str, path: Location, _schema: Schema) -> KeywordReading:
-    return read_as({}, path, keyword, "`items` behind a list of them, and as nothing elsewhere", "dialect")
+    return read_as({}, path, keyword, "`items` after a list of them, and ignored elsewhere", "dialect")
 
 
 def _draft(keyword: str, path: Location, schema: Schema) -> KeywordReading:

@@ -360,7 +360,7 @@ def _text_of(place: Path) -> str | None:
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError:
-        refuse("it is no text in UTF-8", "/path")
+        refuse("it is not text in UTF-8", "/path")
 
 
 def _digest(text: str | None) -> str | None:

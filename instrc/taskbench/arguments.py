@@ -221,7 +221,7 @@ def arguments_of(record: NamedRecord, node: Json, number: int) -> tuple[list[Wri
         if tool is None or tool.kind == "resource" or named:
             problems.append(record.odd("the arguments are an object, no list", number))
         elif tool.kind == "temporal":
-            problems.append(record.odd("the arguments are an object by name, no list of `{name, value}`", number))
+            problems.append(record.odd("the arguments are an object by name, not a list of `{name, value}`", number))
         written = [written] if named else [{"name": name, "value": value} for name, value in written.items()]
     if written is not None and not isinstance(written, list):
         return [], [*problems, record.odd("the arguments are not a list", number)]

@@ -170,7 +170,7 @@ def of_value(value: object) -> Given:
         count += 1
         kind = item.__class__
         if level > GIVEN_LEVELS:
-            _refuse(f"it nests deeper than {GIVEN_LEVELS:,} levels, or contains itself")
+            _refuse(f"it is nested deeper than {GIVEN_LEVELS:,} levels, or contains itself")
         if isinstance(item, dict) and kind is dict:
             members: JsonObject = {}
             for name, part in item.items():

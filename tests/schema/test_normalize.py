@@ -92,7 +92,7 @@ READ: list[tuple[Json, Json, list[tuple[str, NoteKind]]]] = [
         {"prefixItems": [{"type": "integer"}], "items": False},
         [
             ("`items` is read as `prefixItems`", "dialect"),
-            ("`additionalItems` is read as `items` behind a list of them, and as nothing elsewhere", "dialect"),
+            ("`additionalItems` is read as `items` after a list of them, and ignored elsewhere", "dialect"),
             ("`int` is read as `integer`", "word"),
         ],
     ),

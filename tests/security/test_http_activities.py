@@ -106,7 +106,7 @@ def test_a_value_is_one_segment_also_when_encoded(url: str, value: str, rounds: 
     if rounds:
         value = "".join(f"%{byte:02x}" for byte in value.encode()).replace("%", "%" + "25" * (rounds - 1))
     message = refused({"url": f"{url}/tenant/42/orders/{{number}}", "method": "DELETE"}, {"number": value})
-    assert "`number` is no segment of a path" in message
+    assert "`number` is not a segment of a path" in message
 
 
 @pytest.mark.parametrize("value", [None, [], ["a"], {}, {"a": 1}, "a\0b", "a\x7fb", "%00", "%2500", "%" + "25" * 20 + "2e"])

@@ -480,7 +480,7 @@ class BlockPlaces:
         return self._identities.of("placed", place, count)
 
     def region_of(self, place: int, region: int) -> int:
-        """Return the region that a block belongs to, written in another one."""
+        """Return the region that a block belongs to, which may differ from where it is written."""
         label = self._foreseen.get(place)
         found = region if label is None else self._regions.labelled.get(label, region)
         return found if self._regions.around(found, region) else region

@@ -497,8 +497,8 @@ def _of_engines(nodes: list[ReadNode], span_of: SpanOf, allowed: frozenset[str])
                 from instrc.problems.schemas import UnknownKeyword
 
                 lost = "does not say who approves" if meant[0] in approval else "does not set a temperature"
-                lost = "is no number from 0" if word == vocabulary.TEMPERATURE else lost
+                lost = "is not a number of at least 0" if word == vocabulary.TEMPERATURE else lost
                 if meant[0] == vocabulary.WORDINGS:
-                    lost = "is no list of texts" if word == vocabulary.WORDINGS else "names no other wordings"
+                    lost = "is not a list of texts" if word == vocabulary.WORDINGS else "names no other wordings"
                 at = span_of(pointer((*read.path, word)), key=True)
                 yield UnknownKeyword(at=at, word=word, nearest=() if word in meant else meant, lost=lost)

@@ -186,7 +186,7 @@ def _list(node: JsonObject, rest: Json, context: RewriteContext) -> Variant | No
         return None
     if "maxItems" in context.dialect.keywords:
         return Variant("array", {"type": "array", "items": {"type": "string"}, "maxItems": 0}, node=node)
-    reason = "has no word in the target; any item is found when the answer is lifted"
+    reason = "has no keyword in the target; any item is found when the answer is lifted"
     context.ledger.lose_each(node, [word for word in ("items", "unevaluatedItems", "maxItems") if word in node], reason)
     return Variant("array", {"type": "array", "items": {"type": "string"}}, notes=(context.sentences.always_empty,), node=node)
 

@@ -305,7 +305,7 @@ def _of_names(flat: Json) -> Iterator[Loss]:
     for place, keyword, value in held:
         if keyword == "propertyNames":
             yield Loss(place, keyword, value, "unenforced", "is left out, because keys are sent under other names")
-            yield Loss(place, keyword, value, "narrowed", "is left out, which inside of a negation narrows")
+            yield Loss(place, keyword, value, "narrowed", "is left out, which narrows the schema inside a negation")
         elif keyword == "patternProperties":
             yield Loss(place, keyword, value, "unenforced", "does not see the names of keys that are sent under others")
             yield Loss(place, keyword, value, "narrowed", "sees other names where keys are sent under them")

@@ -140,7 +140,7 @@ def _empty(node: JsonObject, dialect: Dialect, ledger: Ledger) -> Variant | None
     if "propertyOrdering" in dialect.keywords:
         body["propertyOrdering"] = []
     if not dialect.closed:
-        reason = "has no word in the target; what is not allowed is found when the answer is lifted"
+        reason = "has no keyword in the target; what is not allowed is found when the answer is lifted"
         ledger.lose_each(node, [keyword for keyword in _OF_UNDECLARED if keyword in node], reason)
     return Variant("object", body, node=node)
 

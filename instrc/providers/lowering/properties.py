@@ -145,7 +145,7 @@ def _or_left_out(context: RewriteContext, schema: Json, variants: Sequence[Varia
     written = any(isinstance(variant.codec, TextCodec) and "null" in (variant.codec.kinds or ("null",)) for variant in variants)
     if nullable and not written:
         if isinstance(schema, dict) and "default" in schema and schema["default"] is None:
-            reason = "is null, so null and leaving out mean the same; null is taken for left out"
+            reason = "is null, which is then the same as leaving the property out; null counts as left out"
             context.ledger.lose(schema, "default", "convention", reason)
         else:
             word = _word_for_null(context, variants)
@@ -399,7 +399,7 @@ def _closed(
         else:
             more = _list_of_more(node, names, properties, others, context)
     elif not dialect.closed:
-        reason = "has no word in the target; undeclared keys are found when the answer is lifted"
+        reason = "has no keyword in the target; undeclared keys are found when the answer is lifted"
         context.ledger.lose_each(node, [keyword for keyword in _CLOSING if keyword in node], reason)
     shut = not others.patterns and (rest is False or (rest is None and dialect.closed))
     if "minProperties" in node and shut and (bound(node, "minProperties") or 0) > len(properties):
@@ -418,7 +418,7 @@ def _list_of_more(
     """Return the list of keys and values that holds undeclared properties."""
     dialect = context.dialect
     if not dialect.closed:
-        reason = "has no word in the target; what is not in the list is found when the answer is lifted"
+        reason = "has no keyword in the target; what is not in the list is found when the answer is lifted"
         lost = [word for word in (*_CLOSING, "patternProperties", "propertyNames") if word in node]
         context.ledger.lose_each(node, lost, reason)
     variant = key_maps.pairs(node, others, context.boxed())
