@@ -55,6 +55,7 @@ class ActedRuns(Struct, frozen=True):
     count: int
     """Number of runs that match the filter, on all pages."""
     rows: tuple[RunRow, ...]
+    """The runs of the page, as they are after the action."""
     reasons: tuple[str | None, ...]
     """Reason of failure for each row, if any."""
     next: tuple[float, str] | None
@@ -93,7 +94,8 @@ async def act_on_runs(
         return None
 
     reasons = [None] * len(page) if dry_run else await asyncio.gather(*(act(row.run) for row in page))
-    return ActedRuns(count, page, tuple(reasons), (page[-1].began, page[-1].run) if len(rows) > limit else None)
+    now = page if dry_run else tuple(await asyncio.to_thread(lambda: [service.records.run(row.run) or row for row in page]))
+    return ActedRuns(count, now, tuple(reasons), (page[-1].began, page[-1].run) if len(rows) > limit else None)
 
 
 async def _act(service: RunService, caller: Caller, action: RunAction, run: str) -> None:

@@ -48,6 +48,7 @@ def test_an_action_counts_first_and_changes_only_what_the_filter_names(store: tu
             assert [(await made.run(BOSS, run)).report.status for run in LETTERS] == ["waiting"] * 3
             page = (await http.post("/v1/actions", json={**sent, "dryRun": False, "limit": 1})).json()
             assert acted(page) == (2, ["letter-2"])
+            assert page["items"][0]["status"] == "cancelled"
             rest = (await http.post("/v1/actions", json={**sent, "dryRun": False, "cursor": page["next"]})).json()
             assert (acted(rest)[1], rest["next"]) == (["letter-1"], None)
             for run, status in zip(LETTERS, ("cancelled", "cancelled", "waiting"), strict=True):
