@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -43,13 +42,13 @@ def finished(place: Path, text: str, answers: list[dict[str, str]]) -> tuple[Any
 
         return call
 
-    with closing(agent.code_runs()) as runs:
-        tools = {f"{name.replace('_', '-')}_Activity": logged(name) for name in agent.TOOLS}
+    runs = agent.code_runs()
+    tools = {f"{name.replace('_', '-')}_Activity": logged(name) for name in agent.TOOLS}
 
-        def equip(run: str, _plan: Any, _how: Any, sink: Any) -> Effects:
-            return Effects(run, Model(), Activities({**agent.activities(runs), **tools}), sink)
+    def equip(run: str, _plan: Any, _how: Any, sink: Any) -> Effects:
+        return Effects(run, Model(), Activities({**agent.activities(runs), **tools}), sink)
 
-        return asyncio.run(FolderEngine(place, equip).retry("agent", RetryOptions())), told, calls
+    return asyncio.run(FolderEngine(place, equip).retry("agent", RetryOptions())), told, calls
 
 
 @pytest.mark.long

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import dataclass, field
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -90,9 +88,8 @@ def theirs(script: list[str], last: Any = None) -> Played:
 
 
 @pytest.fixture(scope="module")
-def runs() -> Iterator[CodeRuns]:
-    with closing(agent.code_runs()) as made:
-        yield made
+def runs() -> CodeRuns:
+    return agent.code_runs()
 
 
 def ours(runs: CodeRuns, script: list[str], last: Any = None) -> Played:
@@ -297,9 +294,8 @@ def test_each_violation_is_shown_to_the_model_and_the_run_goes_on() -> None:
     script = [code("kept = look_up('Oslo')"), *(code(*lines) for lines, _ in VIOLATIONS.values()), code("final_answer(kept)")]
     model = instrc.Scripted({"write_code": [{"thought": "", "code": text} for text in script]})
     calls: list[str] = []
-    with closing(agent.code_runs(limits)) as runs:
-        activities = agent.activities(runs) | {"look-up_Activity": logged(calls, "look_up")}
-        run = instrc.run(PROCESS, "q", model=model, activities=activities)
+    activities = agent.activities(agent.code_runs(limits)) | {"look-up_Activity": logged(calls, "look_up")}
+    run = instrc.run(PROCESS, "q", model=model, activities=activities)
     assert run.value["answer"] == 717_710
     assert len(calls) == 1
     for number, (_, message) in enumerate(VIOLATIONS.values(), 2):

@@ -11,7 +11,6 @@ import json
 import re
 import sys
 from collections.abc import Mapping
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -143,8 +142,7 @@ def main() -> None:
     parser.add_argument("--model", help="a model such as `gigachat:GigaChat-2-Max`; without it a conversation is played")
     given = parser.parse_args()
     model = given.model or instrc.Scripted({"write_code": PLAYED})
-    with closing(code_runs()) as runs:
-        run = instrc.run(HERE / "code-agent.aug", given.question, model=model, activities=activities(runs))
+    run = instrc.run(HERE / "code-agent.aug", given.question, model=model, activities=activities(code_runs()))
     try:
         print(run.value["answer"])
     except instrc.RunFailedError as error:
