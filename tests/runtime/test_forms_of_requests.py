@@ -130,6 +130,29 @@ def test_a_model_that_refuses_one_form_after_another_is_asked_in_the_next_and_at
     assert {item.form for item in forms.refusals(tmp_path / ".instrc" / "models.sqlite")} == {"forced", "choice"}
 
 
+@pytest.mark.parametrize("kind", ["ollama", "llamacpp", "lmstudio", "llamafile"], indirect=True)
+def test_a_local_server_that_refuses_a_schema_is_asked_with_it_in_the_prompt(kind: str, standin: Standin, tmp_path: Path) -> None:
+    good = (200, SHAPES[kind](FILLED, "step1_read"))
+    standin.answers += [refusal("this model does not support structured outputs (response_format)"), good, good]
+    reply, again = answered(kind, tmp_path), answered(kind, tmp_path)
+    assert (reply.answer, again.answer, "`output`" in reply.notes[0], again.notes) == (FILLED, FILLED, True, ())
+    first, *others = [sent for _, _, sent in standin.seen]
+    shape = "format" if kind == "ollama" else "response_format"
+    assert [bool(sent.get(shape)) for sent in (first, *others)] == [True, False, False]
+    assert all("days: integer" in other["messages"][0]["content"] for other in others)
+
+
+@pytest.mark.parametrize("kind", ["gigachat"], indirect=True)
+def test_a_function_that_gigachat_may_not_be_forced_to_call_is_one_it_may_call(
+    kind: str, standin: Standin, tmp_path: Path
+) -> None:
+    standin.answers += [refusal("function_call by name is not supported"), (200, SHAPES[kind](FILLED, "step1_read"))]
+    reply = answered(kind, tmp_path)
+    assert (reply.answer, "`forced`" in reply.notes[0]) == (FILLED, True)
+    sent = [item["function_call"] for _, _, item in standin.seen if "function_call" in item]
+    assert sent == [{"name": "step1_read"}, "auto"]
+
+
 LEARN = """
 import sys
 from pathlib import Path
