@@ -215,7 +215,7 @@ def held(code: str, limits: RoundLimits = LIMITS) -> str:
     assert sandbox.run("kept = 41").kind is None
     before = time.monotonic()
     seen = sandbox.run(code, pay=lambda **named: calls.append(named))
-    assert time.monotonic() - before < 10
+    assert time.monotonic() - before < 60  # it ends at a limit, also on a busy machine
     assert seen.kind in {"error", "time", "memory", "ended"}, seen
     assert seen.message
     assert SECRET not in str(seen.to_json())
