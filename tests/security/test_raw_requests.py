@@ -8,6 +8,7 @@ from base64 import urlsafe_b64encode
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 from listening import at_port
 from postgres_server import postgres
 from serving import ANSWER, BOSS, client, go, service
@@ -70,6 +71,9 @@ def test_a_text_that_no_store_holds_is_a_mistake_of_its_request(tmp_path: Path) 
     made = service(tmp_path, records=str(tmp_path / "s"))
     with pytest.raises(RequestError, match="a character or a size that the store cannot hold"):
         made.records.run("\ud800")
+    with pytest.raises(sa.exc.OperationalError) as failed, made.records.engine.connect() as connection:
+        connection.execute(sa.text("SELECT :key FROM nothing"), {"key": "a secret"})
+    assert "a secret" not in str(failed.value)  # as logs have it
 
 
 LISTS = {"/v1/runs": "cursor", "/v1/questions": "cursor", "/inbox": "after", "/inbox/runs": "after"}

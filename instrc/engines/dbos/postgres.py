@@ -79,7 +79,9 @@ class PostgresStore:
     def open(self) -> sa.Engine:
         """Return an engine that detects connections closed by the server."""
         said = {"client_encoding": "utf8"}  # a database created in the locale `C` has no encoding, so texts would arrive as bytes
-        return sa.create_engine(self._url, pool_size=20, pool_pre_ping=True, connect_args={**said, **_KEEPALIVE})
+        return sa.create_engine(
+            self._url, pool_size=20, pool_pre_ping=True, hide_parameters=True, connect_args={**said, **_KEEPALIVE}
+        )
 
     def lock(self, engine: sa.Engine) -> WorkerLock | None:
         """Return an advisory lock held by its connection, or `None` if a process of an earlier release holds it alone."""

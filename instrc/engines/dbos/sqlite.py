@@ -74,7 +74,7 @@ class SqliteStore:
             make_unversioned(self.folder)
             with open(self.folder / self.file, "ab", opener=private_opener):
                 pass
-        engine = sa.create_engine(self._url, pool_size=10, connect_args={"check_same_thread": False})
+        engine = sa.create_engine(self._url, pool_size=10, hide_parameters=True, connect_args={"check_same_thread": False})
 
         @sa.event.listens_for(engine, "connect")
         def prepare(connection: sqlite3.Connection, _record: object) -> None:
