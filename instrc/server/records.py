@@ -183,7 +183,7 @@ class Records(RunTable):
                 replaced = connection.execute(sa.update(VOTES).where(*place, VOTES.c.at < opened).values(row))
                 if replaced.rowcount == 0:
                     return vote_in(connection.execute(sa.select(VOTES).where(*place)).one())
-            connection.execute(_audited(vote.who, vote.means, "answer", run, question, vote.data))
+            connection.execute(sa.insert(AUDIT), [_audited(vote.who, vote.means, "answer", run, question, vote.data)])
         return None
 
     def unvote(self, run: str, question: str, who: str, nonce: str | None = None) -> None:
@@ -225,9 +225,9 @@ class Records(RunTable):
 
     def audit(self, who: str, means: str, action: str, *runs: str, question: str | None = None, sent: Json = None) -> None:
         """Record who did what with runs; only a digest of the request is kept."""
-        with self.engine.begin() as connection:
-            for run in runs:
-                connection.execute(_audited(who, means, action, run, question, sent))
+        if runs:
+            with self.engine.begin() as connection:
+                connection.execute(sa.insert(AUDIT), [_audited(who, means, action, run, question, sent) for run in runs])
 
     def release(self, run: str, who: str) -> list[str]:
         """End the claims on the questions of a run; return these questions."""
@@ -321,9 +321,9 @@ def _refuse_text(context: sa.engine.ExceptionContext) -> None:
         raise RequestError([InvalidRequest(reason=reason)]) from None
 
 
-def _audited(who: str, means: str, action: str, run: str | None, question: str | None, sent: Json) -> sa.Insert:
+def _audited(who: str, means: str, action: str, run: str | None, question: str | None, sent: Json) -> dict[str, object]:
     digest = None if sent is None else digest_of(sent)
-    return sa.insert(AUDIT).values(at=time(), who=who, means=means, action=action, run=run, question=question, digest=digest)
+    return {"at": time(), "who": who, "means": means, "action": action, "run": run, "question": question, "digest": digest}
 
 
 SECRETS: Final = "INSTRC_SECRETS"

@@ -128,6 +128,8 @@ _READ: Final = 500
 """Maximum changes read in one transaction."""
 SOON: Final = 3600.0
 """Seconds before the due time at which people are reminded; shorter questions are announced only once."""
+_GATHERED: Final = 0.2
+"""Seconds in which changes are gathered, so that many of them are read at once."""
 _AT_ONCE: Final = 4
 """Maximum concurrent messages to one webhook, so that a slow receiver delays no other."""
 _LEASE: Final = 60.0
@@ -209,18 +211,17 @@ class Webhooks:
             begin_write(connection)
             after = int(connection.execute(place).scalar_one())
             changes = feed_after(connection, after, _READ)
+            if not changes:
+                return
+            of_runs = sa.or_(HOOKS.c.run.is_(None), HOOKS.c.run.in_({change.run for change in changes}))
+            hooks = [*map(_hook_of, connection.execute(sa.select(HOOKS).where(HOOKS.c.disabled.is_(None), of_runs)))]
             for change in changes:
-                self._outbox(connection, change)
-            if changes:
-                value = str(changes[-1].number)
-                connection.execute(sa.update(CURSORS).where(CURSORS.c.name == _FEED).values(value=value))
+                self._outbox(connection, change, [hook for hook in hooks if hook.run in {None, change.run}])
+            value = str(changes[-1].number)
+            connection.execute(sa.update(CURSORS).where(CURSORS.c.name == _FEED).values(value=value))
 
-    def _outbox(self, connection: sa.Connection, change: RunChange) -> None:
-        if change.kind not in EVENTS:
-            return
-        of_run = sa.or_(HOOKS.c.run.is_(None), HOOKS.c.run == change.run)
-        hooks = map(_hook_of, connection.execute(sa.select(HOOKS).where(HOOKS.c.disabled.is_(None), of_run)))
-        names = _concerned(connection, change)
+    def _outbox(self, connection: sa.Connection, change: RunChange, hooks: Sequence[Hook]) -> None:
+        names = _concerned(connection, change) if hooks else set()
         told = [hook for hook in hooks if hook.reports(change, names)]
         if told:
             message = f"msg_{secrets.token_hex(12)}"
@@ -277,6 +278,7 @@ class Webhooks:
             if sent == 0:
                 with suppress(TimeoutError):
                     await asyncio.wait_for(self._noted.wait(), every)
+                    await asyncio.sleep(_GATHERED)
 
     async def deliver(self) -> int:
         """Send the due messages once each, and return their number."""

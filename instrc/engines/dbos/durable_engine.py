@@ -563,7 +563,7 @@ class DurableEngine(TracedEngine):
 
     async def _delivered(self, letter: store.Letter, project: str | None) -> bool:
         """Wait until a message is read; take the run over if the process that should read it ends."""
-        end = time() + _PATIENCE
+        end, pause = time() + _PATIENCE, POLL / 8
         while time() < end or not self._fronts:
             with store.trouble(self.location):
                 verdict = await asyncio.to_thread(store.verdict_of, self.asker.db(), letter.id)
@@ -571,7 +571,8 @@ class DurableEngine(TracedEngine):
                 return verdict == "taken"
             async with self._carrier(letter.run, project):  # it reads the message if there is no other
                 pass
-            await asyncio.sleep(POLL)
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, POLL)
         return True  # a worker reads it as soon as there is one
 
 
