@@ -27,6 +27,8 @@ BLOB = f"{REPOSITORY}/blob/main/"
 PROBLEMS = "instrc/problems/pages/"
 PLACES = {".github/": "project/", PROBLEMS: "explain/"}
 """Where pages lie on the site, if not where they lie in the repository."""
+MODULES = re.compile(r"(?:^## Modules\n+)?^<!-- modules -->\n.*?^<!-- modules -->\n+", re.MULTILINE | re.DOTALL)
+"""Tables of modules: they are for those who have the files before them."""
 BY_TITLE = ("explain/", "CHANGELOG", "tests/", "project/")
 """Pages that a search finds by their titles alone: their text would stand before what teaches."""
 sys.path.insert(0, str(HERE))
@@ -134,7 +136,8 @@ def main() -> None:
     pages = sources()
     for name, place in pages.items():
         heading = f"# {Path(name).stem}\n\n" if name.startswith(PROBLEMS) else ""  # in a terminal the name is in the command
-        write(place, heading + moved((ROOT / name).read_text(encoding="utf-8"), name, pages))
+        text = MODULES.sub("", (ROOT / name).read_text(encoding="utf-8"))
+        write(place, heading + moved(text, name, pages))
     explained()
     reference()
     (DOCS / "assets").mkdir()
