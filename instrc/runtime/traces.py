@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -197,13 +198,19 @@ def read_events(file: Path, start: int = 0) -> tuple[list[Event], int]:
     except (OSError, ValueError):
         return [], start
     result: list[Event] = []
-    for line in data.split(b"\n"):
-        try:
-            event = loads(line)
-        except ValueError:
-            continue
-        if is_event(event):
-            result.append(event)
+    collects = gc.isenabled()
+    gc.disable()  # JSON has no cycles: of 20,000 events, collections that find nothing would take two thirds of the time
+    try:
+        for line in data.split(b"\n"):
+            try:
+                event = loads(line)
+            except ValueError:
+                continue
+            if is_event(event):
+                result.append(event)
+    finally:
+        if collects:
+            gc.enable()
     return result, start + data.rfind(b"\n") + 1
 
 
