@@ -38,6 +38,7 @@ compile {}.aug -o out
 compile {}.vibe.json --target openai
 costs --by program,day
 delete {}
+deliveries --store {}
 diff {}.json {}.vibe.json
 diff {}.aug {}.json
 doctor
