@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeAlias, TypeVar
 
 from instrc.compiler.ir import instruction_kind
@@ -87,7 +87,7 @@ def _only_schema(imported: Imported, value: object, option: str) -> tuple[Json, 
     return imported.vibes[0].document, losses
 
 
-InMemory: TypeAlias = Mapping[str, object] | Iterable[object]
+InMemory: TypeAlias = Mapping[str, object] | Sequence[object]
 """Vibes in memory: by name, or as named classes and functions."""
 _T = TypeVar("_T")
 

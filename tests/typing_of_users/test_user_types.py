@@ -223,7 +223,7 @@ def test_a_right_project_passes_and_its_types_are_exact(tmp_path: Path) -> None:
     assert mypy(tmp_path, RIGHT, readme) == (0, f"Success: no issues found in {len(readme) + 1} source files\n")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_lines_for_frameworks_pass_too(tmp_path: Path) -> None:
     """Those of Mistral do not: no type checker takes a list of plain messages for its own, with or without this package."""
     [(_, first), *others] = pieces(FRAMEWORKS)
