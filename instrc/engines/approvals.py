@@ -99,8 +99,13 @@ class Approval(Struct, frozen=True):
 
 
 def is_refusal(data: Json) -> bool:
-    """Return whether an answer is a refusal for the run: the `decision` of a step is `Reject`."""
-    return any(part.get("decision") == REFUSAL for part in _parts(data))
+    """Return whether an answer is a refusal: all that it decides, in each of its steps, is `Reject`.
+
+    One refusal may decide for all, so no answer is one that lets anything else take effect.
+    """
+    decided = _decisions(data)
+    complete = isinstance(data, dict) and ("decision" in data or len(decided) == len(data))
+    return bool(decided) and complete and all(each == REFUSAL for each in decided)
 
 
 def _parts(data: Json) -> list[dict[str, Json]]:
@@ -111,7 +116,7 @@ def _parts(data: Json) -> list[dict[str, Json]]:
 
 
 def side_of(data: Json) -> str:
-    """Return a digest of an answer, equal for people who agree: on a refusal, or on all but the `comment` of a decision."""
+    """Return a digest of an answer, equal for people who agree: on a refusal, or on all but the text `comment` of a decision."""
     if is_refusal(data) or not isinstance(data, dict):
         return digest_of(_decisions(data) or data)
     return digest_of(_uncommented({key: _uncommented(each) if isinstance(each, dict) else each for key, each in data.items()}))
@@ -122,7 +127,8 @@ def _decisions(data: Json) -> list[Json]:
 
 
 def _uncommented(part: dict[str, Json]) -> dict[str, Json]:
-    return {key: each for key, each in part.items() if key != "comment" or "decision" not in part}
+    is_comment = "decision" in part and isinstance(part.get("comment"), str)
+    return {key: each for key, each in part.items() if key != "comment" or not is_comment}
 
 
 def disputed_by(votes: Sequence[Vote], vote: Vote) -> Vote | None:
@@ -175,8 +181,8 @@ class NameRules(Struct, frozen=True):
         return [names[0] for names in map(self.read, words) if len(names) == 1 and len(names[0]) <= _LONGEST]
 
 
-def approval_of(question: Question, starter: str | None, names: NameRules = NameRules()) -> Approval:  # noqa: B008  -- it is a value
-    """Return the rule in the schema of a question; `starter` is who started the run.
+def approval_of(question: Question, starters: Iterable[str | None], names: NameRules = NameRules()) -> Approval:  # noqa: B008  -- it is a value
+    """Return the rule in the schema of a question; `starters` started the run, or one it was forked from.
 
     An ambiguous name approves nothing, and excludes everybody it may refer to.
     If the rule is invalid, or `x-approvers` is empty, no one can answer.
@@ -191,8 +197,8 @@ def approval_of(question: Question, starter: str | None, names: NameRules = Name
     count = needed if isinstance(needed, int) and not isinstance(needed, bool) else 0
     readable = count >= 1 and isinstance(not_allowed, str | list)
     excluded = {name for word in barred for name in names.read(word)}
-    if "starter" in barred and starter is not None:
-        excluded.add(starter)
+    if "starter" in barred:
+        excluded.update(each for each in starters if each is not None)
     return Approval(
         (tuple(names.clear(listed)) if readable else ()) or ((NOBODY,) if "x-approvers" in said or not readable else ()),
         max(count, 1),

@@ -109,7 +109,7 @@ def opening_of(settings: ServiceSettings | None, has_keys: Callable[[], bool], p
     settings = settings or ServiceSettings()
     people = settings.people_of(program, spellings(question.steps[0]) if question.steps else (question.id,))
     names = names_of(settings, has_keys)
-    candidates = approval_of(question, None, names).approvers or names.clear(people.candidates) or (NOBODY,)
+    candidates = approval_of(question, (), names).approvers or names.clear(people.candidates) or (NOBODY,)
     return Opening(candidates, None if people.due is None else time() + people.due)
 
 

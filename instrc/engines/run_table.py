@@ -393,7 +393,7 @@ def _closed(connection: sa.Connection, report: RunReport, name: str, answered: C
     for table in (QUESTIONS, CANDIDATES, CLAIMS):
         connection.execute(sa.delete(table).where(table.c.run == report.run, table.c.question == name))
     closed = RunChange("question.closed", report.run, report.name, {"question": name})
-    if approval_of(row.question, None).tally(votes) is None and (row.question.by == "operator" or name not in answered):
+    if approval_of(row.question, ()).tally(votes) is None and (row.question.by == "operator" or name not in answered):
         return [closed]
     who: list[Json] = [each.who for each in votes]
     return [RunChange("question.answered", report.run, report.name, {"question": name, "who": who}), closed]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from hashlib import sha256
 from time import time
 from typing import Final
@@ -12,6 +13,7 @@ import sqlalchemy as sa
 from msgspec import Struct
 
 from instrc import problems
+from instrc.engines.approvals import normal_name
 from instrc.engines.service_tables import FILES
 from instrc.problems.errors import LimitError
 from instrc.server.records import Records
@@ -42,12 +44,12 @@ def keep(records: Records, run: str, name: str, data: bytes) -> str:
     """Store a file of a run, and return its reference; raise `LimitError` if the run has too many."""
     kind = next((kind for kind, (_, start) in _BEGINNINGS.items() if re.match(start, data, re.DOTALL)), OTHER)
     key = f"{sha256(data).hexdigest()}.{kind}"
-    with records.engine.begin() as connection:
+    with suppress(sa.exc.IntegrityError), records.engine.begin() as connection:  # the same may be sent twice at once
         known = set(connection.scalars(sa.select(FILES.c.file).where(FILES.c.run == run)))
         if key not in known and len(known) >= _MOST:
             raise LimitError([problems.serving.TooMuch(what="files of a run", limit=_MOST)])
         if key not in known:
-            connection.execute(sa.insert(FILES).values(run=run, file=key, name=name[:200], at=time(), data=data))
+            connection.execute(sa.insert(FILES).values(run=run, file=key, name=normal_name(name)[:200], at=time(), data=data))
     return f"/inbox/runs/{quote(run, safe='')}/files/{key}"
 
 

@@ -305,10 +305,10 @@ class Inbox:
         if button.startswith("answer:"):  # a button of a choice chooses, and sends
             place, _, code = button.removeprefix("answer:").partition(" ")
             sent, button = {**sent, place: code}, "answer"
-        sent |= await self._uploaded(request, found)
         schema, show = self._asked(request, found), found.question.show
         limit = self.service.settings.body
         filled = partial(AnswerForm, schema, words=self.words(request), show=show, decides=True, files=limit)
+        sent |= await self._uploaded(request, found, filled(sent))
         kept: dict[str, object] = {"comment": comment, "to": to, "tag": tag or found.tag}
         if button in {"claim", "release", "delegate"}:
             form, status = filled(sent), 200
@@ -349,11 +349,14 @@ class Inbox:
             return self.page(request, "message.html", {"problems": (), "note": "recorded_link"})
         return RedirectResponse("/inbox?done=answered", 303)
 
-    async def _uploaded(self, request: Request, found: QuestionInfo) -> dict[str, str]:
+    async def _uploaded(self, request: Request, found: QuestionInfo, form: AnswerForm) -> dict[str, str]:
         """Store the files of a form, and return their references by the names of their fields."""
         caller, references = await self._caller(request), dict[str, str]()
+        fields = {f"file:{each.name}" for each in form.root.walk() if each.kind == "file"}
         for name, part in (await request.form()).multi_items():
             if isinstance(part, UploadFile) and part.size and self.service.refusal(caller, found) is None:
+                if name not in fields:
+                    raise RequestError([serving.InvalidRequest(reason="the form has no such field for a file")])
                 self._rate.enter(f"file {caller.name}", "files in a minute")
                 key = await asyncio.to_thread(keep, self.service.records, found.run, part.filename or "", await part.read())
                 references[name.removeprefix("file:")] = key

@@ -60,7 +60,8 @@ _SEEN: Final = 60.0
 class QuestionPeople(Struct, frozen=True):
     """Who started the run of a question, who may answer it, and who has."""
 
-    starter: str | None
+    starters: tuple[str | None, ...]
+    """Who started it, and the runs it was forked from, in this order."""
     candidates: tuple[str, ...]
     votes: tuple[Vote, ...]
 
@@ -109,21 +110,24 @@ class Records(RunTable):
         return self.questions(questions_query().where(answered.exists()), None)
 
     def people_of(self, rows: Sequence[QuestionRow]) -> list[QuestionPeople]:
-        """Return the people of questions, with three queries in total."""
+        """Return the people of questions, with three queries in total, and one for each generation of forks."""
         runs = sorted({row.run for row in rows})
         candidates: dict[tuple[str, str], list[str]] = {}
         votes: dict[tuple[str, str], list[Vote]] = {}
-        starters: dict[str, str | None] = {}
+        known: dict[str, KeyRow] = {}
         with self.engine.connect() as connection:
-            for row in connection.execute(sa.select(RUNS.c.run, RUNS.c.starter).where(RUNS.c.run.in_(runs))):
-                starters[row.run] = row.starter
+            waiting = {*runs}
+            while waiting:
+                query = sa.select(RUNS.c.run, RUNS.c.starter, RUNS.c.origin).where(RUNS.c.run.in_(waiting))
+                known |= (read := {row.run: row for row in connection.execute(query)})
+                waiting = {row.origin for row in read.values() if row.origin is not None} - known.keys()
             for row in connection.execute(sa.select(CANDIDATES).where(CANDIDATES.c.run.in_(runs)).order_by(CANDIDATES.c.who)):
                 candidates.setdefault((row.run, row.question), []).append(row.who)
             for row in connection.execute(sa.select(VOTES).where(VOTES.c.run.in_(runs)).order_by(VOTES.c.at)):
                 votes.setdefault((row.run, row.question), []).append(vote_in(row))
         return [
             QuestionPeople(
-                starters.get(row.run),
+                _starters(row.run, dict(known)),
                 tuple(candidates.get((row.run, row.question.id), ())),
                 tuple(each for each in votes.get((row.run, row.question.id), ()) if each.at >= row.opened),
             )
@@ -312,6 +316,16 @@ class Records(RunTable):
             found = self.cursor("secret")
         assert found is not None
         return found
+
+
+def _starters(run: str | None, left: dict[str, KeyRow]) -> tuple[str | None, ...]:
+    """Return who started a run and those it was forked from; rows are removed from `left`, so a circle ends."""
+    starters: list[str | None] = []
+    while run in left:
+        row = left.pop(run)
+        starters.append(row.starter)
+        run = row.origin
+    return tuple(starters)
 
 
 def _refuse_text(context: sa.engine.ExceptionContext) -> None:

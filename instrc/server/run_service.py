@@ -504,9 +504,9 @@ class RunService:
             QuestionInfo(
                 **{name: getattr(row, name) for name in QuestionRow.__struct_fields__},
                 candidates=each.candidates,
-                approval=approval_of(row.question, each.starter, self.visibility.names),
+                approval=approval_of(row.question, each.starters, self.visibility.names),
                 votes=each.votes,
-                starter=each.starter,
+                starter=next(iter(each.starters), None),
             )
             for row, each in zip(rows, people, strict=True)
         )

@@ -207,6 +207,7 @@ def test_the_links_that_somebody_asks_for_count_once(earlier: Vote, who: str, se
         ({"comment": "a"}, {"comment": "b"}, False, False),  # nothing is decided: the comment is the answer
         ("a", "a", True, False),
         ({"decision": "Reject", "amount": 1}, {"decision": "Reject", "amount": 2}, True, False),
+        ({"decision": "Approve", "comment": {"amount": 1}}, {"decision": "Approve", "comment": {"amount": 2}}, False, True),
     ],
 )
 def test_people_agree_on_what_takes_effect(first: Json, second: Json, agree: bool, disputed: bool) -> None:  # noqa: FBT001
@@ -214,6 +215,55 @@ def test_people_agree_on_what_takes_effect(first: Json, second: Json, agree: boo
     assert (replace(TWO, veto=False).tally(votes) is not None) == agree
     assert (disputed_by(votes, votes[1]) is not None) == disputed
     assert disputed_by(votes, votes[0]) is None
+
+
+@pytest.mark.parametrize(
+    ("data", "decides"),
+    [
+        ({"decision": "Reject"}, True),
+        ({"decision": "Reject", "amount": 1, "to": {"account": 2}}, True),
+        ({"s": {"decision": "Reject"}, "t": {"decision": "Reject"}}, True),
+        ({"decision": "Approve", "x": {"decision": "Reject"}}, False),
+        ({"decision": "Reject", "x": {"decision": "Approve"}}, False),
+        ({"decision": "Reject", "t": {"decision": "Approve"}}, False),
+        ({"s": {"decision": "Reject"}, "t": {"decision": "Approve"}}, False),
+        ({"s": {"decision": "Reject"}, "t": {"amount": 1_000}}, False),
+        ({"s": {"decision": "Reject"}, "t": "pay"}, False),
+        ({"decision": ["Reject"]}, False),
+        ({}, False),
+    ],
+)
+def test_one_person_decides_alone_only_that_nothing_takes_effect(data: Json, decides: bool) -> None:  # noqa: FBT001
+    assert (TWO.tally([vote("ann", data)]) is not None) == decides
+
+
+def test_an_approval_of_two_is_not_given_by_one_who_also_refuses(tmp_path: Path) -> None:
+    async def body() -> None:
+        made = service(tmp_path, pay=asking(**{"x-approvers": ["ann", "bob"], "x-needed": 2}))
+        run = (await made.start(BOSS, "pay", "x", wait=20)).report.run
+        async with client(made, person("ann", "answerer")) as http:
+            sent = {"data": {"decision": "Approve", "more": {"decision": "Reject"}}}
+            done = await http.post(f"/v1/questions/{run}:userContext1/answer", json=sent)
+        assert done.json()["status"] == "waiting"
+
+    go(body())
+
+
+def test_whoever_started_a_run_does_not_approve_its_fork(tmp_path: Path) -> None:
+    async def body() -> None:
+        made = service(tmp_path, pay=asking(**{"x-approvers": ["ann", "cat"], "x-not": ["starter"]}))
+        run = (await made.start(person("ann", "starter"), "pay", "x", wait=20)).report.run
+        for who in ("bob", "dan"):  # a fork of a fork, too
+            async with client(made, person(who, "operator")) as http:
+                run = (await http.post(f"/v1/runs/{run}/fork", json={})).json()["run"]
+        statuses = {}
+        for who in ("ann", "cat"):
+            async with client(made, person(who, "answerer")) as http:
+                done = await http.post(f"/v1/questions/{run}:userContext1/answer", json={"data": ANSWER})
+                statuses[who] = done.status_code
+        assert statuses == {"ann": 403, "cat": 200}
+
+    go(body())
 
 
 def test_who_decides_the_same_with_other_data_is_refused_and_the_question_stays_open(tmp_path: Path) -> None:
@@ -330,18 +380,18 @@ ISSUER = "https://id.example"
     ],
 )
 def test_a_rule_that_names_nobody_or_cannot_be_read_lets_nobody_answer(rule: dict[str, Json], show: Json) -> None:
-    assert approval_of(Question("q", (), show, rule, "person"), "bob").approvers == (NOBODY,)
+    assert approval_of(Question("q", (), show, rule, "person"), ["bob"]).approvers == (NOBODY,)
 
 
 def test_data_cannot_rename_the_starter() -> None:
     show: Json = {"prompt": {"starter": "eve"}}
-    assert "bob" in approval_of(Question("q", (), show, {"x-not": "starter"}, "person"), "bob").excluded
+    assert "bob" in approval_of(Question("q", (), show, {"x-not": "starter"}, "person"), ["bob"]).excluded
 
 
 @pytest.mark.parametrize("text", ["op ", " op", "o\u200bp", "\uff4f\uff50", "op\u00a0", "o\0p", "\x1bop\n"])
 def test_names_are_compared_in_one_form(text: str) -> None:
     assert normal_name(text) == "op"
-    rule = approval_of(Question("q", (), {}, {"x-not": [text]}, "person"), None)
+    rule = approval_of(Question("q", (), {}, {"x-not": [text]}, "person"), ())
     assert rule.excluded == {"op"}
 
 
@@ -360,7 +410,7 @@ def test_names_are_compared_in_one_form(text: str) -> None:
 def test_a_bare_name_is_of_the_only_issuer(names: NameRules, word: str, read: tuple[str, ...]) -> None:
     assert names.read(word) == read
     asked = Question("q", (), {}, {"x-approvers": [word], "x-not": [word]}, "person")
-    rule = approval_of(asked, None, names)
+    rule = approval_of(asked, (), names)
     assert rule.excluded == {*read}
     assert rule.approvers == (read if len(read) == 1 else (NOBODY,))
 

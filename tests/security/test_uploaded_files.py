@@ -1,0 +1,55 @@
+"""Files that people upload with an answer: where a form has a field for them, once, under a name that shows what it is."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import sqlalchemy as sa
+from serving import BOB, BOSS, client, go, person, service
+from written_processes import chunk, process, step
+
+from instrc.engines.service_tables import FILES  # what is stored
+from instrc.server.files import keep, stored_file  # several requests at once
+from instrc.server.inbox import Inbox  # the room behind its commands
+from instrc.server.records import Records  # the room behind its commands
+
+PHOTO = {"type": "object", "properties": {"photo": {"type": "string", "contentMediaType": "image/*"}}, "required": ["photo"]}
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
+
+
+def stored(records: Records) -> list[str]:
+    with records.engine.connect() as connection:
+        return list(connection.execute(sa.select(FILES.c.name)).scalars())
+
+
+def test_a_file_is_kept_only_for_its_field_of_the_form(tmp_path: Path) -> None:
+    async def body() -> None:
+        made = service(tmp_path, look=process(userContext1=chunk(step1_look=step(PHOTO, "prompt"))))
+        run = (await made.start(BOSS, "look", "x", wait=20)).report.run
+        for caller, field, kept in (
+            (BOB, "file:/data/other", []),
+            (BOB, "file:/data", []),
+            (BOB, "/data/photo", []),
+            (person("eve", "viewer"), "file:/data/photo", []),
+            (BOB, "file:/data/photo", ["photognp.exe"]),  # without the character that turns the direction of text
+        ):
+            async with client(made, caller, routes=Inbox(made).routes) as http:
+                for button in ("answer", "check", "add:/data/photo"):
+                    files = {field: ("photo\u202egnp.exe", PNG if button == "check" else PNG + b"1", "image/gif")}
+                    sent = await http.post(f"/inbox/question/{run}:userContext1", data={"do": button}, files=files)
+                    assert sent.status_code < 500
+                    assert {*stored(made.records)} == {*kept}
+                    if kept:
+                        break
+
+    go(body())
+
+
+def test_the_same_file_sent_several_times_at_once_is_kept_once() -> None:
+    records = Records(None)
+    with ThreadPoolExecutor(8) as pool:
+        kept = {*pool.map(lambda _: keep(records, "r", "a.png", PNG), range(24))}
+    assert len(kept) == 1
+    assert stored(records) == ["a.png"]
+    assert stored_file(records, "other", kept.pop().rpartition("/")[2]) is None
