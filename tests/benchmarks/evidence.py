@@ -228,16 +228,15 @@ def page() -> str:
 HEAD = [
     "# Evidence: which requests small models answer rightly",
     "",
-    "This page is written by `.ci/models page` from the figures in `evidence.json`, which `peers`, `forms` and `tune` add to.",
-    "`MODEL=qwen2.5` before a command asks the second model.",
+    "`.ci/models page` writes this page from `evidence.json`; `peers`, `forms` and `tune` add to it",
+    "(`MODEL=qwen2.5` asks the second model).",
     "",
-    "Tasks and cases are in `tasks.py`: made by rule with a fixed seed, sentences in twenty languages, and rated tweets.",
+    "Tasks and cases (`tasks.py`) are made by rule with a fixed seed, sentences in twenty languages, and rated tweets.",
     "The score of an answer is the share of its values that are right, case and outer blanks aside; 0 if it breaks the schema.",
     "Temperature 0, one request for each case, 120 tokens at most. Differences are paired, case by case:",
     "intervals of 95 %, and p adjusted by Holm's rule over the comparisons of a table.",
-    "",
-    "A difference in one task of 20 cases is shown only if it is about 40 points; look at all tasks together.",
-    "These are two small models on one server that enforces the schema. Nothing here says anything about larger models.",
+    "A difference in one task of 20 cases is shown only if it is about 40 points.",
+    "Two small models on one server that enforces the schema say nothing of larger models.",
     "",
     "The arms:",
     "",
@@ -305,9 +304,10 @@ def lost(answers: dict[str, Any], arms: list[str]) -> Iterator[str]:
     fewer = [arm for arm in arms if means[arm] < means[OURS]]
     yield from ["Where we lose:" if ahead or fewer else "We lose nowhere.", ""]
     yield from (f"* tokens: {arm} reads {means[arm]:.0f} a request, and ours {means[OURS]:.0f}." for arm in fewer)
-    for task, arm in ahead:
-        verdict = "these cases show" if adjusted[f"{task} {arm}"] <= 0.05 else "may be chance"
-        yield f"* {task}: {arm} is ahead by {shown(pairs[task, arm])}, which {verdict}."
+    for title, by_chance in {"ahead, as these cases show": False, "ahead, which may be chance": True}.items():
+        named = [pair for pair in ahead if (adjusted[" ".join(pair)] > 0.05) == by_chance]
+        if named:
+            yield f"* {title}: {'; '.join(f'{task}, {arm}, {shown(pairs[task, arm])}' for task, arm in named)}."
 
 
 def tuning(tasks: dict[str, Any]) -> Iterator[str]:

@@ -169,10 +169,10 @@ async def row(name: str, program: Any) -> Counter[str]:
         streamed_accepted=sum(not event["complaints"] for event in answers_of(streamed)),
         parts=len(parts),
     )
-    cells = [counts[key] for key in ("answers", "accepted")] + [f"{counts['first_valid']} of {counts['first']}"]
-    cells += [counts[key] for key in ("repaired", "cut", "given", "written")] + [status]
+    cells: list[object] = [f"{counts['accepted']} of {counts['answers']}", f"{counts['first_valid']} of {counts['first']}"]
+    cells += [counts[key] for key in ("cut", "given", "written")]
     cells += [f"{counts['streamed_accepted']} of {counts['streamed']}", counts["parts"]]
-    cells += ["the same" if status == status_streamed else status_streamed, f"{monotonic() - began:.0f}"]
+    cells += [status if status == status_streamed else f"{status}; streamed {status_streamed}", f"{monotonic() - began:.0f}"]
     print(f"| {name} | {' | '.join(map(str, cells))} |", flush=True)
     return counts
 
@@ -192,15 +192,15 @@ def main(folder: Path, words: list[str]) -> int:
         return faults(folder)
     began, total = monotonic(), Counter[str]()
     with server(folder) as os.environ["LLAMACPP_BASE_URL"]:
-        print("| program | answers | accepted | valid at first | repaired | cut | tokens given | written | ended", end=" ")
-        print("| streamed: accepted | parts | ended | seconds |\n" + "|---" * 13 + "|")
+        print("| program | accepted | at first | cut | tokens given | written", end=" ")
+        print("| streamed: accepted | parts | ended | seconds |\n" + "|---" * 10 + "|")
         for name, program in programs():
             if not words or any(word in name for word in words):
                 total += asyncio.run(row(name, program))
     share = f"{total['first_valid']} of {total['first']}"
     print(f"\n{total['answers']} answers, {total['accepted']} accepted, {share} at first, {total['cut']} cut,", end=" ")
-    print(f"{total['given']} tokens given, {total['written']} written; streamed {total['streamed']},", end=" ")
-    print(f"{total['streamed_accepted']} accepted, in {total['parts']} parts; {monotonic() - began:.0f} s")
+    print(f"{total['repaired']} repaired, {total['given']} tokens given, {total['written']} written; streamed", end=" ")
+    print(f"{total['streamed']}, {total['streamed_accepted']} accepted, in {total['parts']} parts; {monotonic() - began:.0f} s")
     return 0 if total["accepted"] else 1
 
 
