@@ -178,6 +178,23 @@ def test_an_answer_in_pieces_is_the_answer_as_a_whole(kind: str, standin: Standi
         assert told[-1][1] == ("asks", "days")
 
 
+@pytest.mark.parametrize("kind", ["openai"], indirect=True)
+def test_parts_of_an_answer_are_those_of_its_first_call(kind: str, standin: Standin) -> None:
+    told: list[tuple[Any, tuple[str, ...]]] = []
+    pieces = [data for _, data in events_of(kind, SHAPES[kind](FILLED, "step1_read"), ["", *json.dumps(FILLED)])]
+    for piece in [*pieces]:
+        for call in [call for choice in piece["choices"] for call in choice["delta"].get("tool_calls", ())]:
+            function = {**call["function"], "arguments": call["function"]["arguments"].upper()}
+            choice = {"index": 0, "delta": {"tool_calls": [{**call, "index": 1, "id": "t2", "function": function}]}}
+            pieces.insert(pieces.index(piece) + 1, {**piece, "choices": [choice]})
+    body = "".join(f"data: {json.dumps(piece)}\n\n" for piece in pieces).encode()
+    standin.answers.append((200, body, {"content-type": "text/event-stream"}))
+    assert ask(kind, told).complaints, "there are two calls"
+    assert ({"asks": "a "}, ()) in told
+    assert told[-1] == (FILLED, ("asks", "days"))
+    assert all(grows_into(value, FILLED) for value, _ in told)
+
+
 SHAPED = {
     "type": "object",
     "properties": {

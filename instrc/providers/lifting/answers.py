@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterable, Awaitable, Callable, Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
+from http import HTTPStatus
 from itertools import islice
 from typing import Final, NamedTuple, cast
 
@@ -216,7 +217,21 @@ def _is_certain(answer: JsonObject) -> bool:
         or isinstance(mapping(output).get("message"), dict)
         or (bool(listing(output)) and all(map(is_part, listing(output))))
         or (role == "assistant" and (answer.get("type") == "message" or "stop_reason" in answer))
+        or _is_body_of_error(answer)
     )
+
+
+_REFUSALS = frozenset(status.phrase for status in HTTPStatus if status >= HTTPStatus.BAD_REQUEST) | {"Not authenticated"}
+"""Texts that servers send as the only reason of a refusal: FastAPI as `detail`, vLLM as `error`."""
+
+
+def _is_body_of_error(answer: JsonObject) -> bool:
+    """Return whether an object is the body of an HTTP error: a phrase of HTTP, FastAPI's invalid members, TGI's error."""
+    if answer.keys() not in ({"detail"}, {"error"}):
+        return answer.keys() == {"error", "error_type"}
+    [said] = answer.values()
+    faults = map(mapping, listing(said) or [said])
+    return text_or_empty(said) in _REFUSALS or all("error" in fault or {"loc", "msg"} <= fault.keys() for fault in faults)
 
 
 def _of_list(answer: list[Json], names: frozenset[str]) -> RawReply | None:
@@ -373,7 +388,15 @@ def _of_dashscope(answer: JsonObject) -> JsonObject | None:
     return {"choices": output.get("choices") or [said]}
 
 
-_WRAPPERS: tuple[Callable[[JsonObject], JsonObject | None], ...] = (_of_batch, _of_body, _of_dashscope)
+def _of_replicate(answer: JsonObject) -> JsonObject | None:
+    """Return the content of a prediction of Replicate: its text, or those of its parts."""
+    if not {"id", "status", "output", "error", "logs"} <= answer.keys():
+        return None
+    error = answer.get("error") and {"message": answer["error"]}
+    return {"choices": [{"message": {"content": answer["output"]}, "finish_reason": answer.get("status"), "error": error}]}
+
+
+_WRAPPERS: tuple[Callable[[JsonObject], JsonObject | None], ...] = (_of_batch, _of_body, _of_dashscope, _of_replicate)
 _OF_A_RESULT = frozenset({"structuredContent", "isError", "structured_content", "is_error"})
 _RESULT = _OF_A_RESULT | {"content", "_meta", "meta", "resultType", "result_type"}
 """Members of an MCP tool result."""
@@ -381,8 +404,7 @@ _PARTS_OF_MCP = frozenset({"text", "image", "audio", "resource", "resource_link"
 
 
 def response(answer: JsonObject) -> RawReply | None:
-    """Return the content of a whole response, or of its message, or `None` if it is neither."""
-    answer = unwrapped(answer)
+    """Return the content of a whole response without wrappers, or of its message, or `None` if it is neither."""
     return next((result for reader in _READERS if (result := reader(answer)) is not None), None)
 
 
@@ -403,7 +425,9 @@ def reported_error(answer: JsonObject) -> RawReply | None:
         beside = join_replies(part(item) for item in listing(answer.get("output")) if isinstance(item, dict))
         said = first(error, "message", "Message")
         return RawReply(failure=said if isinstance(said, str) and said else text_of(error)) | beside
-    if answer.get("object") == "error" or (_is_refused(answer.get("status")) and isinstance(answer.get("message"), str)):
+    status = answer.get("status")
+    refused = isinstance(status, int) and 400 <= status < 600
+    if answer.get("object") == "error" or (refused and isinstance(answer.get("message"), str)):
         return RawReply(failure=str(answer.get("message") or "error"))
     if isinstance(answer.get("message"), str) and answer.keys() & {"__type"}:  # AWS
         return RawReply(failure=str(answer["message"]))
@@ -547,11 +571,6 @@ _READERS: tuple[Callable[[JsonObject], RawReply | None], ...] = (
     _llama_cpp,
     _message,
 )
-
-
-def _is_refused(status: Json) -> bool:
-    """Return whether a number is an HTTP status of a refusal."""
-    return isinstance(status, int) and 400 <= status < 600
 
 
 def _are_of_mcp(parts: Json) -> bool:

@@ -16,7 +16,7 @@ LOOSE_TEXT: Final = 1_000_000
 _CUT = frozenset(
     {"length", "max_tokens", "maxtokens", "max_output_tokens", "max_prompt_tokens", "max_completion_tokens", "model_length"}
     | {"model_context_window_exceeded", "token_limit", "time_limit", "limit", "truncated", "error_limit", "not_finished"}
-    | {"maximum_tokens", "maxpredictedtokensreached", "contextlengthreached"}
+    | {"maximum_tokens", "maxpredictedtokensreached", "contextlengthreached", "starting", "processing"}
 )
 _REFUSED = frozenset(
     {"refusal", "content_filter", "content_filtered", "blacklist", "sensitive", "error_toxic", "guardrail_intervened"}
@@ -29,7 +29,7 @@ _MALFORMED = frozenset(
 )
 _FAILED = frozenset(
     {"error", "failed", "cancelled", "canceled", "expired", "other", "timeout", "user_cancel", "abort", "network_error"}
-    | {"insufficient_system_resource"}
+    | {"insufficient_system_resource", "aborted"}
 )
 
 

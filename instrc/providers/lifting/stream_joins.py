@@ -490,12 +490,9 @@ def _once_each(items: JsonArray) -> JsonArray:
     result: dict[Hashable, Json] = {}
     for place, item in enumerate(items):
         name = first(mapping(item), "call_id", "id")
-        result[(mapping(item)["type"], name) if isinstance(name, str) and _is_typed(item) else place] = item
+        kind = mapping(item).get("type")
+        result[(kind, name) if isinstance(name, str) and isinstance(kind, str) else place] = item
     return [*result.values()]
-
-
-def _is_typed(item: Json) -> bool:
-    return isinstance(mapping(item).get("type"), str)
 
 
 def _text_of(part: Json) -> str:

@@ -396,7 +396,8 @@ def grouped_losses(losses: Iterable[Loss], schema: Json) -> list[LossOfTools]:
         inside, reference = _reference_on(path[place + 3 :], own)
         alike = path[:place], reference is not None, inside, loss.keyword, loss.kind, loss.reason, loss.tool
         if alike not in result:
-            result[alike] = loss, {} if reference is None else dict.fromkeys(_tools_with(reference, branches))
+            sharing = [] if reference is None else [tool for tool in branches if any(reference == part for _, part in walk(tool))]
+            result[alike] = loss, dict.fromkeys(map(tool_name_of, sharing))
         result[alike][1][tool_name_of(own)] = None
     return [LossOfTools(loss, tuple(tools)) for loss, tools in result.values()]
 
@@ -434,8 +435,3 @@ def _reference_on(path: tuple[str, ...], node: Json) -> tuple[tuple[str, ...], J
         if is_output_reference(passed):
             return path[place:], passed
     return path, None
-
-
-def _tools_with(reference: Json, branches: list[JsonObject]) -> list[str]:
-    """Return the tools with an argument that may be another task's output."""
-    return [tool_name_of(branch) for branch in branches if any(part == reference for _, part in walk(branch))]

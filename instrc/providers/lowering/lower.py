@@ -252,7 +252,7 @@ def write(built: Built, flat: Json, tool: Tool, name: str, dialect: Dialect) -> 
         record["result"] = dialect.result  # of another envelope, or with undocumented rules
     record |= built.record
     record["schema"] = flat
-    left_out = not dialect.empty_schema and not keys and _asks_nothing(schema)
+    left_out = not dialect.empty_schema and not keys and mapping(schema).get("type") == "object"
     sent = None if left_out else respell(_shared(schema) if dialect.shares else schema, dialect.spelling)
     examples, more = _examples(tool, record, schema, dialect)
     words: JsonObject = {"@name": name, "@description": said, "@schema": sent, "@map": record, "@examples": examples}
@@ -323,11 +323,6 @@ def _cut(text: str, most: int) -> tuple[str, str]:
     if end < most // 2:
         end = most - 1
     return text[:end].rstrip() + ("" if text[:end].rstrip().endswith((".", "!", "?")) else "…"), text
-
-
-def _asks_nothing(schema: Json) -> bool:
-    """Return whether a schema belongs to a tool without parameters."""
-    return isinstance(schema, dict) and schema.get("type") == "object" and not schema.get("properties")
 
 
 def _shared(schema: Json) -> Json:

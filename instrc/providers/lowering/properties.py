@@ -248,7 +248,8 @@ def objects(node: JsonObject, context: RewriteContext) -> Variant | None:
     """Return the variant of an object, or `None` if there is no valid object."""
     dialect = context.dialect
     required = dict.fromkeys(required_names(node))
-    if "maxProperties" in node and max(len(required), bound(node, "minProperties") or 0) > _most(node):
+    least, most = max(len(required), bound(node, "minProperties") or 0), bound(node, "maxProperties")
+    if most is not None and least > most:
         context.ledger.lose(node, "maxProperties", "annotation", "is less than the properties there must be")
         return None
     if (reason := context.too_deep) is not None:
@@ -261,7 +262,8 @@ def objects(node: JsonObject, context: RewriteContext) -> Variant | None:
     declared = mapping(node.get("properties"))
     others = Undeclared(mapping(node.get("patternProperties")), rest)
     names = {**declared, **required}
-    if not names and others.unsaid and _no_arguments(node, context):
+    is_tool = node is context.root and dialect.tool and node.keys().isdisjoint({"propertyNames", "minProperties"})
+    if not names and others.unsaid and is_tool:
         if dialect.closed:
             reason = "is not given at the root: a tool without parameters"
             context.ledger.lose(node, "additionalProperties", "convention", reason)
@@ -285,16 +287,6 @@ def objects(node: JsonObject, context: RewriteContext) -> Variant | None:
         else:
             properties.append(result)
     return _closed(node, names, properties, others, context)
-
-
-def _most(node: JsonObject) -> float:
-    most = bound(node, "maxProperties")
-    return float("inf") if most is None else most
-
-
-def _no_arguments(node: JsonObject, context: RewriteContext) -> bool:
-    """Return whether an object is the root of a tool without property keywords."""
-    return node is context.root and context.dialect.tool and node.keys().isdisjoint({"propertyNames", "minProperties"})
 
 
 class _More(Struct, frozen=True, gc=False):

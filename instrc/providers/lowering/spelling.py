@@ -77,7 +77,7 @@ def _respelled(schema: Json, spelling: Spelling) -> Json:
         elif keyword in _SCHEMA and isinstance(value, dict):
             result[keyword] = _respelled(value, spelling)
         elif keyword == "anyOf" and isinstance(value, list):
-            others = [child for child in value if not _is_null(child, spelling)]
+            others = [child for child in value if not (spelling.nullable and child == {"type": "null"})]
             head: JsonObject = result if len(others) == len(value) else {**result, "nullable": True}
             result = _union(head, [_respelled(child, spelling) for child in others])
         else:
@@ -91,10 +91,6 @@ def _types(types: list[str], spelling: Spelling) -> JsonObject:
         written["nullable"] = True
         types = [name for name in types if name != "null"]
     return {**written, "type": _one_or_all(spelt_type(name, spelling) for name in types)}
-
-
-def _is_null(schema: Json, spelling: Spelling) -> bool:
-    return spelling.nullable and schema == {"type": "null"}
 
 
 def _union(head: JsonObject, branches: JsonArray) -> JsonObject:

@@ -113,7 +113,8 @@ def _tool_line(branch: JsonObject, sentences: Sentences) -> str:
     ]
     text = arguments.get("description") or branch.get("description")
     rest = f" {text}" if isinstance(text, str) else ""
-    taken = "; ".join(takes) or (sentences.no_arguments if _is_closed(arguments) else sentences.any_arguments)
+    is_open = arguments.get("additionalProperties") is not False
+    taken = "; ".join(takes) or (sentences.any_arguments if is_open else sentences.no_arguments)
     return f"{tool_name_of(branch)}:{rest} {filled(sentences.arguments, taken=taken)}"
 
 
@@ -127,10 +128,6 @@ def _value(schema: Json) -> Json:
     if len(own) == 1 and isinstance(own[0], dict):
         return {**around, **own[0]}
     return {**around, "anyOf": own} if own else schema
-
-
-def _is_closed(arguments: JsonObject) -> bool:
-    return arguments.get("additionalProperties") is False
 
 
 def _codec(branches: Sequence[JsonObject], inner: Codec) -> Codec:

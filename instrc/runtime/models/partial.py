@@ -44,7 +44,7 @@ TellPart: TypeAlias = Callable[[AnswerPart], object]
 
 
 def written(piece: JsonObject) -> tuple[str, str]:
-    """Return the text that a chunk of a stream adds to a call, and to the message text.
+    """Return the text that a chunk of a stream adds to the first call, and to the message text.
 
     Chat Completions, Responses, Anthropic Messages, Bedrock, Ollama and Gemini are supported.
     """
@@ -58,8 +58,8 @@ def written(piece: JsonObject) -> tuple[str, str]:
     for choice in map(mapping, listing(piece.get("choices"))[:1]):
         more = mapping(choice.get("delta"))
         said.append(text_or_empty(more.get("content")))
-        functions = [mapping(mapping(item).get("function")) for item in listing(more.get("tool_calls"))]
-        call += [text_or_empty(item.get("arguments")) for item in functions]
+        calls = [item for item in map(mapping, listing(more.get("tool_calls"))) if not item.get("index")]
+        call += [text_or_empty(mapping(item.get("function")).get("arguments")) for item in calls]
     for candidate in map(mapping, listing(piece.get("candidates"))[:1]):
         parts = map(mapping, listing(mapping(candidate.get("content")).get("parts")))
         said += [text_or_empty(item.get("text")) for item in parts if item.get("thought") is not True]

@@ -25,12 +25,12 @@ from instrc import problems
 from instrc.problems.errors import SettingsError
 from instrc.process.request_settings import RequestSettings, WordsLevel
 from instrc.providers.dialect import Dialect
-from instrc.providers.lifting.lift import Lifted, LiftedCall, lift_response
+from instrc.providers.lifting.lift import Lifted, lift_response
 from instrc.providers.lifting.reply import first
 from instrc.providers.lowering.lower import Lowering, lower
 from instrc.providers.targets import dialect
 from instrc.runtime.interpreter.documents import Complaint
-from instrc.runtime.models.asking_again import asked_again, cut_complaint
+from instrc.runtime.models.asking_again import asked_again, attempt_of, cut_complaint
 from instrc.runtime.models.budget import BYTES
 from instrc.runtime.models.clients import Client, client_of_loop
 from instrc.runtime.models.failures import as_model_error, context_of, failure_of
@@ -380,10 +380,9 @@ async def _collected(stream: AsyncGenerator[JsonObject], told: Told) -> list[Jso
 
 def _room(request: Request) -> int:
     """Return the factor for an answer's token limit: it doubles each time that the answer was truncated."""
-    if request.command is None or not any(item["message"] == request.sentences.cut for item in request.command["complaints"]):
-        return 1
-    attempt = request.command["id"].rpartition("#")[2]
-    return 2 ** min(int(attempt) - 1, 4) if attempt.isdecimal() else 1
+    complaints = [] if request.command is None else request.command["complaints"]
+    was_cut = any(item["message"] == request.sentences.cut for item in complaints)
+    return 2 ** min(attempt_of(request) - 1, 4) if was_cut else 1
 
 
 _MOST_TOKENS: Final = 2**53
@@ -445,7 +444,8 @@ def reply_of(lifted: Lifted, model: str, usage: dict[str, int], answer: Json, se
     complaints = [_complaint(violation.instance, violation.message) for violation in call.violations]
     if len(lifted.calls) > 1:
         complaints.insert(0, _complaint("", sentences.twice))
-    return Reply(call.value, usage, model=model, repairs=_repairs(call), complaints=tuple(complaints), text=lifted.text)
+    repairs = tuple(str(repair.to_json()) for repair in call.repairs)
+    return Reply(call.value, usage, model=model, repairs=repairs, complaints=tuple(complaints), text=lifted.text)
 
 
 def _longest_text(answer: Json) -> str:
@@ -460,10 +460,6 @@ def _longest_text(answer: Json) -> str:
 
 def _complaint(pointer: str, message: str) -> Complaint:
     return {"pointer": pointer, "message": message}
-
-
-def _repairs(call: LiftedCall) -> tuple[str, ...]:
-    return tuple(str(repair.to_json()) for repair in call.repairs)
 
 
 def token_counts(answer: Json, names: TokenNames) -> dict[str, int]:

@@ -21,7 +21,11 @@ SCHEMA: Any = {
 OPEN: Any = {
     "type": "object",
     "properties": {
-        name: {} for name in ("status", "message", "output", "result", "id", "choices", "error", "content", "response")
+        name: {}
+        for name in (
+            *("status", "message", "output", "result", "id", "choices", "error", "content", "response"),
+            *("detail", "error_type", "model", "version", "input", "urls", "logs", "created_at"),
+        )
     },
 }
 """A schema that an envelope could satisfy."""
@@ -332,18 +336,30 @@ add_twice("glm network_error", "openai", "!ok", chat({"content": TEXT[:9]}, "net
 add_twice("mistral model_length", "mistral", "cut", chat({"content": TEXT[:9]}, "model_length"))
 add_twice("mistral error", "mistral", "!ok", chat({"content": ""}, "error"))
 add("sagemaker tgi", "openai-output", "!ok", [{"generated_text": TEXT}])
-add(
-    "replicate",
-    "openai-output",
-    "!ok",
-    {"id": "p", "model": "m", "status": "succeeded", "output": [TEXT[:9], TEXT[9:]], "error": None, "logs": ""},
-)
-add_twice(
-    "replicate failed",
-    "openai-output",
-    "failed",
-    {"id": "p", "model": "m", "status": "failed", "output": None, "error": "CUDA out of memory", "logs": ""},
-)
+for state, text, error, status in (
+    ("starting", None, None, "cut"),
+    ("processing", [TEXT[:9]], None, "cut"),
+    ("processing", [TEXT], None, "cut"),
+    ("succeeded", [TEXT[:9], TEXT[9:]], None, "ok"),
+    ("succeeded", TEXT, None, "ok"),
+    ("failed", None, "CUDA out of memory", "failed"),
+    ("canceled", [TEXT], None, "failed"),
+    ("aborted", None, None, "failed"),
+):
+    prediction = {"id": "p", "model": "m", "status": state, "output": text, "error": error, "logs": ""}
+    whole = {**prediction, "version": "v", "input": {}, "urls": {"get": "u", "cancel": "u"}, "created_at": "2026-11-28T10:00:00Z"}
+    for answer in (prediction, whole):
+        (add if status == "ok" else add_twice)(f"replicate {state}", "openai-output", status, answer)
+for body in (
+    {"detail": "Not Found"},
+    {"detail": "Method Not Allowed"},
+    {"detail": "Not authenticated"},
+    {"detail": [{"type": "missing", "loc": ["body", "messages"], "msg": "Field required", "input": {}}]},
+    {"detail": {"error": "Invalid model name passed in model=m. Call `/v1/models`."}},
+    {"error": "Unauthorized"},
+    {"error": "Model is overloaded", "error_type": "overloaded"},
+):
+    add_twice(f"body of an HTTP error {body}", "openai-output", "failed", body)
 add(
     "vertex stream list",
     "gemini",
@@ -620,9 +636,8 @@ add("not whole in reasoning", "openai-output", "!ok", chat({"content": "", "reas
 
 
 def test_an_answer_of_the_wire_has_the_status_of_its_end_and_never_a_wrong_value() -> None:
-    known = {
-        id(schema): {target: lower(schema, target, "get_weather").map for _, target, *_ in CASES} for schema in (SCHEMA, OPEN)
-    }
+    used = {target for _, target, *_ in CASES}
+    known = {id(schema): {target: lower(schema, target, "get_weather").map for target in used} for schema in (SCHEMA, OPEN)}
     wrong = []
     for name, target, status, answer, schema in CASES:
         found = lift(answer, known[id(schema)][target])
