@@ -332,13 +332,13 @@ def forget_run(place: str | os.PathLike[str], run: str) -> None:
 
 
 def forget(connection: sa.Connection, runs: Collection[str]) -> None:
-    """Delete the data of runs, except that they existed, and the audit log."""
+    """Delete the data of runs and the addresses told of them, except that the runs existed, and the audit log."""
     is_known = sa.and_(RUNS.c.run.in_(runs), RUNS.c.status != DELETED)
     found = connection.execute(sa.select(RUNS.c.run, RUNS.c.program).where(is_known).with_for_update())
     known = {row.run: row.program for row in found}
     if not known:
         return
-    for table in (QUESTIONS, CANDIDATES, CLAIMS, VOTES, FILES, METADATA, USAGE):
+    for table in (QUESTIONS, CANDIDATES, CLAIMS, VOTES, FILES, METADATA, USAGE, HOOKS):
         connection.execute(sa.delete(table).where(table.c.run.in_(known)))
     connection.execute(sa.update(RUNS).where(RUNS.c.run.in_(known)).values(status=DELETED, starter=None, error_message=None))
     write_in_order(connection, FEED)

@@ -133,10 +133,13 @@ async def state_of(made: RunService, run: str) -> str:
     return repr((info.report, question, trace, made.records.run(run)))
 
 
-def others_of(run: str) -> list[tuple[str, str, Any]]:
-    """Return requests of the other protocols about a run."""
+APPROVE = {"decision": "Approve"}
+
+
+def others_of(run: str, data: Any = APPROVE) -> list[tuple[str, str, Any]]:
+    """Return requests of the other protocols about a run, with an answer of its question."""
     push = {"taskId": run, "url": "https://example.com/", "id": "p"}
-    message = {"messageId": "m", "role": "ROLE_USER", "taskId": run, "parts": [{"data": {"decision": "Approve"}}]}
+    message = {"messageId": "m", "role": "ROLE_USER", "taskId": run, "parts": [{"data": data}]}
     methods: dict[str, Any] = {
         "GetTask": {"id": run},
         "ListTasks": {},
@@ -149,20 +152,20 @@ def others_of(run: str) -> list[tuple[str, str, Any]]:
         "GetExtendedAgentCard": {},
     }
     sent = [{"jsonrpc": "2.0", "id": 1, "method": name, "params": params} for name, params in methods.items()]
-    resume = [{"interruptId": "userContext1", "status": "resolved", "payload": {"decision": "Approve"}}]
+    resume = [{"interruptId": "userContext1", "status": "resolved", "payload": data}]
     agui = {"threadId": "t", "runId": run, "messages": [], "tools": [], "context": [], "state": {}, "forwardedProps": {}}
     return [
         *(("POST", "/a2a", each) for each in sent),
-        *(("POST", "/mcp", each) for each in mcp_of(run)),
+        *(("POST", "/mcp", each) for each in mcp_of(run, data)),
         ("POST", "/agui/ask", {**agui, "resume": resume}),
         ("GET", f"/a2a/rest/tasks/{run}", None),
         ("POST", f"/a2a/rest/tasks/{run}:cancel", {}),
     ]
 
 
-def mcp_of(run: str) -> list[Any]:
+def mcp_of(run: str, data: Any) -> list[Any]:
     """Return requests of MCP about a run: the tools about runs, and the methods of tasks."""
-    answer = {"action": "accept", "content": {"decision": "Approve"}}
+    answer = {"action": "accept", "content": data}
     about: dict[str, Any] = {
         "_meta": {
             "io.modelcontextprotocol/protocolVersion": VERSION,
@@ -170,7 +173,7 @@ def mcp_of(run: str) -> list[Any]:
             "io.modelcontextprotocol/clientInfo": {"name": "eve", "version": "1"},
         }
     }
-    question = {"step": "userContext1", "data": {"decision": "Approve"}}
+    question = {"step": "userContext1", "data": data}
     given: dict[str, Any] = {"run_status": {}, "open_questions": {}, "answer": question, "cancel_run": {}}
     calls = [("tools/call", {"name": name, "arguments": {"run": run, **more}}) for name, more in given.items()]
     calls += [(f"tasks/{what}", {"taskId": run}) for what in ("get", "cancel")]
@@ -225,6 +228,43 @@ def test_who_is_unknown_is_told_nothing_but_that(tmp_path: Path) -> None:
                 assert MARK not in text
                 assert "content-security-policy" in headers
             assert await state_of(made, run) == before
+
+    go(body())
+
+
+def answers_of(run: str, data: Any) -> list[tuple[str, str, Any]]:
+    """Return the requests of the other protocols that answer the question of a run."""
+    texts = [(each, json.dumps(each[2])) for each in others_of(run, data)]
+    return [each for each, text in texts if json.dumps(data) in text and "SendStreaming" not in text]
+
+
+@pytest.mark.parametrize("number", range(len(answers_of("", APPROVE))))
+def test_disputes_and_origins_of_answers_hold_for_every_protocol(number: int, tmp_path: Path) -> None:
+    """Ann does not decide the same as Cat with another amount, nor beside the link that she asked for."""
+
+    async def body() -> None:
+        fields = {"properties": {"decision": {"enum": ["Approve", "Reject"]}, "amount": {"type": "integer"}}}
+        made = service(tmp_path, ask=asking(**{"x-approvers": ["ann", "bob", "cat"], "x-needed": 2, **fields}))
+        ann, data = person("ann", "starter", "answerer", "operator"), {**APPROVE, "amount": 1}
+        mcp, running = mcp_mount(RunOffers([], made), no_link)
+        async with client(made, BOSS), running():
+            app = application(made, Webhooks(made.records, AddressRules(), lambda _: ""), ann, mcp)
+            for first, second, counted in (
+                (None, data, ["ann"]),
+                ("cat", {**data, "amount": 2}, ["cat"]),
+                ("cat", data, ["cat", "ann"]),
+                ("link", data, ["bob"]),
+            ):
+                run = (await made.start(ann, "ask", "x", wait=20, metadata={"agui.thread": "t"})).report.run
+                if first is not None:
+                    word = await made.link(ann, run, "userContext1", "bob")
+                    voter = await made.linked(word) if first == "link" else person("cat", "answerer")
+                    await made.answer(voter, run, "userContext1", data)
+                status, text, _ = await ask(app, *answers_of(run, second)[number])
+                assert 0 < status < 500, text
+                votes = made.records.votes(run).get("userContext1", [])
+                assert [each.who for each in votes] == counted, (first, text)
+                assert (await made.run(BOSS, run)).report.status == ("done" if len(counted) == 2 else "waiting")
 
     go(body())
 

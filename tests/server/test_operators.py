@@ -14,12 +14,13 @@ from serving import ANN, ANSWER, BOSS, asking, client, go, on, person, service, 
 from instrc.cli import main
 from instrc.engines.operating import AuditFilter, audit_log, costs  # the tables, as they are written
 from instrc.engines.run_table import runs_query
-from instrc.engines.service_tables import FEED, METADATA, REQUESTS, RUNS, VOTES  # the tables, as they are written
+from instrc.engines.service_tables import FEED, HOOKS, METADATA, REQUESTS, RUNS, VOTES  # the tables, as they are written
 from instrc.problems.errors import AccessError, RateLimitError
 from instrc.runtime.run_report import RunFilter
 from instrc.server.operators import act_on_runs  # the service itself
 from instrc.server.records import Records  # the tables, as they are written
 from instrc.server.run_service import RunService  # the service itself
+from instrc.server.webhooks import AddressRules, Webhooks  # the service itself
 from instrc.vibes.service_settings import ServiceSettings  # without a file
 
 LETTERS = "letter-1", "letter-2", "letter-3"
@@ -130,6 +131,8 @@ def test_names_of_erased_runs_are_nowhere_and_the_audit_log_keeps_pseudonyms(tmp
         async with client(made, BOSS) as http:
             await letters(made)
             await made.start(ANN, "ask", "x", key="k", metadata={"customer": "ann"}, wait=20)
+            pushed = Webhooks(made.records, AddressRules.of(["127.0.0.0/8"]), lambda _: "")
+            await pushed.add("http://127.0.0.1:1/", owner="ann", run="letter-1", form="a2a", details={"token": "hers"})
             for run in LETTERS[:2]:
                 await made.answer(ANN, run, "userContext1", ANSWER, comment="by ann")
                 await settled(made, run, "done")
@@ -141,7 +144,7 @@ def test_names_of_erased_runs_are_nowhere_and_the_audit_log_keeps_pseudonyms(tmp
             assert names.pop().startswith("erased:")
             assert [entry.who for entry in entries if entry.action == "delete"] == ["boss"]
             with made.records.engine.connect() as connection:
-                for table in (VOTES, METADATA, REQUESTS):
+                for table in (VOTES, METADATA, REQUESTS, HOOKS):
                     assert "letter-1" not in str(connection.execute(sa.select(table)).all())
                 told = connection.execute(sa.select(FEED.c.body).where(FEED.c.run == "letter-1")).scalars().all()
                 assert "ann" not in str(told)
