@@ -101,7 +101,7 @@ def test_a_block_is_run_or_says_why_not(page: Path, tmp_path: Path, monkeypatch:
 
 def test_every_line_of_a_console_is_a_command() -> None:
     programs = {line.command.split()[0] for line in LINES}
-    assert programs == {"instrc", "python", "pip", "temporal", "head", "curl"}
+    assert programs == {"instrc", "python", "pip", "temporal", "head"}
 
 
 @every_case("line", AGENTS, ids=lambda line: f"{line.page.parent.name}: {line.command}")
