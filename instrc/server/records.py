@@ -84,7 +84,8 @@ class Records(RunTable):
             rmtree(self._folder, ignore_errors=True)
 
     def _insert(self, table: sa.Table) -> sqlite.Insert | postgresql.Insert:
-        return (sqlite.insert if self.engine.dialect.name == "sqlite" else postgresql.insert)(table)
+        insert = sqlite.insert if self.engine.dialect.name == "sqlite" else postgresql.insert
+        return insert(table).execution_options(preserve_rowcount=True)  # PostgreSQL would not tell a conflict
 
     def open_runs(self, limit: int) -> list[str]:
         """Return active runs, least recently checked first."""

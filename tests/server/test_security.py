@@ -22,15 +22,33 @@ from starlette.requests import ClientDisconnect
 from written_processes import DECISION, chunk, process, step
 
 from instrc.cli import main
+from instrc.engines.approvals import Vote  # an answer
 from instrc.engines.operating import AuditFilter, audit_log  # what is noted of it
 from instrc.problems.errors import AuthenticationError, SettingsError
+from instrc.runtime.questions import Question  # what is claimed
 from instrc.server.hosting import idle_settings, listener_at  # what a service says when it begins
 from instrc.server.http import app_of  # the application itself
 from instrc.server.identity import Identity, ProviderKeys, Signer  # what it finds callers by
+from instrc.server.records import Records  # the tables, as they are written
+from instrc.server.views import QuestionInfo  # what is claimed
 from instrc.vibes.service_settings import OidcSettings, PeopleSettings, ServiceSettings  # without a file
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
 START = {"program": "letter", "input": "write"}
+
+
+@pytest.mark.parametrize("kind", ["folder", "postgres"])
+def test_one_claim_and_one_answer_of_a_person_count_in_each_database(
+    kind: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    records = Records(request.getfixturevalue("postgres_server").fresh() if kind == "postgres" else str(tmp_path))
+    asked = QuestionInfo("r", "p", Question("q", (), {}, {}), 0.0, None, None, None)
+    assert [records.claim(asked, who, time() + 60, "key") for who in ("ann", "bob", "ann")] == [None, "ann", None]
+    votes = [Vote("ann", "key", time(), {"decision": each}) for each in ("Approve", "Reject")]
+    assert [records.vote("r", "q", vote, 0.0) for vote in votes] == [None, votes[0]]
+    assert len(audit_log(records, AuditFilter("r"), 9)) == 1
+    assert [change.body["who"] for change in records.feed(0)] == ["ann", "ann"]
+    records.close()
 
 
 @pytest.mark.parametrize(
