@@ -38,7 +38,7 @@ def asked(folder: Path, monkeypatch: pytest.MonkeyPatch, when_asked: list[Callab
     (folder / "schemas").mkdir(exist_ok=True)
     (folder / "schemas/tell-mood.vibe.json").write_text(json.dumps(VIBE), encoding="utf-8")
     (folder / "mood.aug").write_text("prompt | Tell_Mood", encoding="utf-8")
-    cases = [{"input": f"review {at}", "expected": {"mood": MOODS[at % 2]}} for at in range(200)]
+    cases = [{"input": f"review {at}", "expected": {"mood": MOODS[at % 2]}} for at in range(CASES)]
     (folder / "mood.eval.jsonl").write_text("\n".join(map(json.dumps, cases)), encoding="utf-8")
     messages: list[str] = []
 
@@ -59,13 +59,15 @@ def asked(folder: Path, monkeypatch: pytest.MonkeyPatch, when_asked: list[Callab
         yield messages
 
 
+CASES = 114
+"""100 are held back for the test, 2 are examples, and forms are compared on the 12 of one rung: each run is a request."""
 TUNE = ("tune", "mood.aug", "--model", "llamacpp:small")
 
 
 def test_the_budget_is_told_and_asked_for_first(instrc: Instrc, asked: list[str]) -> None:
     done = instrc(*TUNE, "--requests", "90")
     assert done.code == 2
-    assert "the search takes 90 requests at most, the test of the winner 300 runs on 150 cases" in done.err
+    assert "the search takes 90 requests at most, the test of the winner 200 runs on 100 cases" in done.err
     assert "write --yes" in done.err
     assert asked == []
 
@@ -90,10 +92,11 @@ def test_what_is_found_is_written_and_used_for_this_model_alone(instrc: Instrc, 
     assert instrc("compile", "mood.aug").err == ""
     (folder / "mood.aug").write_text("prompt | Tell_Mood | Tell_Mood", encoding="utf-8")
     assert "the program has changed" in instrc("compile", "mood.aug").err
+    (folder / "mood.aug").write_text("prompt | Tell_Mood", encoding="utf-8")
+    assert_a_lock_holds_the_form_too(instrc, folder)
 
 
-def test_a_lock_holds_the_form_too(instrc: Instrc, folder: Path) -> None:
-    assert instrc(*TUNE, "--yes").code == 0
+def assert_a_lock_holds_the_form_too(instrc: Instrc, folder: Path) -> None:
     assert instrc("lock").code == 0
     assert instrc("compile", "mood.aug", "--locked").code == 0
     form = folder / "mood.tuned.toml"
@@ -107,8 +110,8 @@ def test_a_lock_holds_the_form_too(instrc: Instrc, folder: Path) -> None:
 
 
 def test_a_search_that_was_interrupted_asks_nothing_twice(instrc: Instrc, folder: Path, asked: list[str]) -> None:
-    ended = instrc(*TUNE, "--yes", "--requests", "50", "--concurrency", "1")
-    assert (ended.code, len(asked)) == (4, 50)
+    ended = instrc(*TUNE, "--yes", "--requests", "20", "--concurrency", "1")
+    assert (ended.code, len(asked)) == (4, 20)
     assert not (folder / "mood.tuned.toml").exists()
     instrc(*TUNE, "--yes")
     assert len(asked) == len(set(asked))
