@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from msgspec import Struct
+
 HEAD_SECONDS: Final = 10.0
 """Time limit for the whole head of a request in seconds, even if data arrives."""
 BODY_SECONDS: Final = 30.0
@@ -31,6 +33,8 @@ SESSIONS: Final = 20
 """Maximum open MCP sessions per caller."""
 SMALL_BODY: Final = 64 * 1024
 """Size in bytes up to which a body is parsed in the event loop; larger ones are parsed in a thread."""
+FORM: Final = 32
+"""Maximum size of a form with a file that is too large, as a multiple of the size of other bodies: only its fields are kept."""
 _TEXTS: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 
 
@@ -56,3 +60,34 @@ def excess_in(body: bytes) -> str | None:
         if depth > DEPTH:
             return f"the body is nested deeper than {DEPTH:,} levels"
     return None
+
+
+class FormCutter(Struct):
+    """Passes on the beginning of a form with files, and behind it every field, without the rest of a large file."""
+
+    boundary: bytes
+    """Line between two fields."""
+    left: int
+    """Bytes that are still passed on before a file is cut."""
+    tail: bytes = b""
+    """End of the data so far, in which a boundary may begin."""
+    is_cutting: bool = False
+
+    def passed(self, data: bytes) -> bytes:
+        """Return the part of the following data that is passed on."""
+        self.left -= len(data)
+        joined = self.tail + data
+        known = 0 if self.is_cutting else len(self.tail)  # bytes that were passed on already
+        self.tail = joined[1 - len(self.boundary) :]
+        if self.left >= 0:
+            return data
+        place = joined.find(self.boundary)
+        self.is_cutting = place < 0
+        self.left = -1 if self.is_cutting else SMALL_BODY
+        return b"" if self.is_cutting else joined[max(place, known) :]
+
+
+def cutter_of(path: str, content_type: str, limit: int) -> FormCutter | None:
+    """Return a cutter for a form with files on a page, or `None` for another body."""
+    found = re.match(r'multipart/form-data;.*boundary="?([^\s";,]{1,200})', content_type)
+    return FormCutter(f"\r\n--{found[1]}".encode(), limit) if found and path.startswith("/inbox/") else None

@@ -87,7 +87,7 @@ class Door:
                     return
         with suppress(ClientDisconnect):  # the client no longer waits for an answer
             try:
-                receiving = await self._bounded(scope, self._limited(receive))
+                receiving = await self._bounded(scope, self._limited(scope, headers, receive))
             except InstrcError as error:
                 await problem_response(error)(scope, receive, self._protected(scope, send))
                 return
@@ -178,12 +178,13 @@ class Door:
     def _too_large(self) -> LimitError:
         return LimitError([problems.serving.TooMuch(what="bytes of a request", limit=self.body)])
 
-    def _limited(self, receive: Receive) -> Receive:
-        """Return a receiver of a body with a size limit and a deadline."""
-        read, ended, late = 0, False, asyncio.get_running_loop().time() + bounds.BODY_SECONDS
+    def _limited(self, scope: Scope, headers: Headers, receive: Receive) -> Receive:
+        """Return a receiver of a body with a size limit and a deadline; of a form with files, large files are cut."""
+        cutter = bounds.cutter_of(scope["path"], headers.get("content-type", ""), self.body)
+        read, passed, ended, late = 0, 0, False, asyncio.get_running_loop().time() + bounds.BODY_SECONDS
 
         async def limited() -> Message:
-            nonlocal read, ended
+            nonlocal read, passed, ended
             if ended:
                 return await receive()
             try:
@@ -194,7 +195,11 @@ class Door:
                 raise LimitError([late_body]) from None
             read += len(message.get("body", b""))
             ended = not message.get("more_body", False)
-            if read > self.body:
+            if cutter is not None:
+                message["body"] = cutter.passed(message.get("body", b""))
+                scope["instrc.cut"] = read > self.body
+            passed += len(message.get("body", b""))
+            if passed > (1 if cutter is None else 2) * self.body or read > bounds.FORM * self.body:
                 raise self._too_large()
             return message
 

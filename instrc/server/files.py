@@ -17,6 +17,8 @@ from instrc.engines.approvals import normal_name
 from instrc.engines.service_tables import FILES
 from instrc.problems.errors import LimitError
 from instrc.server.records import Records
+from instrc.text.jsontext import dumps
+from instrc.text.jsonvalue import Json
 
 OTHER: Final = "bin"
 _BEGINNINGS: Final = {
@@ -50,7 +52,17 @@ def keep(records: Records, run: str, name: str, data: bytes) -> str:
             raise LimitError([problems.serving.TooMuch(what="files of a run", limit=_MOST)])
         if key not in known:
             connection.execute(sa.insert(FILES).values(run=run, file=key, name=normal_name(name)[:200], at=time(), data=data))
+    return reference_of(run, key)
+
+
+def reference_of(run: str, key: str) -> str:
+    """Return the reference of a file of a run: a path of the service."""
     return f"/inbox/runs/{quote(run, safe='')}/files/{key}"
+
+
+def files_in(value: Json) -> set[str]:
+    """Return the references of files in a value."""
+    return {found[1] for found in re.finditer(f'"({_REFERENCE})"', dumps(value))}
 
 
 def stored_file(records: Records, run: str, key: str) -> StoredFile | None:

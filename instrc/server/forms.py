@@ -3,8 +3,9 @@
 The name of a field is the JSON Pointer of its value in the REST interface's request body, `/data/decision`.
 A few names have a prefix: `kind:/data/x` chooses an alternative, `rows:/data/x` counts the rows of a list,
 `null:/data/x` and `empty:/data/x` are ticked for those values, `item:/data/x/0` for the first of several, `zone:/data/x` is
-the zone of a time, `json:/data/x` a value as JSON, `rest:/data/x` an object of the members without fields as JSON, and
-`as_json:/data/x` is ticked if a value of any type is JSON rather than text.
+the zone of a time, `json:/data/x` a value as JSON, `rest:/data/x` an object of the members without fields as JSON,
+`as_json:/data/x` is ticked if a value of any type is JSON rather than text, and `large:/data/x` tells of a file that is too
+large.
 """
 
 from __future__ import annotations
@@ -350,6 +351,8 @@ class AnswerForm:
         if made.text and not fits(made.text, made.form):
             made.problems.append((self.words["not_file"].format(type=made.form), False))
             made.value = ABSENT
+        if f"large:{made.name}" in self.data:
+            made.problems.append((self.words["large_file"].format(size=self._files // 1024), False))
 
     def _hinted(self, shape: FieldShape) -> list[str]:
         """Return the requirements and examples of a schema as text."""

@@ -28,6 +28,7 @@ from instrc.problems.errors import (
     ConflictError,
     GoneError,
     InstrcError,
+    LimitError,
     NotFoundError,
     RequestError,
     SettingsError,
@@ -47,7 +48,7 @@ from instrc.runtime.trace_page import page_of
 from instrc.runtime.traces import spans_of
 from instrc.server.access import Caller, RateLimiter
 from instrc.server.door import CONTENT_POLICY, caller_of, peer_in
-from instrc.server.files import keep, stored_file
+from instrc.server.files import files_in, keep, reference_of, stored_file
 from instrc.server.form_data import ROOT, begun, changed, data_of, pairs
 from instrc.server.forms import AnswerForm, Words
 from instrc.server.http import used_link
@@ -101,6 +102,7 @@ class Inbox:
             ("/inbox/question/{question}", self._act, "POST"),
             ("/inbox/link/{word}", self._question, "GET"),
             ("/inbox/link/{word}", self._act, "POST"),
+            ("/inbox/link/{word}/files/{file}", self._file, "GET"),
             ("/inbox/login", self._login, "GET"),
             ("/inbox/login", self._login, "POST"),
             ("/inbox/logout", self._logout, "POST"),
@@ -133,7 +135,7 @@ class Inbox:
         who = caller.name if isinstance(caller, Caller) and caller.by != "local" else None
         alone = "word" in request.path_params or request.url.path == "/inbox/login"
         common: dict[str, object] = {"who": who, "path": request.url.path, "past": _past, "at": _address, "linked": alone}
-        common["name_of"] = name_of_step
+        common |= {"name_of": name_of_step, "files": ()}
         common |= {"when": self._when, "iso": _iso, "ago": partial(_ago, words=words), **facts}
         made = render(template, words, tell=partial(spoken, words=words), **common)
         headers = {"Vary": "Accept-Language", "Content-Language": words["language"]}
@@ -280,6 +282,7 @@ class Inbox:
             "refusal": self.service.refusal(caller, found),
             "title": question_title(found.question),
             "description": optional_text(mapping(found.question.schema).get("description")),
+            "files": files_in(found.question.show),
             "comment": "",
             "to": "",
             "problems": (),
@@ -308,8 +311,12 @@ class Inbox:
         schema, show = self._asked(request, found), found.question.show
         limit = self.service.settings.body
         filled = partial(AnswerForm, schema, words=self.words(request), show=show, decides=True, files=limit)
-        sent |= await self._uploaded(request, found, filled(sent))
         kept: dict[str, object] = {"comment": comment, "to": to, "tag": tag or found.tag}
+        try:
+            sent |= await self._uploaded(request, found, filled(sent))
+        except LimitError as error:
+            kept["problems"] = error.problems
+            return await self._shown(request, found, filled(sent), kept, codes_of(type(error)).http)
         if button in {"claim", "release", "delegate"}:
             form, status = filled(sent), 200
             try:
@@ -350,11 +357,15 @@ class Inbox:
         return RedirectResponse("/inbox?done=answered", 303)
 
     async def _uploaded(self, request: Request, found: QuestionInfo, form: AnswerForm) -> dict[str, str]:
-        """Store the files of a form, and return their references by the names of their fields."""
+        """Store the files of a form, and return their references by the names of their fields; or note which is too large."""
         caller, references = await self._caller(request), dict[str, str]()
         fields = {f"file:{each.name}" for each in form.root.walk() if each.kind == "file"}
-        for name, part in (await request.form()).multi_items():
-            if isinstance(part, UploadFile) and part.size and self.service.refusal(caller, found) is None:
+        files = [(name, part) for name, part in (await request.form()).multi_items() if isinstance(part, UploadFile)]
+        if files and request.scope.get("instrc.cut"):
+            name, _ = max(files, key=lambda item: item[1].size or 0)
+            return {f"large:{name.removeprefix('file:')}": "1"}
+        for name, part in files:
+            if part.size and self.service.refusal(caller, found) is None:
                 if name not in fields:
                     raise RequestError([serving.InvalidRequest(reason="the form has no such field for a file")])
                 self._rate.enter(f"file {caller.name}", "files in a minute")
@@ -483,10 +494,16 @@ class Inbox:
         return HTMLResponse(made, 200, {"Content-Security-Policy": _TRACE_POLICY})
 
     async def _file(self, request: Request) -> Response:
-        """Send a file to those who see its run or a question of it; a browser keeps it and does not open it."""
-        run = request.path_params["run"]
-        await self.service.visibility.seen(caller_of(request), run)
-        stored = await asyncio.to_thread(stored_file, self.service.records, run, request.path_params["file"])
+        """Send a file to those who see its run or a question of it, or have a link to a question that shows it."""
+        run, file = request.path_params.get("run"), request.path_params["file"]
+        if run is None:
+            found = await self._found(request)
+            run = found.run
+            if reference_of(run, file) not in files_in(found.question.show):
+                return await self._no_page(request)
+        else:
+            await self.service.visibility.seen(caller_of(request), run)
+        stored = await asyncio.to_thread(stored_file, self.service.records, run, file)
         if stored is None:
             return await self._no_page(request)
         headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(stored.name, safe='')}"}

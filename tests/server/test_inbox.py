@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import AsyncIterator
 from datetime import datetime, timedelta
 from importlib import import_module
 from pathlib import Path
@@ -25,6 +26,7 @@ from instrc.problems.problem import Problem
 from instrc.runtime.interpreter.documents import FailureKind  # each has words
 from instrc.runtime.questions import Question  # the question of an operator
 from instrc.server.access import Caller  # the room behind its commands
+from instrc.server.files import keep  # the room behind its commands
 from instrc.server.forms import AnswerForm  # the room behind its commands
 from instrc.server.identity import Identity  # the room behind its commands
 from instrc.server.inbox import Inbox  # the room behind its commands
@@ -618,6 +620,70 @@ def test_a_file_is_uploaded_kept_and_sent_to_those_who_see_the_run(tmp_path: Pat
         await made.delete(BOSS, run)
         async with client(made, BOSS, routes=pages) as http:
             assert (await http.get(place)).status_code == 410
+
+    go(body())
+
+
+@pytest.mark.parametrize("size", [700, 3_000])
+def test_a_file_that_is_too_large_is_refused_at_its_field_and_the_rest_is_kept(tmp_path: Path, size: int) -> None:
+    """The fields behind it are read on, whatever pieces the form comes in; nothing of the file is stored."""
+    line = {"type": "string"}
+    photo = {"type": "string", "contentMediaType": "image/*"}
+    schema = {"type": "object", "properties": {"before": line, "photo": photo, "behind": line}, "required": ["before"]}
+    program = process(userContext1=chunk(step1_look=step(schema, "prompt")))
+    large = ("file:/data/photo", "a.png", PNG + bytes(size * 1024))
+    rows = [("/data/before", None, b"One"), large, ("/data/behind", None, b"Two")]
+    sent = b"".join(
+        f'--line\r\nContent-Disposition: form-data; name="{name}"{f"; filename={file}" if file else ""}\r\n\r\n'.encode()
+        + data
+        + b"\r\n"
+        for name, file, data in [*rows, ("do", None, b"answer")]
+    )
+
+    async def pieces(length: int) -> AsyncIterator[bytes]:
+        whole = sent + b"--line--\r\n"
+        for place in range(0, len(whole), length):
+            yield whole[place : place + length]
+
+    async def body() -> None:
+        made = service(tmp_path, settings=ServiceSettings(body=100 * 1024), look=program)
+        run = (await made.start(person("starter", "starter"), "look", "Ann", wait=20)).report.run
+        async with client(made, BOB, routes=Inbox(made).routes) as http:
+            for length in (1_009, 65_536):
+                kind = {"Content-Type": "multipart/form-data; boundary=line"}
+                page = await http.post(asked(run), content=pieces(length), headers=kind)
+                found = seen(page, 422).sent
+                assert "this file is too large: all files of an answer may have 100 kB together" in page.text
+                assert (found["/data/before"], found["/data/behind"], found.get("/data/photo")) == ("One", "Two", None)
+            assert (await http.post(asked(run), data={**found, "do": "answer"})).status_code == 303
+            huge = {"Content-Type": "multipart/form-data; boundary=other"}  # no field ends, and no file begins
+            assert (await http.post(asked(run), content=pieces(65_536), headers=huge)).status_code >= 400
+
+    go(body())
+
+
+def test_the_bearer_of_a_link_is_sent_the_files_that_the_question_shows(tmp_path: Path) -> None:
+    program = process(userContext1=chunk(step1_look=step(DECISION, "prompt")))
+
+    async def body() -> None:
+        made = service(tmp_path, look=program)
+        identity = Identity(made.records, made.settings, made.signer)
+        identity.new_key("eve", ["answerer"])
+        shown, other = (keep(made.records, "letter-1", "a.png", PNG + end) for end in (b"1", b"2"))
+        async with client(made, identity=identity, routes=Inbox(made, identity=identity).routes) as http:
+            await made.start(BOSS, "look", shown, run="letter-1", wait=20)
+            link = f"/inbox/link/{await made.link(BOSS, 'letter-1', 'userContext1', 'eve')}"
+            places = [f"{link}/files/{reference.rpartition('/')[2]}" for reference in (shown, other)]
+            page = await http.get(link)
+            assert f'<img class="thumb" src="{places[0]}"' in page.text
+            assert (await http.get(places[0])).content == PNG + b"1"
+            refused = [places[1], places[0].replace("/files/", "x/files/"), f"{link}/files/nothing"]
+            assert [(await http.get(place)).status_code for place in refused] == [404, 401, 404]
+            assert (await http.get(shown)).status_code == 303, "to log in"
+            await http.post(link, data={**seen(page).sent, "/data/decision": '"Approve"', "do": "answer"})
+            closed = await http.get(places[0])
+            assert closed.status_code >= 400
+            assert PNG not in closed.content
 
     go(body())
 
