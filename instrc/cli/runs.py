@@ -27,6 +27,8 @@ from instrc.cli.options import (
 from instrc.cli.output import PROBLEMS, Format, deliver_text, moment_text, show, verdict, write_rows
 from instrc.cli.run_common import deliver, engine, report_as_json, run_to_end, step_asked, store_place
 from instrc.cli.terminal import write, write_error
+from instrc.process.picture import titles_of
+from instrc.process.process import Process
 from instrc.runtime.traces import read_events, spans_of, usage_in
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import JsonObject
@@ -213,7 +215,7 @@ def trace_command(
 
     It shows requests, answers, thoughts, metrics and retries; also those in a file of events, as `instrc eval` leaves them.
     """
-    name, status, origin, events = _traced(run, store, engine_name)
+    name, status, origin, events, titles = _traced(run, store, engine_name)
     if not events:
         where = "it lies in the folder of the process that has carried the run (runs of `--items` have none)"
         write_error(f"no trace of `{name}` is here: {where}\n")
@@ -225,7 +227,7 @@ def trace_command(
     elif shape == "html":
         from instrc.runtime.trace_page import page_of
 
-        text = page_of(name, f"{status} · {origin}" if origin else status, spans_of(events))
+        text = page_of(name, f"{status} · {origin}" if origin else status, spans_of(events), titles)
     else:
         text = visible_lines((f"{origin}\n" if origin else "") + _text(events))
     found = deliver_text(text, output)
@@ -233,17 +235,20 @@ def trace_command(
     raise typer.Exit(verdict(found))
 
 
-def _traced(run: str, store: Path | None, engine_name: str | None) -> tuple[str, str, str, list[Event]]:
-    """Return the name of a run, its state, its origin if it was forked, and its events; `instrc eval` leaves files of events."""
+def _traced(run: str, store: Path | None, engine_name: str | None) -> tuple[str, str, str, list[Event], dict[str, str]]:
+    """Return the name of a run, its state, its origin if it was forked, its events, and the titles of its steps by key.
+
+    `instrc eval` leaves files of events.
+    """
     file = Path(run)
     if file.suffix == ".jsonl" and file.is_file():
         events, _ = read_events(file)
         outcome = next((event["outcome"] for event in reversed(events) if event["event"] == "ended"), None)
-        return file.stem, "running" if outcome is None else outcome["status"], "", events
+        return file.stem, "running" if outcome is None else outcome["status"], "", events, {}
     with exit_on_problems(Format.TEXT):
         kept = engine(store, engine_name, run=run)
-        report = run_to_end(kept.show(run))
-    return report.run, report.status, report.origin, kept.trace(run)
+        report, launch = run_to_end(kept.show(run)), run_to_end(kept.launch(run))
+    return report.run, report.status, report.origin, kept.trace(run), titles_of(Process.from_json(launch.plan["process"]))
 
 
 _SHOWN = ("sent", "input", "show", "answer", "output", "thoughts", "metrics", "cost", "complaints", "error", "place", "traceback")

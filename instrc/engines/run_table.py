@@ -493,8 +493,10 @@ def conditions_of(chosen: RunFilter) -> Iterator[sa.ColumnElement[bool]]:
         yield RUNS.c.error_kind.is_not(None)
         yield sa.or_(RUNS.c.error_kind == chosen.error, RUNS.c.error_step == chosen.error, text)
     if chosen.text is not None:
-        columns = (RUNS.c.run, RUNS.c.starter, RUNS.c.error_kind, RUNS.c.error_step, RUNS.c.error_message)
+        columns = (RUNS.c.run, RUNS.c.error_kind, RUNS.c.error_step, RUNS.c.error_message)
         yield sa.or_(*(sa.func.lower(column).contains(chosen.text.lower(), autoescape=True) for column in columns))
+    if chosen.starter is not None:
+        yield sa.func.lower(RUNS.c.starter).contains(chosen.starter.lower(), autoescape=True)
     for key, value in chosen.metadata.items():
         yield RUNS.c.run.in_(sa.select(METADATA.c.run).where(METADATA.c.key == key, METADATA.c.value == value))
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 
-from instrc.process.picture import LANES, SIGNS, Box, Picture, arrows_of, printable
+from instrc.process.picture import SIGNS, Box, Picture, arrows_of, printable
 from instrc.text.visible import visible
 
 
 def text_picture(picture: Picture) -> str:
     """Return a picture for a terminal: one line for each step, with the sign of its executor, and blocks as frames."""
     lines = [printable(picture.title)] if picture.title else []
-    lines.append("  ".join(f"{SIGNS[lane]} {LANES[lane]}" for lane in picture.lanes()))
+    lines.append("  ".join(f"{SIGNS[lane]} {picture.words[lane]}" for lane in picture.lanes()))
     lines.append(f"inputs: {printable(', '.join(picture.inputs))}")
     for box in picture.boxes:
         lines += _text_lines(box)

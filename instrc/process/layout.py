@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Sequence
-from itertools import chain, pairwise
+from collections.abc import Sequence
 
 from msgspec import Struct
 
@@ -164,63 +163,3 @@ def _title(text: str, x: float, y: float, width: float) -> PlacedTitle:
     if len(lines) > LINES:
         lines[LINES - 1 :] = [" ".join(lines[LINES - 1 :])]
     return PlacedTitle(tuple(shorten_to_width(line, width, LETTER) for line in lines), text, x, y)
-
-
-_TALL = 1.3
-"""Height of a sheet relative to its width: the narrower of A4 and Letter, without margins."""
-_FULL = 0.6
-"""Minimum fill of a sheet that ends between two chunks instead of two steps."""
-
-
-def leaves(value: Layout) -> tuple[float, ...]:
-    """Return where each sheet begins and, last, where the picture ends; a step that is too tall gets a taller sheet."""
-    chunks = _merged(chain.from_iterable(_solid(box, whole=True) for box in value.boxes))
-    steps = _merged(chain.from_iterable(_solid(box, whole=False) for box in value.boxes))
-    tall = value.width * _TALL
-    cuts = [0.0]
-    while value.height - cuts[-1] > tall:
-        most = cuts[-1] + tall
-        least = cuts[-1] + tall * _FULL
-        cuts.append(_before(chunks, most, least) or _before(steps, most, cuts[-1]) or _after(steps, most))
-        if value.height - cuts[-1] < 1:
-            return (*cuts[:-1], value.height)
-    return (*cuts, value.height)
-
-
-def _merged(spans: Iterator[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Return spans in order, with overlapping ones merged."""
-    merged: list[tuple[float, float]] = []
-    for begin, end in sorted(spans):
-        if merged and begin < merged[-1][1]:
-            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
-        else:
-            merged.append((begin, end))
-    return merged
-
-
-def _solid(placed: PlacedBox, *, whole: bool) -> Iterator[tuple[float, float]]:
-    """Yield the parts that are not cut: chunks, or their headings and steps; for blocks the heading and body labels."""
-    area = placed.area
-    if placed.box.lane is not None and whole:
-        yield area.y, area.y + area.height
-        return
-    heads = [(area.y, area.y + HEAD)] if placed.box.lane else []
-    heads += [(title.y, title.y + LINE * len(title.lines)) for title in placed.titles]
-    for begin, end in heads:  # labels stay with their subjects
-        yield begin, min((inner.area.y + 1 for inner in placed.inside if inner.area.y >= end), default=end)
-    for inner in placed.inside:
-        if isinstance(inner, PlacedBox):
-            yield from _solid(inner, whole=whole)
-        else:
-            yield inner.area.y, inner.area.y + inner.area.height
-
-
-def _before(spans: list[tuple[float, float]], most: float, least: float) -> float | None:
-    """Return the middle of the last gap between `least` and `most` at which a sheet can end, or `None`."""
-    ends = ((one[1] + other[0]) / 2 for one, other in pairwise(spans))
-    return max((end for end in ends if least < end <= most), default=None)
-
-
-def _after(spans: list[tuple[float, float]], most: float) -> float:
-    """Return the end of a part that is too tall for a sheet."""
-    return next((end for begin, end in spans if begin <= most < end), most)

@@ -187,7 +187,24 @@
   theme.addEventListener("click", () => paint(dark() ? "light" : "dark"));
   paint();
 
-  // Paper: one drawing for each sheet, with what lies on it; `data-leaves` says where sheets begin, which is never within a step.
+  // Paper: one drawing for each sheet, with what lies on it. A sheet ends above a step or block that is not the first of its body,
+  // if it is well filled above a chunk; it is as tall as the narrower of A4 and Letter is for its width.
+  const TALL = 1.3, FULL = 0.6;
+  function cutsOf(drawing) {
+    const { width, height } = drawing.viewBox.baseVal;
+    const items = ".step, .chunk, .block", cuts = [0];
+    const ends = [...drawing.querySelectorAll(items)]
+      .filter((item) => item.parentNode === drawing || item.previousElementSibling?.matches(items))
+      .map((item) => ({ y: Number(item.querySelector("rect").getAttribute("y")) - 2, whole: item.matches(".chunk") }));
+    for (let last = 0; height - last > width * TALL; cuts.push(last)) {
+      const fit = ends.filter(({ y }) => y > last && y <= last + width * TALL);
+      const good = fit.filter(({ y, whole }) => whole && y > last + width * TALL * FULL);
+      const next = [good, fit].find((found) => found.length)?.at(-1) ?? ends.find(({ y }) => y > last);
+      if (!next) break;
+      last = next.y;
+    }
+    return [...cuts, height];
+  }
   const extent = (item) => {
     if (item.tagName === "path") {
       const heights = item.getAttribute("d").match(/-?[\d.]+/g).map(Number).filter((_, index) => index % 2);
@@ -223,11 +240,10 @@
   }
   addEventListener("beforeprint", () => {
     light(null);
-    for (const figure of document.querySelectorAll("figure[data-leaves]")) {
-      const cuts = figure.dataset.leaves.split(" ").map(Number);
+    for (const figure of document.querySelectorAll("figure[data-export]")) {
+      const drawing = figure.querySelector("svg"), cuts = cutsOf(drawing);
       if (cuts.length < 3) continue;
       const paper = element("div", undefined, { class: "paper" });
-      const drawing = figure.querySelector("svg");
       for (let index = 1; index < cuts.length; index += 1) paper.append(leaf(drawing, cuts[index - 1], cuts[index]));
       figure.append(paper);
     }

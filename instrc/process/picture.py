@@ -16,7 +16,7 @@ from instrc.problems.files import TooLarge
 from instrc.process import flow
 from instrc.process.chunk_json import write_chunk, write_step
 from instrc.process.process import Process
-from instrc.text.jsonvalue import Json
+from instrc.text.jsonvalue import Json, mapping, optional_text
 from instrc.text.source import Span
 from instrc.text.visible import visible
 
@@ -63,6 +63,17 @@ def name_of_step(key: str) -> str:
     return re.sub(r"^step\d+_|_(?:User|Activity)$", "", key).replace("_", " ")
 
 
+def schemas_of(process: Process) -> dict[str, Json]:
+    """Return the schemas of steps by key."""
+    return {step.key: step.schema for context in process.contexts() if isinstance(context, flow.Chunk) for step in context.steps}
+
+
+def titles_of(process: Process) -> dict[str, str]:
+    """Return the titles of steps by key."""
+    titles = {key: optional_text(mapping(schema).get("title")) for key, schema in schemas_of(process).items()}
+    return {key: title for key, title in titles.items() if title and title.strip()}
+
+
 class Section(Struct, frozen=True):
     """A part of a box: all of a chunk, or one body of a block."""
 
@@ -102,10 +113,29 @@ class Box(Struct, frozen=True):
         return (self.sections[0].title if self.sections else None) or self.title
 
 
-LANES: dict[flow.Executor, str] = {"model": "Model", "server": "Server", "user": "Person"}
-"""The names of executors."""
 SIGNS: Final[dict[flow.Executor, str]] = {"model": "●", "server": "■", "user": "▲"}
 """The sign of each executor, which is read without colour."""
+
+
+WORDS: Final[Mapping[str, str]] = {
+    "model": "Model",
+    "server": "Server",
+    "user": "Person",
+    "inputs": "inputs: {names}",
+    "entry": "entry",
+    "step": "{count} step",
+    "steps": "{count} steps",
+    "most": "at most {count}",
+    "rounds": "at most {count} rounds",
+    "keep": "keep {count}",
+    "calls": "calls {name}",
+    "fails": "fails the block",
+    "plan": "a plan",
+    "within": "within {time}",
+    "after": "after {time}",
+    "ended": "when {names} ended",
+}
+"""The texts of a picture; conditions and blocks are in the notation of the language."""
 
 
 class Picture(Struct, frozen=True):
@@ -117,6 +147,7 @@ class Picture(Struct, frozen=True):
     boxes: tuple[Box, ...]
     block: str = ""
     """Id of the block whose picture it is, if not all is shown."""
+    words: Mapping[str, str] = field(default_factory=lambda: WORDS)
 
     def all(self) -> Iterator[Box | PictureStep]:
         """Yield every box and step, each box before its contents."""
@@ -139,7 +170,7 @@ class Picture(Struct, frozen=True):
     def lanes(self) -> tuple[flow.Executor, ...]:
         """Return the non-empty lanes from left to right."""
         used = {node.lane for node in self.nodes()} | {box.lane for box in self.all() if isinstance(box, Box)}
-        return tuple(lane for lane in LANES if lane in used) or ("model",)
+        return tuple(lane for lane in SIGNS if lane in used) or ("model",)
 
 
 PICTURED_LETTERS: Final = 60
@@ -174,35 +205,37 @@ def folded(picture: Picture) -> Picture:
     small, depth = picture, PICTURED_LEVELS
     while depth > (len(picture.boxes) == 1) and small.size > UNFOLDED:
         depth -= 1
-        small = replace(picture, boxes=tuple(_folded(box, depth) for box in picture.boxes))
+        small = replace(picture, boxes=tuple(_folded(box, depth, picture.words) for box in picture.boxes))
     return small
 
 
-def _folded(box: Box, depth: int) -> Box:
+def _folded(box: Box, depth: int, words: Mapping[str, str]) -> Box:
     """Fold the blocks at a depth."""
     if box.lane:
         return box
     if depth:
         sections = tuple(
-            replace(part, items=tuple(_folded(item, depth - 1) if isinstance(item, Box) else item for item in part.items))
+            replace(part, items=tuple(_folded(item, depth - 1, words) if isinstance(item, Box) else item for item in part.items))
             for part in box.sections
         )
         return replace(box, sections=sections)
     inside = list(Picture(box.name, None, (), (box,)).nodes())
     states = {node.state for node in inside}
     state = next((state for state in ("failed", "open", "rejected", "done", "idle") if state in states), None)
-    count = len(inside)
-    return replace(box, title=f"{box.heading} · {count} step{'s' * (count != 1)}", sections=(), folded=True, state=state)
+    count = words["step" if len(inside) == 1 else "steps"].format(count=len(inside))
+    return replace(box, title=f"{box.heading} · {count}", sections=(), folded=True, state=state)
 
 
 _AROUND = 80
 """Characters of a long line shown before a step; half as many are shown after it."""
 
 
-def picture_of(process: Process, name: str, places: Mapping[str, Span] | None = None) -> Picture:
+def picture_of(
+    process: Process, name: str, places: Mapping[str, Span] | None = None, words: Mapping[str, str] = WORDS
+) -> Picture:
     """Return the picture; `places` are the definitions of the steps in the program, by key."""
     try:
-        return _Painter(places or {}).picture(process, name)
+        return _Painter(places or {}, words, titles_of(process)).picture(process, name)
     except RecursionError:
         raise CompileError([TooLarge(what="the picture", limit=PICTURED_LEVELS, unit="levels")]) from None
 
@@ -211,6 +244,9 @@ class _Painter(Struct):
     """Walks through a process once, in execution order."""
 
     places: Mapping[str, Span]
+    words: Mapping[str, str]
+    named_steps: Mapping[str, str]
+    """Titles of steps by key."""
     labels: dict[str, str] = field(default_factory=dict)
     """Display names of steps and blocks by key; processes written by hand may put the name of the chunk before it."""
     outputs: set[str] = field(default_factory=set)
@@ -225,14 +261,14 @@ class _Painter(Struct):
         inputs = tuple(process.inputs) if process.inputs else ("prompt",)
         for context in process.contexts():
             if isinstance(context, flow.Chunk):
-                labels = {step.key: _title_of_step(step) or name_of_step(step.key) for step in context.steps}
+                labels = {step.key: self.named_steps.get(step.key) or name_of_step(step.key) for step in context.steps}
                 self.labels |= labels | {f"{context.name}.{key}": label for key, label in labels.items()}
                 self.outputs |= {step.key for step in context.steps if step.output}
             elif not isinstance(context, flow.Else) and context.key is not None:
                 self.labels[context.key] = name_of_step(context.key)
         contexts = process.body.contexts
         boxes = [self.box(context, first=index == 0) for index, context in enumerate(contexts)]
-        return Picture(name, process.title, inputs, tuple(boxes))
+        return Picture(name, process.title, inputs, tuple(boxes), words=self.words)
 
     def box(self, context: flow.Context, *, first: bool = False) -> Box:
         self.count += 1
@@ -241,7 +277,7 @@ class _Painter(Struct):
             case flow.Chunk(name, executor, steps):
                 nodes = tuple(self.node(step, context) for step in steps)
                 entry = first and executor == "model"
-                title = f"{SIGNS[executor]} {LANES[executor]}"
+                title = f"{SIGNS[executor]} {self.words[executor]}"
                 return Box(here, name, "chunk", title, executor, entry, (), (Section(None, (), nodes),), write_chunk(context))
             case block:
                 return self.block(here, block)
@@ -256,8 +292,7 @@ class _Painter(Struct):
         key, more = None, ""
         if not isinstance(block, flow.Else):
             key = block.key
-            more = (f" · within {block.within}" if block.within else "") + (f" · after {block.delay}" if block.delay else "")
-            more += f" · when {self.named(block.after)} ended" if block.after else ""
+            more = "".join(f" · {note}" for note in self.times(block))
         if key is not None:
             self.known[key] = here
         if sections[0].title is not None:
@@ -280,16 +315,23 @@ class _Painter(Struct):
         made = f"s{self.count}"
         self.known[step.key] = made
         self.known[f"{chunk.name}.{step.key}"] = made  # as processes written by hand may call it
-        notes = [f"calls {step.activity}"] if step.activity else []
-        notes += ["fails the block"] if step.fail else []
-        notes += [f"within {step.within}"] if step.within else []
-        notes += [f"after {step.delay}"] if step.delay else []
-        notes += [f"when {self.named(step.after)} ended"] if step.after else []
-        notes += ["a plan"] if step.plans else []
+        notes = [self.words["calls"].format(name=step.activity)] if step.activity else []
+        notes += [self.words["fails"]] if step.fail else []
+        notes += [*self.times(step)]
+        notes += [self.words["plan"]] if step.plans else []
         at = self.places.get(step.key)
         where = None if at is None else f"{at.source.name}:{at.line}  {_line_around(at)}"
-        about = (write_step(step), where, _title_of_step(step))
+        about = (write_step(step), where, self.named_steps.get(step.key))
         return PictureStep(made, step.key, chunk.executor, reads, tuple(notes), *about, fails=step.fail)
+
+    def times(self, item: flow.Step | flow.KeyedBlock) -> Iterator[str]:
+        """Yield when a step or block begins, and when it has to end."""
+        if item.within:
+            yield self.words["within"].format(time=item.within)
+        if item.delay:
+            yield self.words["after"].format(time=item.delay)
+        if item.after:
+            yield self.words["ended"].format(names=self.named(item.after))
 
     def lines(self, reads: Iterable[flow.Read]) -> Iterator[PictureRead]:
         for read in dict.fromkeys(reads):
@@ -327,18 +369,21 @@ class _Painter(Struct):
             case flow.Each(item=item, source=source, most=most, until=until, selection=selection):
                 title = f"each {item} in {self.value(source)}{self.selection(selection)}"
                 title += f" until {self.condition(until)}" if until else ""
-                return title + ("" if most is None or most == _USUAL else f" · at most {most:,}"), [None]
+                return title + ("" if most in {None, _USUAL} else self.limit("most", most)), [None]
             case flow.Repeat(item=item, source=source, until=until, most=most, keep=keep, selection=selection):
                 title = "repeat" + (f" {item} in {self.value(source)}{self.selection(selection)}" if item else "")
                 title += f" until {self.condition(until)}" if until else ""
-                title += f" · at most {most:,} rounds" if most is not None else ""
-                return title + (f" · keep {keep}" if keep else ""), [None]
+                title += self.limit("rounds", most) if most is not None else ""
+                return title + (self.limit("keep", keep) if keep else ""), [None]
             case flow.Else(of=of):
                 return f"else of the {re.sub(r'Context[0-9]+$', '', of)}", [None]
             case _:
                 parts = flow.parts_of(block)
                 cases = any(part.condition for part in parts)
                 return flow.word_of(block), [self.title_of_part(number, part, cases=cases) for number, part in enumerate(parts)]
+
+    def limit(self, word: str, count: int | None) -> str:
+        return f" · {self.words[word].format(count=f'{count:,}')}"
 
     def title_of_part(self, number: int, part: flow.BlockPart, *, cases: bool) -> str | None:
         if part.condition is not None:
@@ -366,11 +411,6 @@ class _Painter(Struct):
 
 _USUAL = 1000
 """Default limit of an `each`."""
-
-
-def _title_of_step(step: flow.Step) -> str | None:
-    title = step.schema.get("title") if isinstance(step.schema, dict) else None
-    return title if isinstance(title, str) and title.strip() else None
 
 
 def _test(schema: Json) -> str:

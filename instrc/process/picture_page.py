@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from importlib.resources import files
 from typing import Final, TypeAlias
 
-from instrc.process.layout import layout, leaves
-from instrc.process.picture import LANES, Box, Picture, PictureStep
+from instrc.process.layout import layout
+from instrc.process.picture import WORDS, Box, Picture, PictureStep
 from instrc.process.svg import escape, figure, style
 from instrc.schema.strip import strip
 from instrc.text.jsontext import dumps
@@ -89,7 +89,7 @@ class _Facts:
     def chunk(self, box: Box) -> int:
         """Return the number of a chunk."""
         views = {"tool": strip(box.schema, {"engine"}), "result": strip(box.schema, {"all"}), "process": box.schema}
-        lane = None if box.lane is None else LANES[box.lane]
+        lane = None if box.lane is None else WORDS[box.lane]
         return self._number(
             {"name": box.name, "lane": lane, "views": {name: self.schemas.number_of(view) for name, view in views.items()}}
         )
@@ -100,7 +100,7 @@ class _Facts:
             {
                 "name": node.label,
                 "key": node.key,
-                "lane": LANES[node.lane],
+                "lane": WORDS[node.lane],
                 "source": node.source,
                 "notes": list(node.notes),
                 "reads": [line.text for line in node.reads],
@@ -158,8 +158,7 @@ def _page(pictures: Sequence[Picture]) -> Iterator[str]:
         hidden = " hidden" if index else ""
         placed = layout(picture)
         drawn = figure(placed, styled=False, prefix=f"e{index}-", link=f"#{escape(picture.name)}-{{}}")
-        cuts = " ".join(f"{cut:.0f}" for cut in leaves(placed))
-        place = f'id="{escape(picture.name)}-{picture.block}" data-export="{index}" data-leaves="{cuts}"'
+        place = f'id="{escape(picture.name)}-{picture.block}" data-export="{index}"'
         size = f'style="min-width:{placed.width * _SMALLEST:.0f}px"'
         yield f"<figure {place} {size}{hidden}>{drawn}</figure>\n"
     yield (
@@ -211,7 +210,7 @@ def _entry(node: PictureStep, prefix: str) -> str:
     reads = f", reads {escape(', '.join(line.text for line in node.reads))}" if node.reads else ""
     notes = f", {escape(', '.join(node.notes))}" if node.notes else ""
     link = f'<a href="#{prefix}{node.id}">{escape(node.label)}</a>'
-    return f"<li>{link} ({LANES[node.lane].lower()}{notes}{reads})</li>\n"
+    return f"<li>{link} ({WORDS[node.lane].lower()}{notes}{reads})</li>\n"
 
 
 def _embedded(value: Json) -> str:

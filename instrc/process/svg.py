@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from html import escape as _escape
 from importlib.resources import files
 from itertools import islice
 
 from instrc.process.layout import LETTER, LINE, MARGIN, PAD, SMALL, Area, Layout, PlacedBox, PlacedNode, PlacedTitle, layout
-from instrc.process.picture import LANES, SIGNS, Picture, printable, shorten_to_width
+from instrc.process.picture import SIGNS, Picture, printable, shorten_to_width
 
 
 def svg(picture: Picture) -> str:
@@ -63,11 +63,11 @@ def _figure(value: Layout, *, styled: bool, prefix: str, link: str) -> Iterator[
         yield _text("title", MARGIN, 30, shorten_to_width(value.picture.title, value.width - 2 * MARGIN, 9), value.picture.title)
         top += LINE + PAD
     for index, lane in enumerate(value.picture.lanes()):
-        yield _text(f"lane {lane}", MARGIN + 90 * index, top + 18, f"{SIGNS[lane]} {LANES[lane]}")
-    inputs = "inputs: " + ", ".join(value.picture.inputs)
+        yield _text(f"lane {lane}", MARGIN + 90 * index, top + 18, f"{SIGNS[lane]} {value.picture.words[lane]}")
+    inputs = value.picture.words["inputs"].format(names=", ".join(value.picture.inputs))
     yield _text("small", MARGIN, top + 40, shorten_to_width(inputs, value.width - 2 * MARGIN, SMALL), inputs)
     for box in value.boxes:
-        yield from _box(box, prefix, link)
+        yield from _box(box, prefix, link, value.picture.words)
     yield f'<g class="arrows" marker-end="url(#{prefix}head)">'
     for x, begin, end in value.arrows:
         yield f'<path class="arrow" d="M{_number(x)} {_number(begin)} L{_number(x)} {_number(end)}"/>'
@@ -93,17 +93,16 @@ def _frame(area: Area, round_: int) -> str:
     return _rectangle("frame", area.x, area.y, area.width, area.height, round_)
 
 
-def _box(placed: PlacedBox, prefix: str, link: str) -> Iterator[str]:
+def _box(placed: PlacedBox, prefix: str, link: str, words: Mapping[str, str]) -> Iterator[str]:
     box, area = placed.box, placed.area
-    entry = " entry" if box.entry else ""
-    said = f"{LANES[box.lane]} chunk {box.name}{', the entry' if box.entry else ''}" if box.lane else box.title
+    first = " entry" if box.entry else ""
+    note = f" · {words['entry']}" if box.entry else ""
+    said = f"{words[box.lane]} {box.name}{note}" if box.lane else box.title
     kind = f"chunk {box.lane}" if box.lane else f"block{' folded' * box.folded}{f' {box.state}' if box.state else ''}"
-    yield f'<g class="{kind}{entry}" role="group" aria-label="{escape(said)}">'
+    yield f'<g class="{kind}{first}" role="group" aria-label="{escape(said)}">'
     if box.lane:
-        yield f'<g class="choose {box.lane}{entry}" id="{prefix}{box.id}">{_frame(area, 8)}'
-        yield _text(
-            "small", area.x + PAD, area.y + 17, box.title + (" · entry" if box.entry else ""), f"{box.title} · {box.name}"
-        )
+        yield f'<g class="choose {box.lane}{first}" id="{prefix}{box.id}">{_frame(area, 8)}'
+        yield _text("small", area.x + PAD, area.y + 17, box.title + note, f"{box.title} · {box.name}")
         yield "</g>"
     else:
         yield _frame(area, 8)
@@ -118,7 +117,7 @@ def _box(placed: PlacedBox, prefix: str, link: str) -> Iterator[str]:
             yield from _heading("key", next(titles))
         for inner in islice(inside, len(section.items)):
             if isinstance(inner, PlacedBox):
-                yield from _box(inner, prefix, link)
+                yield from _box(inner, prefix, link, words)
             else:
                 yield _step(inner, prefix)
         if section.title:

@@ -146,7 +146,9 @@ class RunFilter(Struct, frozen=True):
     project: str | None = None
     """Project, or "" for runs of projects without a name."""
     text: str | None = None
-    """Text in the id, the starter or the error, for a run table only."""
+    """Text in the id or the error, for a run table only."""
+    starter: str | None = None
+    """Text in the name of the person who started the run, for a run table only."""
 
     @classmethod
     def of(

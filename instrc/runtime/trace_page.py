@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 
+from instrc.process.picture import name_of_step
 from instrc.runtime.traces import TimelineLane, TimelineSpan
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json
@@ -42,8 +44,10 @@ _AROUND = 1.5
 """Additional width of a label, in percent of the page width."""
 
 
-def page_of(title: str, status: str, spans: Sequence[TimelineSpan], first: int = 0, most: int | None = None) -> str:
-    """Return the page as HTML without scripts or external resources.
+def page_of(
+    title: str, status: str, spans: Sequence[TimelineSpan], titles: Mapping[str, str], first: int = 0, most: int | None = None
+) -> str:
+    """Return the page as HTML without scripts or external resources; `titles` are those of steps, by key.
 
     With `most`, it shows that many commands from the `first` on, with links to the others.
     """
@@ -55,13 +59,14 @@ def page_of(title: str, status: str, spans: Sequence[TimelineSpan], first: int =
         f'<a href="?first={place}">commands {place + 1}–{min(place + (most or 0), len(spans))}</a>' for place in places
     )
     links = f'<nav aria-label="Other commands">{links}</nav>' if links else ""
-    lanes = "".join(_lane(lane, [item for item in numbered if item[1].lane == lane], whole) for lane in _LANES)
+    names = [title_of(span, titles) for span in spans]
+    lanes = "".join(_lane(lane, [item for item in numbered if item[1].lane == lane], names, whole) for lane in _LANES)
     tokens = sum(_tokens(span) for span in spans)
     about = f"{status} · {len(spans)} commands · {_seconds(whole)}" + (f" · {tokens:,} tokens" if tokens else "")
     cost = sum(item for span in spans if isinstance(item := span.facts.get("cost"), int | float))
     about += f" · ${cost:,.4f}" if cost else ""
     ticks = "".join(f"<span>{_seconds(whole * part / 4)}</span>" for part in range(5))
-    details = "".join(_details(number, span) for number, span in numbered)
+    details = "".join(_details(number, span, names[number]) for number, span in numbered)
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
         f'<meta name="viewport" content="width=device-width"><style>\n{style}</style></head><body><main>'
@@ -71,7 +76,19 @@ def page_of(title: str, status: str, spans: Sequence[TimelineSpan], first: int =
     )
 
 
-def _lane(lane: TimelineLane, spans: list[tuple[int, TimelineSpan]], whole: float) -> str:
+def title_of(span: TimelineSpan, titles: Mapping[str, str]) -> str:
+    """Return the titles of the steps of a command."""
+    return ", ".join(titles.get(key) or name_of_step(key) for key in keys_of(span))
+
+
+def keys_of(span: TimelineSpan) -> list[str]:
+    """Return the keys of the steps of a command."""
+    steps = span.facts.get("steps")
+    keys = [key for key in steps if isinstance(key, str)] if isinstance(steps, list) else []
+    return keys or [re.sub(r"#\d+$", "", span.id.rpartition(".")[2])]
+
+
+def _lane(lane: TimelineLane, spans: list[tuple[int, TimelineSpan]], names: Sequence[str], whole: float) -> str:
     """Return a lane; overlapping spans have separate rows."""
     if not spans:
         return ""
@@ -82,17 +99,18 @@ def _lane(lane: TimelineLane, spans: list[tuple[int, TimelineSpan]], whole: floa
     for number, span in spans:
         end = whole if span.ended is None else span.ended
         left, width = 100 * span.began / whole, 100 * (end - span.began) / whole
-        label = span.label if len(span.label) <= _LABEL else f"{span.label[: _LABEL - 1]}…"
+        name = names[number]
+        label = name if len(name) <= _LABEL else f"{name[: _LABEL - 1]}…"
         room = 0.0 if dense else len(label) * _LETTER + _AROUND
         late = left + room > 100
         start, stop = left - room * late, left + max(width, 0 if late else room)
         row = next((row for row, free in enumerate(ends) if free <= start), len(ends))
         ends[row:] = [*ends[row:], 0.0] if row == len(ends) else ends[row:]
         ends[row] = stop
-        reported = escape(f"{span.label}, {span.state}, {_took(span)}", quote=True)
-        names = f'title="{escape(span.id, quote=True)}: {reported}" aria-label="{reported}"'
+        reported = escape(f"{name}, {span.state}, {_took(span)}", quote=True)
+        spoken = f'title="{escape(span.id, quote=True)}: {reported}" aria-label="{reported}"'
         bars.append(
-            f'<a class="bar {lane} {span.state}{" late" * late}" {names} '
+            f'<a class="bar {lane} {span.state}{" late" * late}" {spoken} '
             f'href="#s{number}" style="left:{start:.2f}%;width:{stop - start:.2f}%;top:{row * pitch}px">'
             f"{_bar(left - start, width, stop - start, '' if dense else label, late=late)}</a>"
         )
@@ -123,7 +141,7 @@ def _tokens(span: TimelineSpan) -> int:
     return sum(count for count in counts if isinstance(count, int))
 
 
-def _details(number: int, span: TimelineSpan) -> str:
+def _details(number: int, span: TimelineSpan, label: str) -> str:
     """Return a row; its anchor is inside, because a browser opens the row around the target of a link."""
     parts = []
     for name, title in _TITLES.items():
@@ -147,6 +165,6 @@ def _details(number: int, span: TimelineSpan) -> str:
     ]
     return (
         f'<details class="{span.lane} {span.state}"><summary><code>{escape(span.id)}</code>'
-        f'<span>{escape(span.label)}</span><span class="facts">{escape(" · ".join(dict.fromkeys(facts)))}</span></summary>'
+        f'<span>{escape(label)}</span><span class="facts">{escape(" · ".join(dict.fromkeys(facts)))}</span></summary>'
         f'<div id="s{number}">{"".join(parts)}</div></details>'
     )

@@ -37,7 +37,7 @@ from instrc.problems.errors import (
 )
 from instrc.problems.problem import Problem
 from instrc.problems.settings import InvalidSettings
-from instrc.process.picture import name_of_step
+from instrc.process.picture import name_of_step, schemas_of, titles_of
 from instrc.process.process import Process
 from instrc.process.svg import style
 from instrc.runtime.interpreter.documents import Complaint
@@ -56,14 +56,16 @@ from instrc.server.identity import Identity
 from instrc.server.operation_json import place_of_question, place_of_run, question_id, token_of
 from instrc.server.operations import RequestData
 from instrc.server.question_titles import question_title, searched_text, steps_title, summary_of
-from instrc.server.run_page import run_facts, sample_picture, schemas_of
+from instrc.server.run_page import run_facts, sample_picture
 from instrc.server.run_service import RunService
 from instrc.server.templates import PageWords, counted, languages, operator_schema, render, spoken, words_for
 from instrc.server.views import QuestionInfo, RunStory
-from instrc.text.jsonvalue import Json, JsonObject, mapping, optional_text, pointer, tokens
+from instrc.text.jsontext import loads
+from instrc.text.jsonvalue import Json, mapping, optional_text, pointer, tokens
 from instrc.text.page_style import page_style
 
 _log: Final = logging.getLogger(__name__)
+_PAGES: Final = Path(__file__).parent / "pages"
 _PAGE: Final = 50
 """Maximum rows of a list."""
 _COMMANDS: Final = 200
@@ -412,11 +414,11 @@ class Inbox:
     async def _runs(self, request: Request) -> Response:
         caller, query = caller_of(request), request.query_params
         status, program, since = (query.get(name) or None for name in ("status", "program", "since"))
-        text = query.get("q", "").strip()
-        chosen = structs.replace(RunFilter.of(status, program, since), text=text or None)
+        text, who = query.get("q", "").strip(), query.get("starter", "").strip()
+        chosen = structs.replace(RunFilter.of(status, program, since), text=text or None, starter=who or None)
         page = await self.service.runs(caller, chosen, limit=_PAGE, cursor=place_of_run(query.get("after")))
         facts: dict[str, object] = {"rows": page.rows, "status_chosen": status, "following": token_of(page.next)}
-        facts |= {"text": text, "program": program, "since": since}
+        facts |= {"text": text, "starter": who, "program": program, "since": since}
         facts["programs"] = [info.name for info in await self.service.programs(caller)]
         return self.page(request, "runs.html", facts)
 
@@ -428,7 +430,7 @@ class Inbox:
         caller, info, report, query = caller_of(request), story.info, story.info.report, request.query_params
         asked = [report.run, query["with"]] if query.get("with") else []
         records = [(await self.service.run(caller, run)).report.record for run in asked]
-        about: dict[str, object] = {**await asyncio.to_thread(run_facts, story, query, records)}
+        about: dict[str, object] = {**await asyncio.to_thread(run_facts, story, query, records, self.words(request))}
         about |= {
             "info": info,
             "report": report,
@@ -487,10 +489,11 @@ class Inbox:
 
     async def _trace(self, request: Request) -> Response:
         caller, run = caller_of(request), request.path_params["run"]
-        info = await self.service.run(caller, run)
-        first = request.query_params.get("first", "0")
+        await self.service.visibility.require_whole(caller, run)
+        story, first = await self.service.story(caller, run), request.query_params.get("first", "0")
         place = int(first) if re.fullmatch(r"[0-9]{1,7}", first) else 0
-        made = page_of(run, info.report.standing, spans_of(await self.service.trace(caller, run)), place, _COMMANDS)
+        titles = {} if story.launch is None else titles_of(Process.from_json(story.launch.plan["process"]))
+        made = page_of(run, story.info.report.standing, spans_of(story.events), titles, place, _COMMANDS)
         return HTMLResponse(made, 200, {"Content-Security-Policy": _TRACE_POLICY})
 
     async def _file(self, request: Request) -> Response:
@@ -512,40 +515,21 @@ class Inbox:
     async def _components(self, request: Request) -> Response:
         """Show every component of the pages, for developers of the style sheet."""
         caller_of(request)
-        form = AnswerForm(_SAMPLE, {"/data/number": "many"}, self.words(request), show={"line": "Ann"}, decides=True, files=1024)
+        words, sample = self.words(request), mapping(loads((_PAGES / "components.json").read_bytes()))
+        form = AnswerForm(sample["form"], {"/data/number": "many"}, words, show={"line": "Ann"}, decides=True, files=1024)
         form.check()
         value: Json = {"text": "Two lines,\nand https://example.com.", "list": [1, 2, 3], "nothing": None}
-        return self.page(request, "components.html", {"form": form, "value": value, "picture": sample_picture()})
-
-
-_SAMPLE: Final[JsonObject] = {
-    "type": "object",
-    "required": ["decision", "number"],
-    "properties": {
-        "decision": {"title": "Choice of few", "enum": ["Approve", "Reject"]},
-        "text": {"title": "Text", "description": "A description.", "type": "string"},
-        "line": {"title": "Line", "type": "string", "maxLength": 40, "examples": ["Ann"]},
-        "number": {"title": "Number", "type": "number", "minimum": 1},
-        "day": {"title": "Day", "type": "string", "format": "date"},
-        "moment": {"title": "Moment", "type": "string", "format": "date-time"},
-        "several": {"title": "Several", "type": "array", "uniqueItems": True, "items": {"enum": ["a", "b"]}},
-        "file": {"title": "File", "type": "string", "contentMediaType": "image/*"},
-        "flag": {"title": "Choice", "type": ["boolean", "null"]},
-        "kinds": {"title": "Kinds", "oneOf": [{"title": "Text", "type": "string"}, {"title": "Number", "type": "integer"}]},
-        "rows": {"title": "Rows", "type": "array", "items": {"type": "string"}},
-        "more": {"title": "Anything", "type": "object"},
-    },
-}
-"""Schema with each kind of field."""
+        picture = sample_picture(Process.from_json(sample["process"]), words)
+        return self.page(request, "components.html", {"form": form, "value": value, "picture": picture})
 
 
 async def _style(_request: Request) -> Response:
-    text = page_style(Path(__file__).parent / "pages" / "style.css") + style()
+    text = page_style(_PAGES / "style.css") + style()
     return Response(text, 200, {"Cache-Control": "public, max-age=3600"}, "text/css")
 
 
 async def _live(_request: Request) -> Response:
-    return FileResponse(Path(__file__).parent / "pages" / "live.js", 200, {"Cache-Control": "public, max-age=3600"})
+    return FileResponse(_PAGES / "live.js", 200, {"Cache-Control": "public, max-age=3600"})
 
 
 async def _no_icon(_request: Request) -> Response:

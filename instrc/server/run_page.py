@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from typing import Final, cast
+from typing import Final
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -14,11 +14,23 @@ from msgspec.structs import replace
 from instrc.problems.errors import InstrcError
 from instrc.process import flow
 from instrc.process.layout import layout
-from instrc.process.picture import Box, PictureStep, folded, name_of_step, picture_of, picture_of_block
+from instrc.process.picture import (
+    WORDS,
+    Box,
+    PictureStep,
+    folded,
+    name_of_step,
+    picture_of,
+    picture_of_block,
+    schemas_of,
+    titles_of,
+)
 from instrc.process.process import Process
 from instrc.process.svg import figure
 from instrc.runtime.run_report import step_values
+from instrc.runtime.trace_page import keys_of, title_of
 from instrc.runtime.traces import SpanState, TimelineSpan, spans_of
+from instrc.server.forms import Words
 from instrc.server.views import RunStory
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, mapping, optional_text
@@ -33,7 +45,7 @@ _SIGNS: Final = {"done": "\u2713", "failed": "\u2717", "rejected": "\u21ba", "op
 _FACTS: Final = ("input", "show", "answer", "output", "error", "complaints")
 
 
-def run_facts(story: RunStory, query: Mapping[str, str], records: Sequence[Json]) -> dict[str, object]:
+def run_facts(story: RunStory, query: Mapping[str, str], records: Sequence[Json], words: Words) -> dict[str, object]:
     """Return the facts of a run's page; `records` are its own and that of the run in `with`, which it is compared with."""
     number = query.get("page", "1")
     facts: dict[str, object] = {"groups": [], "answers": [], "element_of": element_of, "state": query.get("state")}
@@ -53,7 +65,7 @@ def run_facts(story: RunStory, query: Mapping[str, str], records: Sequence[Json]
         "length": max((span.began if span.ended is None else span.ended for span in spans), default=0.0),
         "facts_of": partial(facts_of, steps=labels_of(process)),
         "chosen": next((group for group in groups if group.key == query.get("step")), None),
-        "picture": drawn(process, story.info.report.name, groups, query.get("block", "")),
+        "picture": drawn(process, story.info.report.name, groups, words, query.get("block", "")),
         "block": query.get("block"),
         "answers": sorted(votes, key=lambda vote: vote[0].at),
     }
@@ -140,18 +152,6 @@ def groups_of(spans: Iterable[TimelineSpan], titles: Mapping[str, str]) -> list[
     return list(groups.values())
 
 
-def title_of(span: TimelineSpan, titles: Mapping[str, str]) -> str:
-    """Return the titles of the steps of a command."""
-    return ", ".join(titles.get(key) or name_of_step(key) for key in keys_of(span))
-
-
-def keys_of(span: TimelineSpan) -> list[str]:
-    """Return the keys of the steps of a command."""
-    steps = span.facts.get("steps")
-    keys = [key for key in steps if isinstance(key, str)] if isinstance(steps, list) else []
-    return keys or [re.sub(r"#\d+$", "", span.id.rpartition(".")[2])]
-
-
 def element_of(span: TimelineSpan) -> str:
     """Return the element and round of a command: "3", "3.2", or the empty string."""
     return ".".join(re.findall(r"\[(\d+)\]", span.id))
@@ -162,17 +162,6 @@ def facts_of(span: TimelineSpan, steps: Json) -> list[tuple[str, Json]]:
     values = [(name, labelled(span.facts[name], steps)) for name in _FACTS if span.facts.get(name) not in (None, {}, [], "")]
     texts = [(name, value, value if isinstance(value, str) else dumps(value)) for name, value in values]
     return [(name, value if len(text) <= _EXCERPT else f"{text[:_EXCERPT]}\u2026") for name, value, text in texts]
-
-
-def schemas_of(process: Process) -> dict[str, Json]:
-    """Return the schemas of steps by key."""
-    return {step.key: step.schema for context in process.contexts() if isinstance(context, flow.Chunk) for step in context.steps}
-
-
-def titles_of(process: Process) -> dict[str, str]:
-    """Return the titles of steps by key."""
-    titles = {key: optional_text(mapping(schema).get("title")) for key, schema in schemas_of(process).items()}
-    return {key: title for key, title in titles.items() if title}
 
 
 def labels_of(process: Process) -> JsonObject:
@@ -216,50 +205,48 @@ def compared(mine: Json, other: Json, titles: Mapping[str, str]) -> list[tuple[s
     return rows
 
 
-def drawn(process: Process, name: str, groups: Iterable[StepGroup], block: str = "") -> str | None:
+def drawn(process: Process, name: str, groups: Iterable[StepGroup], words: Words, block: str = "") -> str | None:
     """Return the picture of a program or of one of its blocks with the states of a run; `None` if it cannot be drawn."""
     by_key: dict[str, StepGroup] = {}
     for group in groups:
         for key in keys_of(group.spans[0]):
             by_key.setdefault(key, group)
     try:
-        picture = picture_of(process, name)
-        picture = replace(picture, boxes=tuple(_marked(box, by_key) for box in picture.boxes))
+        picture = picture_of(process, name, words={part: words[f"picture {part}"] for part in WORDS})
+        picture = replace(picture, boxes=tuple(_marked(box, by_key, words["tokens_of"]) for box in picture.boxes))
         shown = layout(folded(picture_of_block(picture, block)))
         return figure(shown, styled=False, prefix="g", link="?block={}#picture")
     except InstrcError:
         return None
 
 
-def _marked(box: Box, groups: Mapping[str, StepGroup]) -> Box:
+def _marked(box: Box, groups: Mapping[str, StepGroup], tokens: str) -> Box:
     sections = []
     for section in box.sections:
-        items = [_marked(item, groups) if isinstance(item, Box) else _noted(item, groups.get(item.key)) for item in section.items]
+        items = [
+            _marked(item, groups, tokens) if isinstance(item, Box) else _noted(item, groups.get(item.key), tokens)
+            for item in section.items
+        ]
         sections.append(replace(section, items=tuple(items)))
     return replace(box, sections=tuple(sections))
 
 
-def _noted(step: PictureStep, group: StepGroup | None) -> PictureStep:
+def _noted(step: PictureStep, group: StepGroup | None, tokens: str) -> PictureStep:
     if group is None:
         return replace(step, state="idle")
     spent = [
         *([f"{seconds:.1f} s" if seconds >= 1 else f"{1000 * seconds:.0f} ms"] if (seconds := group.seconds) is not None else []),
-        *([f"{group.tokens:,} tokens"] if group.tokens else []),
+        *([tokens.format(count=f"{group.tokens:,}")] if group.tokens else []),
     ]
     spent += [f"${group.cost:,.4f}"] if group.cost else []
     return replace(step, state=group.state, notes=(*step.notes, " \u00b7 ".join([group.tally, *spent])))
 
 
-def sample_picture() -> str | None:
-    """Return a sample picture with a step in each state."""
-    steps = {lane: {"type": "string", "title": lane} for lane in ("model", "server", "user")}
-    contexts: JsonObject = {}
-    spans: list[TimelineSpan] = []
-    for (lane, schema), state in zip(steps.items(), ("done", "failed", "open"), strict=True):
-        name, key = f"{'llm' if lane == 'model' else lane}Context1", f"step{len(contexts) + 1}_{lane}"
-        activity: JsonObject = {"activity": "look-up_Activity"} if lane == "server" else {}
-        contexts[name] = {"type": "object", "properties": {key: {**schema, **activity}}, "required": [key]}
-        ended = None if state == "open" else 1.0
-        spans.append(TimelineSpan(name, "model", 0.0, ended, cast("SpanState", state), facts={"steps": [key]}))
-    process = Process.from_json({"type": "object", "properties": contexts, "required": [*contexts]})
-    return drawn(process, "sample", groups_of(spans, {}))
+def sample_picture(process: Process, words: Words) -> str | None:
+    """Return the picture of a process with a step in each of three states."""
+    states: tuple[SpanState, ...] = ("done", "failed", "open")
+    spans = [
+        TimelineSpan(key, "model", 0.0, None if state == "open" else 1.0, state)
+        for key, state in zip(schemas_of(process), states, strict=True)
+    ]
+    return drawn(process, "sample", groups_of(spans, {}), words)

@@ -90,7 +90,7 @@ def test_what_a_person_is_asked_is_open_until_it_is_answered_or_the_run_ends(
 
 
 def test_the_page_holds_everything_and_loads_nothing() -> None:
-    page = page_of("r", "done", spans_of(_run().trace))
+    page = page_of("r", "done", spans_of(_run().trace), {})
     assert "<script" not in page
     assert "&lt;script&gt;" in page
     assert not re.search(r"""(?:src|href)=["'](?!#)""", page)
@@ -99,27 +99,30 @@ def test_the_page_holds_everything_and_loads_nothing() -> None:
 
 
 def test_a_screen_reader_hears_what_the_colour_of_a_bar_says() -> None:
-    page = page_of("r", "done", [TimelineSpan("llmContext1", "model", 0.0, 1.5, "failed", facts={"steps": ["step1_draft"]})])
-    assert '<div class="lane" role="group" aria-label="model">' in page
-    assert 'title="llmContext1: step1_draft, failed, 1.5 s" aria-label="step1_draft, failed, 1.5 s"' in page
+    span = TimelineSpan("llmContext1", "model", 0.0, 1.5, "failed", facts={"steps": ["step1_draft"]})
+    for titles, name in (({"step1_draft": "The letter"}, "The letter"), ({}, "draft")):
+        page = page_of("r", "done", [span], titles)
+        assert '<div class="lane" role="group" aria-label="model">' in page
+        assert f'title="llmContext1: {name}, failed, 1.5 s" aria-label="{name}, failed, 1.5 s"' in page
+        assert f"<code>llmContext1</code><span>{name}</span>" in page
 
 
 def test_a_row_says_how_often_it_was_tried() -> None:
     spans = spans_of(_run().trace)
     (retried,) = [span for span in spans if span.retries]
-    assert f"{len(retried.retries) + 1} tries" in page_of("r", "done", spans)
+    assert f"{len(retried.retries) + 1} tries" in page_of("r", "done", spans, {})
 
 
 def test_a_row_says_once_that_it_is_open() -> None:
     page = page_of(
-        "r", "waiting", [TimelineSpan("userContext1", "person", 0.0, None, "open", facts={"steps": ["step1_approve"]})]
+        "r", "waiting", [TimelineSpan("userContext1", "person", 0.0, None, "open", facts={"steps": ["step1_approve"]})], {}
     )
     assert re.findall(r'<span class="facts">(.*?)</span>', page) == ["open"]
 
 
 @IN_A_BROWSER
 def test_a_bar_leads_to_its_row_and_opens_it(tmp_path: Path) -> None:
-    (tmp_path / "it.html").write_text(page_of("r", "done", spans_of(_run().trace)), encoding="utf-8")
+    (tmp_path / "it.html").write_text(page_of("r", "done", spans_of(_run().trace), {}), encoding="utf-8")
     options = ["--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'profile'}", "--dump-dom"]
     command = ["chromium", *options, f"{(tmp_path / 'it.html').as_uri()}#s1"]
     shown = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
@@ -164,7 +167,9 @@ def test_no_name_runs_out_of_its_frame_or_over_another(width: int, tmp_path: Pat
     ]
     for number, span in enumerate(spans):
         span.facts["steps"] = [LONG[number % 4]]
-    frame = f'<iframe style="border:0;width:{width}px;height:900px" srcdoc="{escape(page_of(LONG[1], "done", spans))}"></iframe>'
+    frame = (
+        f'<iframe style="border:0;width:{width}px;height:900px" srcdoc="{escape(page_of(LONG[1], "done", spans, {}))}"></iframe>'
+    )
     (tmp_path / "it.html").write_text(f'<!doctype html><meta charset="utf-8"><body>{frame}{MEASURE}', encoding="utf-8")
     options = ["--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'profile'}", "--dump-dom"]
     command = ["chromium", *options, (tmp_path / "it.html").as_uri()]
@@ -177,7 +182,7 @@ def test_no_name_runs_out_of_its_frame_or_over_another(width: int, tmp_path: Pat
 @pytest.mark.long
 def test_a_printed_page_shows_what_its_rows_hide(tmp_path: Path) -> None:
     page, printed = tmp_path / "it.html", tmp_path / "it.pdf"
-    page.write_text(page_of("r", "done", spans_of(_run().trace)), encoding="utf-8")
+    page.write_text(page_of("r", "done", spans_of(_run().trace), {}), encoding="utf-8")
     options = ["--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'profile'}"]
     command = ["chromium", *options, f"--print-to-pdf={printed}", page.as_uri()]
     subprocess.run(command, capture_output=True, timeout=120, check=True)

@@ -9,13 +9,15 @@ from typing import Any
 import httpx
 from serving import BOB, BOSS, LETTER, client, go, person, service, settled
 from test_inbox import seen
-from written_processes import DECISION, TEXT, call, chunk, each, process, step
+from written_processes import DECISION, TEXT, call, chunk, each, is_, process, repeat, step
 
+from instrc.process.picture import WORDS  # the texts of the command line
 from instrc.process.process import Process
 from instrc.runtime.traces import TimelineSpan
 from instrc.server.access import Caller  # the room behind its commands
 from instrc.server.inbox import Inbox  # the room behind its commands
 from instrc.server.run_page import compared, drawn, groups_of, labelled, result_schema  # the room behind its commands
+from instrc.server.templates import languages  # the words that there are
 
 MANY: Any = process(
     llmContext1=chunk(
@@ -69,6 +71,18 @@ def test_a_run_says_what_went_in_and_what_came_out_and_folds_elements(tmp_path: 
     on_a_run(tmp_path, MANY, test)
 
 
+def test_the_picture_of_a_run_has_the_words_of_the_page() -> None:
+    body = process(userContext2=chunk(step2_ask=step(DECISION, "prompt", within="P1D")))
+    rounds = repeat(body, until=is_("step2_ask.decision", "Approve"), most=2)
+    program = Process.from_json(process(repeatContext1=rounds))
+    english, russian = (str(drawn(program, "ask", [], languages()[name])) for name in ("en", "ru"))
+    for said, other in (("Person", "Человек"), ("inputs: prompt", "на входе: prompt"), ("within P1D", "срок P1D")):
+        assert (said in english, other in english, said in russian, other in russian) == (True, False, False, True)
+    assert "at most 2 rounds" in english
+    assert "проходов не больше 2" in russian
+    assert {key: languages()["en"][f"picture {key}"] for key in WORDS} == dict(WORDS), "the command line has the same"
+
+
 def test_a_run_of_many_elements_has_a_small_page(tmp_path: Path) -> None:
     """What is shown of elements has a bound; those that have failed come first."""
     spans = [TimelineSpan("llmContext1", "model", 0.0, 1.0, "done", facts={"steps": ["step1_read"]})]
@@ -79,7 +93,7 @@ def test_a_run_of_many_elements_has_a_small_page(tmp_path: Path) -> None:
     groups = groups_of(spans, {"step2_draft": "A draft"})
     assert [(group.title, group.counts) for group in groups] == [("read", {"done": 1}), ("A draft", {"failed": 2, "done": 9_998})]
     assert [span.id for span in groups[1].page(None, 0, 3)] == [f"eachContext1[{at}].llmContext2" for at in (4001, 9001, 1)]
-    picture = drawn(Process.from_json(MANY), "many", groups)
+    picture = drawn(Process.from_json(MANY), "many", groups, languages()["en"])
     assert picture is not None
     assert "\u2717 2 \u2713 9998" in picture
     assert '<g class="step model failed"' in picture
@@ -177,11 +191,13 @@ def test_runs_are_found_by_their_id_their_person_and_their_error(tmp_path: Path)
             for query, found in {
                 "": {first, second, third},
                 f"q={second.upper()}": {second},
-                "q=bob": {third},
+                "q=bob": set(),
+                "starter=BO": {first, second, third},
+                "starter=bob": {third},
                 "q=%25": set(),
                 "program=letter": {first, third},
-                "program=letter&q=boss&since=PT1H": {first},
-                "status=waiting&q=boss": {first},
+                "program=letter&starter=boss&since=PT1H": {first},
+                "status=waiting&starter=boss": {first},
             }.items():
                 page = await http.get(f"/inbox/runs?{query}")
                 seen(page)
@@ -245,13 +261,14 @@ def test_a_block_that_is_folded_leads_to_its_picture_and_has_the_state_of_its_st
         for at, state in ((1, "done"), (2, "failed"))
     ]  # type: ignore[arg-type]  # a state
     groups = groups_of(spans, {})
-    whole = drawn(program, "many", groups)
+    words = languages()["en"]
+    whole = drawn(program, "many", groups, words)
     assert whole is not None
     assert '<g class="block folded failed" role="group"' in whole
     assert "70 steps" in whole
     [block] = re.findall(r'href="\?block=(\w+)#picture"', whole)
-    inner = drawn(program, "many", groups, block)
+    inner = drawn(program, "many", groups, words, block)
     assert inner is not None
     assert inner.count('<g class="step ') == 70
     assert "\u2717 1 \u2713 1" in inner
-    assert drawn(program, "many", groups, "nothing") == whole
+    assert drawn(program, "many", groups, words, "nothing") == whole

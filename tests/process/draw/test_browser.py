@@ -100,6 +100,7 @@ ACTIONS = """
   said.litAndPrinted.push(lit());
   const texts = (under) => at(`${under} .step`).map((step) => step.textContent).join();
   said.printed = [texts(".paper") === texts("figure > svg"), at(".paper > svg").length];
+  said.sheets = at(".paper > svg > svg").map(({ viewBox: { baseVal } }) => baseVal.height / baseVal.width);
   dispatchEvent(new Event("afterprint"));
   said.litAndPrinted.push(lit());
   said.afterPrinting = at(".paper").length + at("figure .step").length - drawnSteps;
@@ -143,6 +144,8 @@ def test_each_step_is_printed_whole_on_one_sheet_of_paper(tmp_path: Path) -> Non
     )  # what is chosen on the screen does not fade the others on paper
     assert seen["printed"][0]
     assert seen["printed"][1] > 5
+    assert max(seen["sheets"]) <= 1.3, "as tall as paper"
+    assert min(seen["sheets"][:-1]) >= 0.6, "well filled"
     assert seen["afterPrinting"] == 0
 
 

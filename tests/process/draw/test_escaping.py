@@ -9,7 +9,7 @@ from instrc.compiler.emit.emit import located_process
 from instrc.process.picture import Picture, picture_of
 from instrc.process.picture_page import html
 from instrc.process.svg import svg
-from instrc.runtime.trace_page import page_of
+from instrc.runtime.trace_page import keys_of, page_of
 from instrc.runtime.traces import spans_of
 from instrc.text.jsontext import dumps
 
@@ -58,7 +58,8 @@ def test_a_page_of_a_run_has_the_tags_of_a_harmless_one() -> None:
         program = f'@{{ title: {dumps(words)}, type: "object", properties: {{ text: {{ type: "string" }} }} }}'
         run = instrc.run(program, words, model=instrc.Scripted([{"text": words}]))
         assert run.status == "done"
-        return page_of(words, run.status, spans_of(run.trace))
+        spans = spans_of(run.trace)
+        return page_of(words, run.status, spans, {key: words for span in spans for key in keys_of(span)})
 
     hostile, harmless = page(HOSTILE), page("harmless")
     assert "onerror" in hostile
