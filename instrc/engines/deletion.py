@@ -13,6 +13,16 @@ def forget_beside(run: str, folder: Path, place: str | os.PathLike[str]) -> None
     """Delete the trace of a run in a folder, and the rows of a service at the place."""
     forget_trace(folder, run)
     with suppress(ModuleNotFoundError):  # without SQLAlchemy there was no service
-        from instrc.engines.service_tables import forget_run  # imports SQLAlchemy, an extra
+        from instrc.engines.dbos.store import close_engine, trouble  # imports SQLAlchemy, an extra
+        from instrc.engines.run_table import RunTable
+        from instrc.engines.service_tables import service_store
 
-        forget_run(place, run)
+        store = service_store(place)
+        if not store.exists():
+            return
+        with trouble(store):
+            engine = store.open()
+            try:
+                RunTable(engine).forget_all([run])
+            finally:
+                close_engine(engine)

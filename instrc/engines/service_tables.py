@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy.types import TypeDecorator
 
 from instrc.engines.dbos.sqlite import SqliteStore
-from instrc.engines.dbos.store import RUN_TABLE, close_engine, scrub, trouble, write_in_order
+from instrc.engines.dbos.store import RUN_TABLE, write_in_order
 from instrc.engines.places import scheme_of, store_of
 from instrc.engines.stores import RunStore
 from instrc.text.jsontext import dumps, loads
@@ -313,22 +313,6 @@ def _create(engine: sa.Engine) -> None:
 def service_store(place: str | os.PathLike[str]) -> RunStore:
     """Return the store of the tables: the database of the runs, or else a file next to them."""
     return store_of(place) if scheme_of(place) else SqliteStore(os.fspath(place), FILE)
-
-
-def forget_run(place: str | os.PathLike[str], run: str) -> None:
-    """Delete the rows of a run in a service's tables, if there ever was a service at this place."""
-    store = service_store(place)
-    if not store.exists():
-        return
-    with trouble(store):
-        engine = store.open()
-        try:
-            if sa.inspect(engine).has_table(RUNS.name):
-                with engine.begin() as connection:
-                    forget(connection, [run])
-                scrub(engine)
-        finally:
-            close_engine(engine)
 
 
 def forget(connection: sa.Connection, runs: Collection[str]) -> None:

@@ -211,7 +211,7 @@ async def size(folder: Path, url: str) -> None:
     multiply(url, "done", "done", FINISHED)
     multiply(url, "open", "open", WAITING)
     async with served(folder, url, "server") as (every, client):
-        for path in ("/v1/runs?limit=50", "/v1/questions?limit=50", "/v1/runs?status=failed&limit=50"):
+        for path in ("/v1/runs?limit=50", "/v1/questions?limit=50", "/v1/runs?status=failed&limit=50", "/v1/runs/open"):
             await requests(path, lambda path=path: client.get(path))  # type: ignore[misc]  # a default is not inferred
         began = time()
         run = (await client.post("/v1/runs", json={"program": "order", "input": {"prompt": "x"}})).json()["run"]

@@ -119,7 +119,7 @@ class DurableEngine(TracedEngine):
         """Return the recorded model usage of a run and its children."""
         with self._reading(), store.trouble(self.location):
             client = self.asker.client()
-            names = [run, *(row.workflow_id for row in client.list_workflows(workflow_id_prefix=f"{run}/"))]
+            names = [run, *store.runs_below(self.asker.db(), self.location.schema, [run])]
             entries = [entry for name in names for entry in recorded_entries(client.list_workflow_steps(name))]
         return usage_of(result for entry in entries for _, result in entry.get("results", ()))
 
@@ -177,6 +177,7 @@ class DurableEngine(TracedEngine):
                 with lock.alone():
                     DBOS.migrate(self.location.address)
                     store.create(self.asker.db())
+                    store.index_children(self.asker.db())
                 lock.release()
 
     async def workers(self) -> list[WorkerInfo]:
@@ -238,7 +239,8 @@ class DurableEngine(TracedEngine):
         return await self.asker.ask(lambda client: report_of(client, row, children=below, whole=whole))
 
     async def _below(self, run: str) -> list[WorkflowStatus]:
-        return await self.asker.ask(lambda client: client.list_workflows(workflow_id_prefix=f"{run}/"))
+        names = await self.asker.ask(lambda _: store.runs_below(self.asker.db(), self.location.schema, [run]))
+        return await self.asker.ask(lambda client: client.list_workflows(workflow_ids=names)) if names else []
 
     async def show(self, run: str, *, whole: bool = True) -> RunReport:
         """Return the state of a run, with the questions of the processes that serve its activities."""
@@ -278,9 +280,8 @@ class DurableEngine(TracedEngine):
         row = await self.asker.row(run)
         if row.status not in ENDED:
             runner = self._runner_here()
-            for each in (row, *await self._below(run)):
-                if each.status not in ENDED:
-                    await self.asker.ask(lambda client, each=each: client.cancel_workflow(each.workflow_id))  # type: ignore[misc]  # a default is not inferred
+            names = [each.workflow_id for each in (row, *await self._below(run)) if each.status not in ENDED]
+            await self.asker.ask(lambda client: client.cancel_workflows(names))
             if runner is not None and await runner.owns(run) and runner.enter():
                 try:
                     await runner.away(runner.claims.cancel(run))
@@ -336,17 +337,15 @@ class DurableEngine(TracedEngine):
         await self.delete_all([run])
 
     async def delete_all(self, runs: Sequence[str]) -> None:
-        """Delete ended runs, by the run table, and their children, many in each transaction."""
+        """Delete ended runs, by the run table, and their children, together: pass some hundred at most."""
         await asyncio.to_thread(self._events.flush)
-        for first in range(0, len(runs), AT_ONCE):
-            page = runs[first : first + AT_ONCE]
-            with store.trouble(self.location):
-                below = await asyncio.to_thread(store.runs_below, self.asker.db(), self.location.schema, set(page))
-                await self.asker.ask(lambda client, names=[*page, *below]: client.delete_workflows(names))  # type: ignore[misc]  # as above
-                await asyncio.to_thread(store.forget, self.asker.db(), [*page, *below])
-                await asyncio.to_thread(self.table().forget_all, page)
-            for run in page:
-                await asyncio.to_thread(forget_trace, self.location.folder, run)
+        with store.trouble(self.location):
+            names = [*runs, *await asyncio.to_thread(store.runs_below, self.asker.db(), self.location.schema, runs)]
+            await self.asker.ask(lambda client: client.delete_workflows(names))
+            await asyncio.to_thread(store.forget, self.asker.db(), names)
+            await asyncio.to_thread(self.table().forget_all, runs)
+        for run in runs:
+            await asyncio.to_thread(forget_trace, self.location.folder, run)
 
     async def reach(self) -> None:
         """Check that the database server responds; raise `UnreachableError` if not.

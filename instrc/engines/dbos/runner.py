@@ -94,6 +94,7 @@ class Runner:
     async def _open(self) -> None:
         await self.launch()
         await asyncio.to_thread(store.create, self.engine)
+        await asyncio.to_thread(store.index_children, self.engine)
         self.rest.watching = asyncio.ensure_future(self.rest.watch())
 
     async def launch(self) -> None:

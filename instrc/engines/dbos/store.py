@@ -207,10 +207,29 @@ _PARTS = sa.Table(
 """Partial answers of a process by key; without a body, a row says that the process follows a run, or all runs ("")."""
 
 
+_CHILDREN = {
+    "postgresql": ("split_part(workflow_uuid, '/', 1)", "strpos(workflow_uuid, '/') > 0"),
+    "sqlite": ("substr(workflow_uuid, 1, instr(workflow_uuid, '/') - 1)", "instr(workflow_uuid, '/') > 0"),
+}
+"""The root run of a child, and the condition for children, in each dialect."""
+
+
 def create(engine: sa.Engine) -> None:
     """Create missing tables."""
     for table in (_TABLE, _EVENTS, _PARTS):
         table.create(engine, checkfirst=True)
+
+
+def index_children(engine: sa.Engine) -> None:
+    """Create the index of children unless it exists; a server would wait for all writers just to find that it does."""
+    root, is_child = _CHILDREN[engine.dialect.name]
+    place = "workflow_status" if engine.dialect.name == "sqlite" else "dbos.workflow_status"
+    with engine.begin() as connection:
+        if (
+            place == "workflow_status"
+            or connection.execute(sa.text("SELECT to_regclass('dbos.instrc_children')")).scalar() is None
+        ):
+            connection.execute(sa.text(f"CREATE INDEX IF NOT EXISTS instrc_children ON {place} ({root}) WHERE {is_child}"))
 
 
 def send(engine: sa.Engine, letter: Letter) -> None:
@@ -253,11 +272,13 @@ def forget(engine: sa.Engine, runs: list[str]) -> None:
 
 
 def runs_below(engine: sa.Engine, schema: str | None, runs: Collection[str]) -> list[str]:
-    """Return the children of runs in one query, since a database cannot use its index for prefixes."""
+    """Return the children of runs, by an index of their own, since a database cannot use its index of ids for prefixes."""
     workflows = sa.table("workflow_status", sa.column("workflow_uuid"), schema=schema)
-    query = sa.select(workflows.c.workflow_uuid).where(workflows.c.workflow_uuid.like("%/%"))
+    root, is_child = _CHILDREN[engine.dialect.name]
+    of_roots = sa.literal_column(root, sa.Text).in_({run.partition("/")[0] for run in runs})
+    query, above = sa.select(workflows.c.workflow_uuid).where(of_roots, sa.text(is_child)), tuple(f"{run}/" for run in runs)
     with engine.connect() as connection:
-        return [name for name in connection.execute(query).scalars() if name.partition("/")[0] in runs]
+        return [name for name in connection.execute(query).scalars() if name.startswith(above)]
 
 
 TRACE_EVENTS: Final = 1_000_000

@@ -17,8 +17,11 @@ from written_processes import DECISION, call, chunk, process, step
 
 import instrc
 from instrc import ModelError
+from instrc.engines.dbos.durable_engine import DurableEngine  # it creates tables here, and runs nothing
 from instrc.engines.dbos.postgres import SharedDatabase  # two writers in one process
+from instrc.engines.dbos.store import close_engine, runs_below  # no other function shows which index is read
 from instrc.engines.equip import request_table  # what the settings of a project say of models
+from instrc.engines.places import store_of  # the database without the engine
 from instrc.problems.errors import UnreachableError
 from instrc.runtime.models.catalogue import model_of
 from instrc.runtime.models.fallback import Limited, turn  # what all machines share
@@ -119,6 +122,31 @@ def test_a_database_without_an_encoding_keeps_every_text(
     assert "Напиши 🙂" in dumps(run.questions[0].show)
     assert run.answer("approve", {"decision": "Approve"}).status == "done"
     instrc.close_stores()
+
+
+def test_the_runs_below_others_are_found_by_an_index(tmp_path: Path, postgres_server: Database, prepared_database: str) -> None:
+    """Whatever a store is asked of a run asks for these, so it must not read the names of all runs."""
+    folder = DurableEngine(tmp_path, lambda *_: None)  # type: ignore[arg-type, return-value]  # it runs nothing
+    folder._open()  # creates the tables
+    folder.close()
+    for place in (str(tmp_path), postgres_server.fresh(prepared_database)):
+        location = store_of(place)
+        table = sa.table("workflow_status", sa.column("workflow_uuid"), sa.column("status"), schema=location.schema)
+        db = location.open()
+        with db.begin() as connection:
+            for run in ("a", "a/1", "a/1/b", "A/1", "a_", "a_/1", "ab/1", "a0", "a-/1", "aa/1", "я/1", "b/1"):
+                connection.execute(sa.insert(table).values(workflow_uuid=run, status="SUCCESS"))
+        for runs, below in ((["a"], {"a/1", "a/1/b"}), (["a_", "я", "none"], {"a_/1", "я/1"}), (["a/1"], {"a/1/b"})):
+            assert {*runs_below(db, location.schema, runs)} == below
+        asked: list[Any] = []
+        sa.event.listen(db, "before_cursor_execute", lambda *given, asked=asked: asked.append(given[2:4]))
+        runs_below(db, location.schema, ["a"])
+        with db.connect() as connection:
+            if not location.is_local:
+                connection.execute(sa.text("SET enable_seqscan = off"))
+            plan = connection.exec_driver_sql(f"EXPLAIN {'QUERY PLAN ' * location.is_local}{asked[0][0]}", asked[0][1]).all()
+        assert "instrc_children" in str(plan)
+        close_engine(db)
 
 
 @pytest.mark.long
