@@ -113,7 +113,7 @@ def reference() -> None:
                 if not member.startswith("_") and (callable(value) or isinstance(value, property)) and inspect.getdoc(value)
             ]
     write("reference/python.md", "\n".join(parts))
-    contract = "[The contract](../instrc/runtime/README.md#the-contract-of-the-process-json) says how a process is carried out."
+    contract = "[The contract](../instrc/runtime/contract.md#the-contract-of-the-process-json) says how a process is carried out."
     parts = [f"# Schemas\n\n{contract}\n"]
     for name, title in (("vibe", "A vibe file"), ("process", "A process"), ("map", "A map")):
         schema = ROOT / "schemas" / "meta" / f"{name}.schema.json"
