@@ -46,12 +46,11 @@ def keep(records: Records, run: str, name: str, data: bytes) -> str:
     """Store a file of a run, and return its reference; raise `LimitError` if the run has too many."""
     kind = next((kind for kind, (_, start) in _BEGINNINGS.items() if re.match(start, data, re.DOTALL)), OTHER)
     key = f"{sha256(data).hexdigest()}.{kind}"
-    with suppress(sa.exc.IntegrityError), records.engine.begin() as connection:  # the same may be sent twice at once
+    with suppress(sa.exc.IntegrityError), records.engine.begin() as connection:  # it is stored already
         known = set(connection.scalars(sa.select(FILES.c.file).where(FILES.c.run == run)))
         if key not in known and len(known) >= _MOST:
             raise LimitError([problems.serving.TooMuch(what="files of a run", limit=_MOST)])
-        if key not in known:
-            connection.execute(sa.insert(FILES).values(run=run, file=key, name=normal_name(name)[:200], at=time(), data=data))
+        connection.execute(sa.insert(FILES).values(run=run, file=key, name=normal_name(name)[:200], at=time(), data=data))
     return reference_of(run, key)
 
 

@@ -563,7 +563,11 @@ _UNITS: Final = (("day", 86_400), ("hour", 3_600))
 
 async def _sent(request: Request) -> dict[str, str]:
     """Return the submitted data of a form without files."""
-    return pairs((key, value) for key, value in (await request.form()).multi_items() if isinstance(value, str))
+    try:
+        form = await request.form()
+    except UnicodeError:  # of a codec that the sender has named
+        raise HTTPException(400) from None
+    return pairs((key, value) for key, value in form.multi_items() if isinstance(value, str))
 
 
 def _ends(error: InstrcError) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from encodings.aliases import aliases
 from pathlib import Path
 
 import sqlalchemy as sa
@@ -42,6 +43,19 @@ def test_a_file_is_kept_only_for_its_field_of_the_form(tmp_path: Path) -> None:
                     assert {*stored(made.records)} == {*kept}
                     if kept:
                         break
+
+    go(body())
+
+
+def test_no_codec_that_a_form_names_is_an_error_of_the_service(tmp_path: Path) -> None:
+    async def body() -> None:
+        made = service(tmp_path)
+        part = b'--B\r\nContent-Disposition: form-data; name="do"; filename="+2AA-\xff"\r\n\r\nx\r\n--B--\r\n'
+        async with client(made, BOB, routes=Inbox(made).routes) as http:
+            for name in sorted({*aliases.values(), "idna", "none"}):
+                headers = {"content-type": f"multipart/form-data; boundary=B; charset={name}"}
+                sent = await http.post("/inbox/login", content=part, headers=headers)
+                assert sent.status_code < 500, name
 
     go(body())
 
