@@ -56,7 +56,7 @@ from instrc.server.identity import Identity
 from instrc.server.operation_json import place_of_question, place_of_run, question_id, token_of
 from instrc.server.operations import RequestData
 from instrc.server.question_titles import question_title, searched_text, steps_title, summary_of
-from instrc.server.run_page import run_facts, sample_picture
+from instrc.server.run_page import labelled, labels_of, run_facts, sample_picture
 from instrc.server.run_service import RunService
 from instrc.server.templates import PageWords, counted, languages, operator_schema, render, spoken, words_for
 from instrc.server.views import QuestionInfo, RunStory
@@ -137,11 +137,10 @@ class Inbox:
         who = caller.name if isinstance(caller, Caller) and caller.by != "local" else None
         alone = "word" in request.path_params or request.url.path == "/inbox/login"
         common: dict[str, object] = {"who": who, "path": request.url.path, "past": _past, "at": _address, "linked": alone}
-        common |= {"name_of": name_of_step, "files": ()}
-        common |= {"when": self._when, "iso": _iso, "ago": partial(_ago, words=words), **facts}
-        made = render(template, words, tell=partial(spoken, words=words), **common)
+        common |= {"name_of": name_of_step, "files": (), "when": self._when, "iso": _iso}
+        common |= {"ago": partial(_ago, words=words), "tell": partial(spoken, words=words), **facts}
         headers = {"Vary": "Accept-Language", "Content-Language": words["language"]}
-        return HTMLResponse(made, status, headers | (_LIVE if facts.get("events") else {}))
+        return HTMLResponse(render(template, words, **common), status, headers | (_LIVE if facts.get("events") else {}))
 
     def _when(self, seconds: float | None) -> str:
         """Return a time formatted for people, in the time zone of the settings."""
@@ -278,12 +277,14 @@ class Inbox:
         self, request: Request, found: QuestionInfo, form: AnswerForm, facts: Mapping[str, object], status: int | None = None
     ) -> Response:
         caller = await self._caller(request)
+        launch = await self.service.engine.launch(found.run)
         links = await asyncio.to_thread(audit_log, self.service.records, AuditFilter(found.run, action="link"), _PAGE)
         asked: dict[str, object] = {
             "links": [each for each in links if each.question == found.question.id],
             "refusal": self.service.refusal(caller, found),
             "title": question_title(found.question),
             "description": optional_text(mapping(found.question.schema).get("description")),
+            "show": labelled(found.question.show, labels_of(Process.from_json(launch.plan["process"]))),
             "files": files_in(found.question.show),
             "comment": "",
             "to": "",
@@ -423,8 +424,7 @@ class Inbox:
         return self.page(request, "runs.html", facts)
 
     async def _run(self, request: Request) -> Response:
-        caller, run = caller_of(request), request.path_params["run"]
-        return await self._run_page(request, await self.service.story(caller, run), {})
+        return await self._run_page(request, await self.service.story(caller_of(request), request.path_params["run"]), {})
 
     async def _run_page(self, request: Request, story: RunStory, facts: Mapping[str, object], status: int = 200) -> Response:
         caller, info, report, query = caller_of(request), story.info, story.info.report, request.query_params

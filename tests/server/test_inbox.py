@@ -229,6 +229,17 @@ def test_times_are_those_of_the_project(tmp_path: Path) -> None:
     inbox(tmp_path, test, settings=ServiceSettings(zone="Asia/Tokyo"))
 
 
+def test_what_is_shown_has_the_titles_of_its_steps(tmp_path: Path) -> None:
+    plan = chunk(step1_plan=step({**TEXT, "title": "The plan"}, "prompt"), step2_cost=step(TEXT, "prompt"))
+    program = process(llmContext1=plan, userContext1=chunk(step3_approve=step(DECISION, "step1_plan", "step2_cost")))
+
+    async def test(http: httpx.AsyncClient, run: str) -> None:
+        names = re.findall(r'<dt dir="auto">(.*?)</dt>', (await http.get(asked(run))).text)
+        assert names == ["The plan", "Text", "Cost", "Text"]
+
+    inbox(tmp_path, test, program=program)
+
+
 def test_a_link_shows_no_menus_that_lead_nowhere(tmp_path: Path) -> None:
     async def body() -> None:
         made = service(tmp_path)
