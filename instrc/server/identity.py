@@ -92,7 +92,7 @@ class ProviderKeys:
                 with build_opener(_NoRedirects).open(self.place, timeout=10) as answer:
                     text = answer.read(_FETCHED_BYTES)
             listed = mapping(cast("Json", json.loads(text))).get("keys")
-        except (OSError, URLError, ValueError):
+        except (OSError, URLError, ValueError, RecursionError):
             return None
         found: dict[str, jwt.PyJWK] = {}
         for each in listed if isinstance(listed, list) else []:
@@ -189,7 +189,7 @@ class Identity(Struct, frozen=True):
                 leeway=_LEEWAY,
                 options={"require": ["exp", "iss", "aud", "sub"]},
             )
-        except (jwt.PyJWTError, ValueError, TypeError) as error:
+        except (jwt.PyJWTError, ValueError, TypeError, OverflowError) as error:
             refuse_unknown(_said(error))
         name, groups = claims.get(oidc.name), claims.get(oidc.groups, [])
         if not isinstance(name, str) or not name:
