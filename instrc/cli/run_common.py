@@ -258,20 +258,20 @@ def deliver(
     if not quiet:
         for line in _next_steps(report, _where(store, engine_name)):
             write_error(f"{line}\n")
-    from instrc.runtime.run_report import RUN_ERRORS  # not needed for the help
+    from instrc.runtime.run_report import RUN_ERRORS
 
     return FINE if report.status in {"done", "running"} else codes_of(RUN_ERRORS[report.status]).exit
 
 
 def _next_steps(report: RunReport, where: str) -> Iterator[str]:
     """Yield the next commands for a run that has not ended."""
-    run = report.run
+    from instrc.runtime.run_report import describe_outcome
+
+    run, outcome = report.run, report.outcome
     if report.status == "failed":
-        place = (
-            report.outcome["error"].get("place") if report.outcome is not None and report.outcome["status"] == "failed" else None
-        )
-        if place is not None:
-            yield f"{run} has failed at {place}; its traceback: instrc trace {run}{where}"
+        yield describe_outcome(outcome)
+        if outcome is not None and outcome["status"] == "failed" and "place" in outcome["error"]:
+            yield f"its traceback: instrc trace {run}{where}"
         yield f"once the cause is fixed, continue: instrc retry {run}{where}"
     for question in report.questions if report.status == "held" else report.questions[:1]:
         step = step_asked(question)

@@ -265,7 +265,8 @@ def describe_outcome(outcome: documents.Outcome | None) -> str:
         place = f" ({error['place']})" if "place" in error else ""
         last = error.get("attempts", [])[-1:]
         cut = {sentences_in(language).cut for language in LANGUAGES} if last else set()
+        way_out = ""  # comes first, as a table on a terminal shows only the beginning
         if any(item["message"] in cut for attempt in last for item in attempt["complaints"]):
-            place += "; `max_tokens` gives an answer more room, `maxLength` keeps a text short"
-        return f"`{error['step']}` failed ({error['kind']}): {error['message']}{place}"
+            way_out = "the answer was cut off (`max_tokens` gives an answer more room, `maxLength` keeps a text short); "
+        return f"`{error['step']}` failed ({error['kind']}): {way_out}{error['message']}{place}"
     return f"`{outcome['step']}` was refused, so the run has stopped" if outcome["status"] == "stopped" else outcome["status"]

@@ -8,6 +8,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from command_lines import Instrc
+from http_server import Answer, serving
 
 import instrc as package
 
@@ -51,6 +52,19 @@ def test_the_exit_code_says_whether_the_gate_is_kept(instrc: Instrc, options: tu
     assert done.code == code, done
     assert said in done.err
     assert not done.err if not said else done.err
+
+
+def test_where_answers_are_cut_a_run_and_its_evaluation_say_what_to_set(instrc: Instrc, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("openai")
+    choice = {"index": 0, "message": {"role": "assistant", "content": '{"mood": "g'}, "finish_reason": "length"}
+    body = {"id": "c", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}
+    with serving(lambda _: Answer(json.dumps(body).encode())) as url:
+        monkeypatch.setenv("LLAMACPP_BASE_URL", f"{url}/v1")
+        model = ("--model", "llamacpp:small", "--set", "max_tokens=20")
+        run = instrc("run", "mood.aug", *model, "--input", "x", "--engine", "memory")
+        measured = instrc("eval", "mood.aug", *model, "-k", "<1>|")
+    assert (run.code, "`max_tokens` gives an answer more room, `maxLength` keeps a text short" in run.err) == (1, True)
+    assert "`max_tokens` gives an answer more room" in measured.out
 
 
 def test_a_folder_is_searched_and_what_has_no_cases_is_told(instrc: Instrc, folder: Path) -> None:
