@@ -217,11 +217,12 @@ class RunTable:
         with self.engine.connect() as connection:
             return connection.execute(sa.select(sa.func.count()).select_from(query.order_by(None).subquery())).scalar_one()
 
-    def lacks(self, run: str) -> bool:
-        """Return whether a run is missing from the table, or recorded by an earlier release, possibly outdated."""
+    def lacking(self, runs: Collection[str]) -> set[str]:
+        """Return the runs that are missing from the table, or recorded by an earlier release, possibly outdated."""
+        is_current = sa.or_(RUNS.c.entries.is_not(None), RUNS.c.status.not_in(OPEN))
         with self.engine.connect() as connection:
-            row = connection.execute(sa.select(RUNS.c.status, RUNS.c.entries).where(RUNS.c.run == run)).first()
-            return row is None or (row.entries is None and row.status in OPEN)
+            current = connection.execute(sa.select(RUNS.c.run).where(RUNS.c.run.in_(runs), is_current)).scalars()
+            return set(runs).difference(current)
 
     def count_by(self, column: sa.Column[str]) -> dict[str, int]:
         """Return the number of runs, by status or program."""

@@ -92,8 +92,10 @@ class RunRows:
         while place != ALL:
             begun = int(place or 0)
             rows = await asker.ask(lambda c, n=begun: c.list_workflows(name=store.WORKFLOW, limit=AT_ONCE, offset=n))  # type: ignore[misc]  # a default is not inferred
+            roots = [row.workflow_id for row in rows if "/" not in row.workflow_id]
+            lacking = await asyncio.to_thread(table.lacking, roots)
             for row in rows:
-                if "/" not in row.workflow_id and await asyncio.to_thread(table.lacks, row.workflow_id):
+                if row.workflow_id in lacking:
                     report = await report_of(row)
                     await self.note(report, launch_of(row), JournalMark(0, digest=launch_of(row)["plan"]["digest"], is_old=True))
             place = str(begun + len(rows)) if len(rows) == AT_ONCE else ALL

@@ -208,10 +208,11 @@ _PARTS = sa.Table(
 
 
 _CHILDREN = {
-    "postgresql": ("split_part(workflow_uuid, '/', 1)", "strpos(workflow_uuid, '/') > 0"),
-    "sqlite": ("substr(workflow_uuid, 1, instr(workflow_uuid, '/') - 1)", "instr(workflow_uuid, '/') > 0"),
+    "postgresql": ("dbos.workflow_status", "split_part(workflow_uuid, '/', 1)", "strpos(workflow_uuid, '/') > 0"),
+    "sqlite": ("workflow_status", "substr(workflow_uuid, 1, instr(workflow_uuid, '/') - 1)", "instr(workflow_uuid, '/') > 0"),
 }
-"""The root run of a child, and the condition for children, in each dialect."""
+"""The table of workflows, the root run of a child, and the condition for children, in each dialect."""
+_INDEXED = "SELECT to_regclass('dbos.instrc_children')"
 
 
 def create(engine: sa.Engine) -> None:
@@ -222,13 +223,9 @@ def create(engine: sa.Engine) -> None:
 
 def index_children(engine: sa.Engine) -> None:
     """Create the index of children unless it exists; a server would wait for all writers just to find that it does."""
-    root, is_child = _CHILDREN[engine.dialect.name]
-    place = "workflow_status" if engine.dialect.name == "sqlite" else "dbos.workflow_status"
+    place, root, is_child = _CHILDREN[engine.dialect.name]
     with engine.begin() as connection:
-        if (
-            place == "workflow_status"
-            or connection.execute(sa.text("SELECT to_regclass('dbos.instrc_children')")).scalar() is None
-        ):
+        if place == "workflow_status" or connection.execute(sa.text(_INDEXED)).scalar() is None:
             connection.execute(sa.text(f"CREATE INDEX IF NOT EXISTS instrc_children ON {place} ({root}) WHERE {is_child}"))
 
 
@@ -274,7 +271,7 @@ def forget(engine: sa.Engine, runs: list[str]) -> None:
 def runs_below(engine: sa.Engine, schema: str | None, runs: Collection[str]) -> list[str]:
     """Return the children of runs, by an index of their own, since a database cannot use its index of ids for prefixes."""
     workflows = sa.table("workflow_status", sa.column("workflow_uuid"), schema=schema)
-    root, is_child = _CHILDREN[engine.dialect.name]
+    _, root, is_child = _CHILDREN[engine.dialect.name]
     of_roots = sa.literal_column(root, sa.Text).in_({run.partition("/")[0] for run in runs})
     query, above = sa.select(workflows.c.workflow_uuid).where(of_roots, sa.text(is_child)), tuple(f"{run}/" for run in runs)
     with engine.connect() as connection:

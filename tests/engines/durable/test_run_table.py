@@ -190,7 +190,7 @@ def test_the_runs_of_an_earlier_release_are_filled_in_once(place: str, monkeypat
             assert len(await engine.runs()) == 5
             assert standing(table) == recorded([await engine.show(f"asks-{number}") for number in range(5)])
             assert table.feed_bounds()[1] in {0, last}, "nobody is told again what happened long ago"
-            monkeypatch.setattr(RunTable, "lacks", lambda *_: 1 / 0)  # it is filled
+            monkeypatch.setattr(RunTable, "lacking", lambda *_: 1 / 0)  # it is filled
             assert len(await engine.runs(RunFilter(status="waiting"))) == 4
 
     asyncio.run(body())
