@@ -32,3 +32,9 @@ if (location.protocol === "file:")
     }
     terminate() { this.frame.remove(); }
   };
+
+// The theme gives each block of code a navigation without a name; a page may have several.
+let blocks = 0;
+new MutationObserver(() => {
+  for (const nav of document.querySelectorAll(".md-code__nav:not([aria-label])")) nav.setAttribute("aria-label", `Code ${++blocks}`);
+}).observe(document.documentElement, { childList: true, subtree: true });
