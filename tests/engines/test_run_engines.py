@@ -14,6 +14,7 @@ from applications import run_in_app
 
 import instrc
 from instrc.cli import main
+from instrc.engines.dbos.store_client import StoreClient  # an answer is checked in it
 from instrc.runtime.run_report import describe_outcome  # the words for each end of a run
 
 PROGRAM = """
@@ -137,6 +138,21 @@ def test_of_two_answers_at_the_same_time_the_second_hears_that_there_is_one(engi
 
     [error] = [each for each in asyncio.run(both()) if isinstance(each, Exception)]
     assert "`approve` was answered already" in str(error) or "the run has ended" in str(error)
+
+
+def test_a_question_that_closes_while_an_answer_is_checked_was_answered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    run, check = begin("durable", [], "r"), StoreClient.is_open
+
+    async def late(client: StoreClient, *given: Any) -> bool:
+        monkeypatch.setattr(StoreClient, "is_open", check)
+        await run.answer_async("approve", {"decision": "Approve"})
+        return await check(client, *given)
+
+    monkeypatch.setattr(StoreClient, "is_open", late)
+    with pytest.raises(instrc.ConflictError, match=r"answered already|has ended"):
+        run.answer("approve", {"decision": "Approve"})
+    instrc.close_stores()
 
 
 def test_a_run_that_is_done_says_so_when_it_is_retried_in_its_program(engine: str) -> None:

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from secrets import token_hex
 from time import monotonic, time
-from typing import TypeVar, Unpack, cast
+from typing import NoReturn, TypeVar, Unpack, cast
 
 import sqlalchemy as sa
 from dbos import DBOS, DBOSClient, WorkflowStatus
@@ -254,7 +254,8 @@ class DurableEngine(TracedEngine):
         question = find_question(list(report.questions), step, run, report)
         child, slash, asked = question.id.rpartition("/")
         owner = f"{run}/{child}" if slash else run
-        await self.asker.refuse_wrong(owner, asked, step, data)
+        if not await self.asker.is_open(owner, asked, step, data):
+            await self._refuse_late(run, step, question.id)
         if question.by == "operator" and isinstance(data, dict) and "retry" in data:
             await self.asker.retry_child(f"{owner}/{(await self.journal(owner))[1].key(asked)}", RetryOptions(), self.table)
         body: JsonObject = {"answer": asked, "data": data}
@@ -269,11 +270,15 @@ class DurableEngine(TracedEngine):
             taken = await self._delivered(letter, _project_of(row))
             if taken and not self._works:
                 await self._attend(run, place)
+        if not taken:
+            await self._refuse_late(run, step, question.id)
+        return await self.show(run)
+
+    async def _refuse_late(self, run: str, step: str, question: str) -> NoReturn:
+        """Raise for an answer to a question that another answer has closed."""
         report = await self.show(run)
-        if not taken:  # another process was first
-            find_question([each for each in report.questions if each.id != question.id], step, run, report)
-            raise NotFoundError([problems.runs.NoSuchQuestion(run=run, step=step, open=())])
-        return report
+        find_question([each for each in report.questions if each.id != question], step, run, report)
+        raise NotFoundError([problems.runs.NoSuchQuestion(run=run, step=step, open=())])
 
     async def cancel(self, run: str) -> RunReport:
         """Cancel a run and its children; one that has ended is unchanged."""

@@ -93,15 +93,16 @@ class StoreClient:
             raise NotFoundError([problems.runs.NoSuchRun(run=run, store=self.location.shown)])
         return row
 
-    async def refuse_wrong(self, run: str, question: str, step: str, data: Json) -> None:
-        """Raise for an answer that does not fit, or whose question is closed."""
+    async def is_open(self, run: str, question: str, step: str, data: Json) -> bool:
+        """Return whether a question is still open; raise `AnswerError` for an answer that does not fit."""
         row = await self.row(run)
         state, questions = await self.ask(lambda client: state_of(client, row))
         held = next((each for each in questions if each.id == question and each.by == "operator"), None)
-        if held is not None:
-            require_acceptable(operator_faults(held, data), step)
-        else:
-            require_acceptable(versions.faults(launch_of(row)["plan"], state, question, data), step)
+        plan = launch_of(row)["plan"]
+        wrong = versions.faults(plan, state, question, data) if held is None else operator_faults(held, data)
+        if wrong:
+            require_acceptable(wrong, step)
+        return wrong is not None
 
     async def journal(self, run: str) -> tuple[Launch, Journal]:
         """Return the launch of a run and its journal."""
