@@ -243,16 +243,16 @@ class App:
         `as_` is the class of the values.  `progress` is called with each result; `True` shows a bar, in a terminal or a notebook.
         """
         run_id = arguments.text_or_none("id", id)
-        if isinstance(inputs, str | Mapping) or not isinstance(inputs, Iterable | AsyncIterable):
-            arguments.instance("inputs", inputs, type(None), "an iterable of inputs")
-        if rate is not None and not (isinstance(rate, int | float) and rate > 0):
-            arguments.instance("rate", rate, type(None), "a number above 0")
+        if isinstance(inputs, str | bytes | Mapping) or not isinstance(inputs, Iterable | AsyncIterable):
+            raise TypeError(f"`inputs` takes an iterable of inputs, not {arguments.excerpt(inputs)}")
+        if rate is not None and (not isinstance(rate, int | float) or isinstance(rate, bool) or not rate > 0):
+            raise TypeError(f"`rate` takes a number above 0, not {arguments.excerpt(rate)}")
 
         async def begin(number: int, item: JsonLike) -> Run[Value]:
             item_id = None if run_id is None else f"{run_id}.{number}"
             return (await self._run(program, item, item_id, export, rehearse, self._parts)).typed(as_)
 
-        pace = Pace(max(arguments.whole_number("concurrency", concurrency), 1), rate)
+        pace = Pace(arguments.positive_number("concurrency", concurrency), rate)
         return mapped(begin, inputs, pace, progress=progress)
 
     @takes_plain_values_async

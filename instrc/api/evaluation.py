@@ -70,7 +70,7 @@ async def evaluate_async(
     options = EvalOptions(
         model=model,
         repeats=arguments.whole_or_none("repeat", repeat),
-        concurrency=max(arguments.whole_number("concurrency", concurrency), 1),
+        concurrency=arguments.positive_number("concurrency", concurrency),
         settings={} if settings is None else settings,
         activities=activities if isinstance(activities, Activities) else Activities(activities),
         checks=functions,

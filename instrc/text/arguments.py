@@ -86,6 +86,11 @@ def natural_number(name: str, value: object) -> int:
     return result if (result := whole_number(name, value)) >= 0 else _refuse(name, "a whole number from 0", value)
 
 
+def positive_number(name: str, value: object) -> int:
+    """Return a whole number from 1."""
+    return result if (result := whole_number(name, value)) >= 1 else _refuse(name, "a whole number from 1", value)
+
+
 def truth(name: str, value: object) -> bool:
     """Return a boolean; a string is refused, since `"no"` would be true."""
     return value if isinstance(value, bool) else _refuse(name, "`True` or `False`", value)

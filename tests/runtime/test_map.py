@@ -106,13 +106,19 @@ def test_leaving_the_loop_ends_what_is_begun() -> None:
     assert time.monotonic() - began < 1.5
 
 
-@pytest.mark.parametrize("rate", [0, -1, "fast"])
+@pytest.mark.parametrize("rate", [0, -1, "fast", True, float("nan")])
 def test_a_rate_is_a_number_above_zero(rate: Any) -> None:
     with pytest.raises(TypeError, match="rate"):
         instrc.App().map(PROGRAM, [], rate=rate)
 
 
-@pytest.mark.parametrize("inputs", ["a text", {"a": 1}, 5])
+@pytest.mark.parametrize("concurrency", [0, -1, True, 2.5])
+def test_a_concurrency_is_a_whole_number_from_one(concurrency: Any) -> None:
+    with pytest.raises(TypeError, match="`concurrency` takes a whole number"):
+        instrc.App().map(PROGRAM, [], concurrency=concurrency)
+
+
+@pytest.mark.parametrize("inputs", ["a text", b"bytes", {"a": 1}, 5, None])
 def test_inputs_are_several(inputs: Any) -> None:
     with pytest.raises(TypeError, match="`inputs` takes an iterable of inputs"):
         instrc.App().map(PROGRAM, inputs)

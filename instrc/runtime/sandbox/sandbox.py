@@ -58,11 +58,6 @@ class CodeRuns:
                 self._keep(run, _KeptState(known, code, done, step, *execution.dump()))
         return step
 
-    def close(self) -> None:
-        """Discard all states."""
-        with self._lock:
-            self._states.clear()
-
     def _keep(self, run: str, state: _KeptState) -> None:
         if len(state.dump) <= STATE_BYTES:
             with self._lock:
