@@ -31,6 +31,10 @@ MODULES = re.compile(r"(?:^## Modules\n+)?^<!-- modules -->\n.*?^<!-- modules --
 """Tables of modules: they are for those who have the files before them."""
 BY_TITLE = ("explain/", "CHANGELOG", "tests/", "project/")
 """Pages that a search finds by their titles alone: their text would stand before what teaches."""
+MOST_PARAMETERS = 30
+"""Parameters of a class that are shown: those of a larger one are fields that its own page explains."""
+MOST_OF_A_DEFAULT = 40
+"""Characters of a default that is shown."""
 sys.path.insert(0, str(HERE))
 LEXERS["AugLexer"] = ("aug_lexer", "Aug", ("aug",), ("*.aug",), ())
 
@@ -85,33 +89,29 @@ def write(place: str, text: str) -> None:
 
 
 def explained() -> None:
-    """Write the list of the pages of `instrc explain`."""
-    rows = []
+    """Write the list of the pages of `instrc explain`: their names, by first letter."""
+    names: dict[str, list[str]] = {}
     for page in sorted((ROOT / PROBLEMS).glob("*.md")):
-        text = page.read_text(encoding="utf-8")
-        rows.append(f"| [`{page.stem}`]({page.name}) | {text.splitlines()[0].replace('|', chr(92) + '|')} |")
-    write(
-        "explain/index.md",
-        "# Problems\n\nEach problem has a name and a page; `instrc explain NAME` shows it in a terminal.\n\n"
-        "| problem | means |\n|---|---|\n" + "\n".join(rows) + "\n",
-    )
+        names.setdefault(page.stem[0].upper(), []).append(f"[`{page.stem}`]({page.name})")
+    intro = "# Problems\n\nEach problem has a name and a page; `instrc explain NAME` shows it in a terminal.\n"
+    write("explain/index.md", "\n".join([intro, *(f"**{letter}** {', '.join(links)}\n" for letter, links in names.items())]))
 
 
 def reference() -> None:
     """Write the public functions and classes with their docstrings, and the schemas."""
-    parts = ["# Python\n\nThe public names of `instrc`. `help(instrc.NAME)` says the same.\n"]
-    for name in instrc.__all__:
-        thing = getattr(instrc, name)
-        if not callable(thing):
+    parts = [
+        "# Python\n\nThe public names of `instrc`. `help(instrc.NAME)` says the same. `NAME_async` is for code in an event loop.\n"
+    ]
+    public = {name: thing for name in instrc.__all__ if callable(thing := getattr(instrc, name))}
+    for name, thing in public.items():
+        if name.removesuffix("_async") != name and name.removesuffix("_async") in public:
             continue
         shown = f"{'class ' if isinstance(thing, type) else ''}{name}{_signature(thing)}"
         parts.append(f"## {name}\n\n```py\n{shown}\n```\n\n{inspect.getdoc(thing) or ''}\n")
+        if f"{name}_async" in public:
+            parts.append(f"### {name}_async\n\n{inspect.getdoc(public[f'{name}_async'])}\n")
         if isinstance(thing, type):
-            parts += [
-                f"### {name}.{member}\n\n{inspect.getdoc(value)}\n"
-                for member, value in vars(thing).items()
-                if not member.startswith("_") and (callable(value) or isinstance(value, property)) and inspect.getdoc(value)
-            ]
+            parts += _members(name, thing)
     write("reference/python.md", "\n".join(parts))
     contract = "[The contract](../instrc/runtime/contract.md#the-contract-of-the-process-json) says how a process is carried out."
     parts = [f"# Schemas\n\n{contract}\n"]
@@ -123,11 +123,40 @@ def reference() -> None:
     write("reference/schemas.md", "\n".join(parts))
 
 
+def _members(name: str, thing: type) -> list[str]:
+    """Return the members of a class with their docstrings: one of one line as a row, twins with one docstring once."""
+    documented = {
+        member: inspect.getdoc(value) or ""
+        for member, value in vars(thing).items()
+        if not member.startswith("_") and (callable(value) or isinstance(value, property)) and inspect.getdoc(value)
+    }
+    rows, parts = [], []
+    for member, text in documented.items():
+        if documented.get(member.removesuffix("_async"), "") == text and member.endswith("_async"):
+            continue
+        both = f"{member}`, `{member}_async" if documented.get(f"{member}_async") == text else member
+        if "\n" in text:
+            parts.append(f"### {name}.{member}\n\n{f'`{both}`: ' if both != member else ''}{text}\n")
+        else:
+            rows.append(f"* `{both}`: {text}")
+    return ["\n".join(rows) + "\n", *parts] if rows else parts
+
+
 def _signature(thing: object) -> str:
+    """Return the parameters of a function or a class; a long or private default is `…`."""
     try:
-        return str(inspect.signature(thing)).replace("'", "")  # type: ignore[arg-type]  # what has no signature raises
+        signature = inspect.signature(thing)  # type: ignore[arg-type]  # what has no signature raises
     except (TypeError, ValueError, NameError):  # a record has names that only type checkers know
         return "(…)"
+    if isinstance(thing, type) and len(signature.parameters) > MOST_PARAMETERS:
+        return "(…)"
+    shown = [
+        value if len(repr(value.default)) <= MOST_OF_A_DEFAULT else value.replace(default=Ellipsis)
+        for value in signature.parameters.values()
+    ]
+    text = re.sub(r"""(: |-> )(['"])(.*?)\2""", r"\1\3", str(signature.replace(parameters=shown))).replace("= Ellipsis", "= …")
+    text = re.sub(r"ForwardRef\('(.*?)'\)(?=[ ,)])", r"\1", text)
+    return re.sub(r"\b(?:instrc|collections|typing)\.[\w.]*\.(?=\w)|\btyping\.", "", text)
 
 
 def main() -> None:
