@@ -99,9 +99,7 @@ def explained() -> None:
 
 def reference() -> None:
     """Write the public functions and classes with their docstrings, and the schemas."""
-    parts = [
-        "# Python\n\nThe public names of `instrc`. `help(instrc.NAME)` says the same. `NAME_async` is for code in an event loop.\n"
-    ]
+    parts = ["# Python\n\nThe public names of `instrc`. `help(instrc.NAME)` says the same; `NAME_async` is for an event loop.\n"]
     public = {name: thing for name in instrc.__all__ if callable(thing := getattr(instrc, name))}
     for name, thing in public.items():
         if name.removesuffix("_async") != name and name.removesuffix("_async") in public:
