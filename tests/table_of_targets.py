@@ -126,10 +126,15 @@ def _reported_keywords(dialect: Dialect) -> list[str]:
 
 
 def table() -> str:
-    """Return the table as Markdown, with one row for all targets that are served alike."""
-    alike: dict[tuple[str, str, str], list[str]] = {}
+    """Return the table as Markdown, with one row for all targets that are served alike; what is in no cell is reported."""
+    alike: dict[tuple[str, str], list[str]] = {}
     for row in rows():
-        alike.setdefault((row.kept or "–", row.rewritten or "–", row.reported or "–"), []).append(f"`{row.target}`")
-    lines = ["| target | kept | rewritten | said in words and reported |", "|---|---|---|---|"]
+        alike.setdefault((row.kept or "–", row.rewritten or "–"), []).append(f"`{row.target}`")
+    lines = ["| target | kept | rewritten |", "|---|---|---|"]
     lines += [f"| {', '.join(names)} | {' | '.join(cells)} |" for cells, names in alike.items()]
     return "\n".join(lines) + "\n"
+
+
+def reported() -> str:
+    """Return the constraints that a target may leave to words, as the page lists them."""
+    return ", ".join(_names(list(_CONSTRAINTS)))

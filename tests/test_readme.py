@@ -99,10 +99,11 @@ def test_the_picture_shows_every_stage_of_the_driver() -> None:
 
 
 def test_the_table_of_targets_is_the_one_computed_from_the_dialects() -> None:
-    from table_of_targets import table
+    from table_of_targets import reported, table
 
     page = (ROOT / "instrc" / "providers" / "dialects" / "README.md").read_text(encoding="utf-8")
     assert page.split("<!-- targets -->")[1].strip() == table().strip()
+    assert reported() in page
 
 
 def test_every_command_on_the_page_exists(capsys: pytest.CaptureFixture[str]) -> None:
@@ -121,17 +122,14 @@ def test_the_table_of_extras_is_that_of_the_package() -> None:
 
 
 def extras_table() -> str:
-    """Return the extras with the reasons that stand beside them in `pyproject.toml`."""
+    """Return the extras with the reasons beside them in `pyproject.toml`; those without one are adapters of providers."""
     section = (
         (ROOT / "pyproject.toml").read_text(encoding="utf-8").split("[project.optional-dependencies]")[1].split("\ndev = [")[0]
     )
-    rows = [re.fullmatch(r"(\w+) = \[(.*)\]\s*(?:#\s*(.*))?", line) for line in section.strip().splitlines()]
-    cells = []
-    for row in filter(None, rows):
-        packages = ", ".join(re.findall(r'"([\w.-]+)', row[2]))
-        cells.append(f"| `{row[1]}` | {packages} | {row[3] or f'the adapter of {row[1]}'} |")
-    assert len(cells) == len(rows)
-    return "\n".join(["| extra | brings | for |", "|---|---|---|", *cells])
+    rows = [re.fullmatch(r"(\w+) = \[.*\]\s*(?:#\s*(.*))?", line) for line in section.strip().splitlines()]
+    assert all(rows)
+    cells = [f"| `{row[1]}` | {row[2]} |" for row in filter(None, rows) if row[2]]
+    return "\n".join(["| extra | for |", "|---|---|", *cells])
 
 
 def test_the_table_of_providers_is_that_of_the_adapters() -> None:
@@ -140,14 +138,15 @@ def test_the_table_of_providers_is_that_of_the_adapters() -> None:
 
 
 def providers_table() -> str:
-    """Return what each provider of models needs, as its adapter says it."""
-    rows = ["| model | extra | key | address | if none is set |", "|---|---|---|---|---|"]
+    """Return what each provider of models needs, as its adapters say it."""
+    alike: dict[tuple[str, ...], list[str]] = {}
     for kind in ADAPTERS:
         adapter = adapter_of(kind)
         extra, key = adapter.extra or kind.partition("-")[0], f"`{adapter.key}`" if adapter.key else ""
         usual = "it is needed" if adapter.usual_url == "" else adapter.usual_url or "the provider's"
-        rows.append(f"| `{kind}:NAME` | `{extra}` | {key} | `{adapter.url}` | {usual} |")
-    return "\n".join(rows)
+        alike.setdefault((f"`{extra}`", key, f"`{adapter.url}`", usual), []).append(f"`{kind}:NAME`")
+    rows = [f"| {', '.join(kinds)} | {' | '.join(cells)} |" for cells, kinds in alike.items()]
+    return "\n".join(["| model | extra | key | address | if none is set |", "|---|---|---|---|---|", *rows])
 
 
 def test_the_settings_on_the_page_are_those_there_are() -> None:
