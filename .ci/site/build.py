@@ -31,6 +31,8 @@ MODULES = re.compile(r"(?:^## Modules\n+)?^<!-- modules -->\n.*?^<!-- modules --
 """Tables of modules: they are for those who have the files before them."""
 BY_TITLE = ("explain/", "CHANGELOG", "tests/", "project/")
 """Pages that a search finds by their titles alone: their text would stand before what teaches."""
+COMPLETING = re.compile(r'^```json schemas/\S+\n\{ "type": "object" \}\n```\n', re.MULTILINE)
+"""Files that only make the example of a problem complete, for the test that runs it."""
 MOST_PARAMETERS = 30
 """Parameters of a class that are shown: those of a larger one are fields that its own page explains."""
 MOST_OF_A_DEFAULT = 40
@@ -162,9 +164,11 @@ def main() -> None:
     shutil.rmtree(HERE / "out", ignore_errors=True)
     pages = sources()
     for name, place in pages.items():
-        heading = f"# {Path(name).stem}\n\n" if name.startswith(PROBLEMS) else ""  # in a terminal the name is in the command
         text = MODULES.sub("", (ROOT / name).read_text(encoding="utf-8"))
-        write(place, heading + moved(text, name, pages))
+        if name.startswith(PROBLEMS):  # in a terminal the name is in the command
+            named = re.sub(r"^```(\w+) (\S+)$", r'```\1 title="\2"', COMPLETING.sub("", text), flags=re.MULTILINE)
+            text = f"# {Path(name).stem}\n\n{named}"
+        write(place, moved(text, name, pages))
     explained()
     reference()
     (DOCS / "assets").mkdir()
