@@ -29,6 +29,8 @@ PLACES = {".github/": "project/", PROBLEMS: "explain/"}
 """Where pages lie on the site, if not where they lie in the repository."""
 MODULES = re.compile(r"(?:^## Modules\n+)?^<!-- modules -->\n.*?^<!-- modules -->\n+", re.MULTILINE | re.DOTALL)
 """Tables of modules: they are for those who have the files before them."""
+WITH_THE_FILES = {f"{folder}/README.md" for folder in ("instrc/compiler", "instrc/providers/lowering", "instrc/tools")}
+"""Pages for the same readers: links to them lead to the repository."""
 BY_TITLE = ("explain/", "CHANGELOG", "tests/", "project/")
 """Pages that a search finds by their titles alone: their text would stand before what teaches."""
 COMPLETING = re.compile(r'^```json schemas/\S+\n\{ "type": "object" \}\n```\n', re.MULTILINE)
@@ -45,8 +47,8 @@ def sources() -> dict[str, str]:
     """Return the pages of the repository: the path of each, and its path on the site."""
     listed = subprocess.run(["git", "ls-files", "-z", "*.md"], cwd=ROOT, capture_output=True, text=True, check=True).stdout  # noqa: S607  -- the git of whoever builds
     found = {}
-    for name in filter(None, listed.split("\0")):
-        shown = name.startswith(("examples/", "grammar/", "schemas/", "instrc/", "tests/benchmarks/", "tests/README"))
+    for name in sorted({*filter(None, listed.split("\0"))} - WITH_THE_FILES):
+        shown = name.startswith(("examples/", "grammar/", "schemas/", "instrc/", "tests/benchmarks/"))
         if (shown or "/" not in name or name.startswith(".github/")) and ".cases." not in name:
             place = next((there + name.removeprefix(here) for here, there in PLACES.items() if name.startswith(here)), name)
             found[name] = "index.md" if name == "README.md" else place
