@@ -12,6 +12,7 @@ from typing import IO, Annotated
 
 import typer
 
+from instrc.cli.options import expanded
 from instrc.cli.terminal import claimed_results, write, write_error
 from instrc.version import __version__
 
@@ -82,7 +83,7 @@ def _app(arguments: list[str]) -> typer.Typer:
         if group := getattr(module, f"{name}_group", None):
             app.add_typer(group, name=name)
         else:
-            app.command(name)(getattr(module, f"{_FUNCTIONS.get(name, name)}_command"))
+            app.command(name)(expanded(getattr(module, f"{_FUNCTIONS.get(name, name)}_command")))
     return app
 
 

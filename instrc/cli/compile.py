@@ -37,6 +37,7 @@ def compile_command(
         list[str],
         typer.Argument(metavar="FILE", help="Programs (.aug), vibes (.vibe.json), or - for a program on the standard input."),
     ],
+    folders: options.LockedFolderGroup,
     emit: Annotated[Emit | None, typer.Option("--emit", help="The document to print; by default chosen by the program.")] = None,
     folder: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="DIR", help="Write NAME.KIND.json files into a folder instead.")
@@ -53,10 +54,7 @@ def compile_command(
     ] = None,
     batch: Annotated[int, typer.Option("--batch", min=1, max=10_000, metavar="N", help="Multiply every step for N items.")] = 1,
     sketch: options.Sketch = False,
-    locked: options.LockedOption = False,
     strict: options.Strict = False,
-    root: options.Roots = None,
-    shared: options.Shared = None,
     shape: options.ProblemFormat = Format.TEXT,
 ) -> None:
     """Compile programs into tools, processes and direct calls."""
@@ -68,7 +66,7 @@ def compile_command(
         options.refuse_use("--recursion belongs to --target")
     wanted = Delivery(emit, folder, target or (), way_back, recursion, strict)
     overrides = OptionOverrides(batch=batch, sketch=sketch)
-    raise typer.Exit(compile_files(files, overrides, wanted, options.project_of(root, shared, locked=locked), shape))
+    raise typer.Exit(compile_files(files, overrides, wanted, folders.project, shape))
 
 
 def _refuse_contradictions(emit: Emit | None, target: list[str] | None, way_back: Path | None, folder: Path | None) -> None:
@@ -85,6 +83,7 @@ def _refuse_contradictions(emit: Emit | None, target: list[str] | None, way_back
 
 
 def check_command(
+    folders: options.LockedFolderGroup,
     paths: Annotated[
         list[str] | None,
         typer.Argument(
@@ -93,9 +92,6 @@ def check_command(
         ),
     ] = None,
     shape: options.ProblemFormat = Format.TEXT,
-    locked: options.LockedOption = False,
-    root: options.Roots = None,
-    shared: options.Shared = None,
     strict: options.Strict = False,
     fix: Annotated[bool, typer.Option("--fix", help="Apply the safe fixes first; `--format json` shows all fixes.")] = False,
     dependents: Annotated[
@@ -112,7 +108,7 @@ def check_command(
     code = review_files(
         paths,
         shape=shape,
-        project=options.project_of(root, shared, locked=locked),
+        project=folders.project,
         strict=strict,
         fix=fix,
         dependents=dependents,
@@ -122,18 +118,16 @@ def check_command(
 
 def verify_command(
     file: options.ProgramFile,
+    folders: options.LockedFolderGroup,
     target: Annotated[list[str], typer.Option("--target", metavar="NAME", help="See `instrc targets`. Repeatable.")],
     flat: Annotated[bool, typer.Option("--flat", help="Verify the flat view of a process instead of its tool.")] = False,
     strict: options.Strict = False,
-    locked: options.LockedOption = False,
-    root: options.Roots = None,
-    shared: options.Shared = None,
     shape: options.ProblemFormat = Format.TEXT,
 ) -> None:
     """Check a tool against the rules of a target."""
     results: list[Json] = []
     with options.reported(shape, strict=strict) as report:
-        compiled = Workspace(options.project_of(root, shared, locked=locked)).compile(file, OptionOverrides(), report)
+        compiled = Workspace(folders.project).compile(file, OptionOverrides(), report)
         wanted = Delivery(Emit.FLAT if flat else Emit.TOOL, targets=target, strict=strict)
         for each in one_by_one(list(exports((file, artefact) for artefact in compiled)), wanted, report):
             from instrc.providers.lowering.verify import verify
@@ -217,15 +211,13 @@ REQUEST = "(what the user asks for)"
 
 def preview_command(
     file: options.ProgramFile,
+    folders: options.LockedFolderGroup,
     target: Annotated[str | None, typer.Option("--target", metavar="NAME", help="Show what this provider receives.")] = None,
     given: Annotated[str, typer.Option("--input", metavar="TEXT", help="The request.")] = REQUEST,
     full: Annotated[bool, typer.Option("--full", help="Show the schema as JSON, as it is sent.")] = False,
     model: options.Model = None,
     set_: options.Set = None,
     sketch: options.Sketch = False,
-    locked: options.LockedOption = False,
-    root: options.Roots = None,
-    shared: options.Shared = None,
     shape: options.ProblemFormat = Format.TEXT,
 ) -> None:
     """Show what the model receives: messages, schema, tokens.
@@ -235,8 +227,7 @@ def preview_command(
     The values that a chunk reads are generated from the schemas. Nothing is sent, and no key is needed.
     """
     with options.reported(shape) as report:
-        project = options.project_of(root, shared, locked=locked)
-        compiled = Workspace(project).compile(file, OptionOverrides(sketch=sketch), report)
+        compiled = Workspace(folders.project).compile(file, OptionOverrides(sketch=sketch), report)
         settings = read_settings(Path(file).parent)
         words = model or settings.run.get("model")
         view = _View(settings, target, words, options.settings_of(set_), report, full)

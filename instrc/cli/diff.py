@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 import typer
 
 from instrc.cli.inputs import read_schema
-from instrc.cli.options import ProblemsOption, Roots, Shared, project_of
+from instrc.cli.options import FolderGroup, ProblemsOption
 from instrc.cli.output import FINE, PROBLEMS, Format, show, verdict
 from instrc.cli.terminal import write, write_report
 from instrc.compiler.ir import Artefact, Emit
@@ -32,10 +32,9 @@ _PROGRAM = ".aug"
 def diff_command(
     old: Annotated[str, typer.Argument(metavar="OLD", help="A vibe, a JSON Schema, a program, or aug:name:1.")],
     new: Annotated[str, typer.Argument(metavar="NEW", help="The newer version, of the same kind.")],
+    folders: FolderGroup,
     check: Annotated[bool, typer.Option("--check", help="Exit 1 unless it is certain that nothing breaks.")] = False,
     shape: Annotated[Literal["text", "json"], typer.Option("--format", help="Output format of the differences.")] = "text",
-    root: Roots = None,
-    shared: Shared = None,
     problems: ProblemsOption = Format.TEXT,
 ) -> None:
     """Show what has changed between two schemas or programs.
@@ -50,7 +49,7 @@ def diff_command(
     documents: list[Json] = []
     certain = True
     try:
-        workspace = Workspace(project_of(root, shared))
+        workspace = Workspace(folders.project)
         programs = all(each.endswith(_PROGRAM) for each in (old, new))
         before, after = (dict(_schemas(each, workspace, report, programs=programs)) for each in (old, new))
         if not report.failed:

@@ -48,8 +48,6 @@ Minimum: TypeAlias = Annotated[
     list[str] | None,
     typer.Option("--min", metavar="[CHECK=]RATE", help="Fail unless so many cases pass, by the interval: 0.85, label=0.9."),
 ]
-Cost: TypeAlias = Annotated[str | None, typer.Option("--max-cost", metavar="DOLLARS", help="Maximum total cost of models.")]
-Concurrency: TypeAlias = Annotated[int, typer.Option("--concurrency", min=1, metavar="N", help="Number of concurrent runs.")]
 Fresh: TypeAlias = Annotated[bool, typer.Option("--fresh", help="Ask again, even for cached runs.")]
 Record: TypeAlias = Annotated[
     bool, typer.Option("--record", help="Write NAME.eval.cases.md, which `instrc test` replays without a model.")
@@ -59,42 +57,36 @@ Reports: TypeAlias = Annotated[
     list[Path] | None,
     typer.Option("--output", "-o", metavar="FILE", help="Write .html, .md, .json, .xml (JUnit), .txt, .yaml, or answers.json."),
 ]
-Problems: TypeAlias = Annotated[Format, typer.Option("--problems", help="Output format of problems.")]
+
+
+class EvalGroup(options.LockedFolderGroup, frozen=True):
+    """Options of `eval` and `tune`."""
+
+    model: options.Model = None
+    export: options.Export = None
+    set_: options.Set = None
+    tokens: options.Tokens = None
+    cost: Annotated[str | None, typer.Option("--max-cost", metavar="DOLLARS", help="Maximum total cost of models.")] = None
+    concurrency: Annotated[int, typer.Option("--concurrency", min=1, metavar="N", help="Number of concurrent runs.")] = 4
+    store: options.Store = None
+    quiet: options.Quiet = False
+    problems: options.ProblemsOption = Format.TEXT
 
 
 def eval_command(
+    group: EvalGroup,
+    versions: eval_versions.VersionGroup,
     paths: Paths = None,
-    model: options.Model = None,
     repeat: Repeat = None,
     data: DataFile = None,
     chosen: Chosen = "",
-    export: options.Export = None,
     check: Functions = None,
     least: Minimum = None,
     requests: options.Requests = None,
-    tokens: options.Tokens = None,
-    cost: Cost = None,
-    set_: options.Set = None,
-    against: eval_versions.Against = None,
-    vibe: eval_versions.OtherVibe = None,
-    mixin: eval_versions.MixinOff = None,
-    against_model: eval_versions.AgainstModel = None,
-    against_set: eval_versions.AgainstSet = None,
-    drop: eval_versions.FailOnDrop = None,
-    ablate: eval_versions.Ablate = False,
-    judge: eval_versions.Judge = None,
-    by: eval_versions.JudgeModel = None,
-    concurrency: Concurrency = 4,
     fresh: Fresh = False,
     record: Record = False,
     shape: Shape = "text",
     outputs: Reports = None,
-    quiet: options.Quiet = False,
-    store: options.Store = None,
-    locked: options.LockedOption = False,
-    root: options.Roots = None,
-    shared: options.Shared = None,
-    problems: Problems = Format.TEXT,
 ) -> None:
     """Run programs on cases, and measure how many pass.
 
@@ -110,17 +102,16 @@ def eval_command(
     Exit codes: 0 the gate of `--min` is reached, or there is none; 1 it is missed, or a program has problems; 2 wrong use;
     3 too few cases for a verdict; 4 not all cases ran, as the budget was used up or the model gave no answer.
     """  # noqa: D301  -- the mark that preserves the line breaks of the example
-    with options.exit_on_problems(problems):
-        asked = eval_options(model, repeat, concurrency, set_, check, (requests, tokens, dollars(cost)), store, fresh=fresh)
-        project, written = options.project_of(root, shared, locked=locked), _written(outputs)
-        changes = eval_versions.changes_of(against, vibe, mixin, against_model, against_set, (drop, judge, by), ablate=ablate)
-        jobs = eval_jobs(data_sets(paths, data), chosen, _minimum(least), export, project, model)
-        run_common.show_warnings([job.prepared for job in jobs], Format.TEXT, quiet=quiet)
-        if changes is None:
-            code = _measure(jobs, asked, shape, written, record=record, quiet=quiet)
-        else:
-            _refuse_with_versions(record, least)
-            code = _compare(jobs, changes, asked, project, export, shape, written, quiet=quiet)
+    asked = structs.replace(eval_options(group, requests), repeats=repeat, checks=_functions(check), fresh=fresh)
+    project, written = group.project, _written(outputs)
+    comparing = eval_versions.comparing_of(versions)
+    jobs = eval_jobs(data_sets(paths, data), chosen, _minimum(least), group)
+    run_common.show_warnings([job.prepared for job in jobs], Format.TEXT, quiet=group.quiet)
+    if comparing is None:
+        code = _measure(jobs, asked, shape, written, record=record, quiet=group.quiet)
+    else:
+        _refuse_with_versions(record, least)
+        code = _compare(jobs, comparing, asked, project, group.export, shape, written, quiet=group.quiet)
     raise typer.Exit(code)
 
 
@@ -128,27 +119,20 @@ FOLDER: Final = "eval"
 """Subfolder of the store for finished runs and their traces."""
 
 
-def eval_options(
-    model: str | None,
-    repeat: int | None,
-    concurrency: int,
-    set_: list[str] | None,
-    check: list[str] | None,
-    limits: tuple[int | None, int | None, float | None],
-    store: Path | None,
-    *,
-    fresh: bool,
-) -> EvalOptions:
+def eval_options(group: EvalGroup, requests: int | None) -> EvalOptions:
     """Return the options for running the data sets."""
     from instrc.api.evaluation import evaluation_checks
     from instrc.engines.stores import USUAL_FOLDER
     from instrc.testing.evaluation.runner import Budget, EvalOptions  # not needed for the help of commands
 
-    folder, checks = (store or Path(USUAL_FOLDER)) / FOLDER, _functions(check)
-    asked = EvalOptions(
-        model, repeat, concurrency, options.settings_of(set_), checks=checks, kinds=evaluation_checks(), budget=Budget(*limits)
+    return EvalOptions(
+        group.model,
+        concurrency=group.concurrency,
+        settings=options.settings_of(group.set_),
+        kinds=evaluation_checks(),
+        budget=Budget(requests, group.tokens, _dollars(group.cost)),
+        folder=(group.store or Path(USUAL_FOLDER)) / FOLDER,
     )
-    return structs.replace(asked, folder=folder, fresh=fresh)
 
 
 def _functions(said: list[str] | None) -> dict[str, CheckFunction]:
@@ -163,7 +147,7 @@ def _functions(said: list[str] | None) -> dict[str, CheckFunction]:
     return found
 
 
-def dollars(said: str | None) -> float | None:
+def _dollars(said: str | None) -> float | None:
     """Return a number of US dollars; an invalid one ends the command."""
     try:
         found = None if said is None else float(said.removeprefix("$"))
@@ -205,9 +189,7 @@ def eval_jobs(
     sets: list[tuple[str, str]],
     chosen: str,
     demanded: dict[str, float],
-    export: str | None,
-    project: Project,
-    model: str | None = None,
+    group: EvalGroup,
 ) -> list[_Job]:
     """Return the programs with their cases; without any, the command ends."""
     from instrc.engines.prepare import prepare
@@ -219,7 +201,7 @@ def eval_jobs(
         cases = () if data is None else tuple(case for case in data.cases if chosen in " ".join((case.id, *case.tags)))
         if data is not None and cases:
             data = structs.replace(data, cases=cases, minimum={**data.minimum, **demanded})
-            jobs.append(_Job(program, prepare(program, export=export, project=project, model=model), data))
+            jobs.append(_Job(program, prepare(program, export=group.export, project=group.project, model=group.model), data))
     report.stop_if_failed()
     if not jobs:
         none = "there are no cases: write some into NAME.eval.jsonl beside NAME.aug (`instrc eval -h` shows one)\n"

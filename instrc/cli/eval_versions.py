@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple, TypeAlias
 
 import typer
-from msgspec import structs
+from msgspec import Struct, structs
 
 from instrc.cli import options, run_common
 from instrc.cli.options import settings_of
@@ -26,32 +26,41 @@ if TYPE_CHECKING:
     from instrc.testing.evaluation.variants import Changes, Part, Version
     from instrc.vibes.project import Project
 
-Against: TypeAlias = Annotated[
-    str | None, typer.Option("--against", metavar="REV|FILE", help="Compare with a revision of git, or with another program.")
-]
-OtherVibe: TypeAlias = Annotated[
-    list[str] | None, typer.Option("--vibe", metavar="A=B", help="Compare with vibe B (a name or a file) in place of A.")
-]
-MixinOff: TypeAlias = Annotated[
-    list[str] | None, typer.Option("--mixin", metavar="NAME=off", help="Compare with this mixin left out.")
-]
-AgainstModel: TypeAlias = Annotated[str | None, typer.Option("--against-model", metavar="MODEL", help="Compare with this model.")]
-AgainstSet: TypeAlias = Annotated[
-    list[str] | None, typer.Option("--against-set", metavar="NAME=VALUE", help="Compare with this setting, written as for --set.")
-]
-Ablate: TypeAlias = Annotated[
-    bool,
-    typer.Option("--ablate", help="Omit each mixin, thought and description in turn, reverse each order, try other wordings."),
-]
-FailOnDrop: TypeAlias = Annotated[
-    str | None, typer.Option("--fail-on-drop", metavar="2%", help="Fail if the whole interval of the difference lies below this.")
-]
-Judge: TypeAlias = Annotated[
-    str | None, typer.Option("--judge", metavar="FILE", help="A judge that decides which of two versions answers better.")
-]
-JudgeModel: TypeAlias = Annotated[str | None, typer.Option("--judge-model", metavar="MODEL", help="The model of --judge.")]
 Progress: TypeAlias = Callable[[int], "AbstractContextManager[Callable[[CaseResult], object] | None]"]
 """Shows progress over the given number of runs."""
+
+
+class VersionGroup(Struct, frozen=True):
+    """Options that name another version of a program."""
+
+    against: Annotated[
+        str | None, typer.Option("--against", metavar="REV|FILE", help="Compare with a revision of git, or with another program.")
+    ] = None
+    vibe: Annotated[
+        list[str] | None, typer.Option("--vibe", metavar="A=B", help="Compare with vibe B (a name or a file) in place of A.")
+    ] = None
+    mixin: Annotated[list[str] | None, typer.Option("--mixin", metavar="NAME=off", help="Compare with this mixin left out.")] = (
+        None
+    )
+    against_model: Annotated[str | None, typer.Option("--against-model", metavar="MODEL", help="Compare with this model.")] = None
+    against_set: Annotated[
+        list[str] | None,
+        typer.Option("--against-set", metavar="NAME=VALUE", help="Compare with this setting, written as for --set."),
+    ] = None
+    ablate: Annotated[
+        bool,
+        typer.Option(
+            "--ablate", help="Omit each mixin, thought and description in turn, reverse each order, try other wordings."
+        ),
+    ] = False
+    drop: Annotated[
+        str | None,
+        typer.Option("--fail-on-drop", metavar="2%", help="Fail if the whole interval of the difference lies below this."),
+    ] = None
+    judge: Annotated[
+        str | None, typer.Option("--judge", metavar="FILE", help="A judge that decides which of two versions answers better.")
+    ] = None
+    judge_model: Annotated[str | None, typer.Option("--judge-model", metavar="MODEL", help="The model of --judge.")] = None
 
 
 class Comparing(NamedTuple):
@@ -65,36 +74,27 @@ class Comparing(NamedTuple):
     judge_model: str | None = None
 
 
-def changes_of(
-    against: str | None,
-    vibe: list[str] | None,
-    mixin: list[str] | None,
-    model: str | None,
-    set_: list[str] | None,
-    judging: tuple[str | None, str | None, str | None],
-    *,
-    ablate: bool,
-) -> Comparing | None:
-    """Return the comparison, the drop that fails it, the judge and its model; wrong use ends the command."""
-    drop, *judge = judging
-    if not (against or vibe or mixin or model or set_):
-        if drop is not None:
+def comparing_of(group: VersionGroup) -> Comparing | None:
+    """Return the comparison that the options ask for; wrong use ends the command."""
+    if not (group.against or group.vibe or group.mixin or group.against_model or group.against_set):
+        if group.drop is not None:
             options.refuse_use("--fail-on-drop needs another version, as `--against main` or `--vibe A=B`")
-        if any(judge):
+        if group.judge or group.judge_model:
             options.refuse_use("--judge needs another version, as `--against main` or `--vibe A=B`")
-        return Comparing(None) if ablate else None
-    if ablate:
+        return Comparing(None) if group.ablate else None
+    if group.ablate:
         options.refuse_use("--ablate makes its own versions: leave the other one out")
-    if judge[1] and not judge[0]:
+    if group.judge_model and not group.judge:
         options.refuse_use("--judge-model needs --judge: the file of a judge of pairs")
     from instrc.testing.evaluation.variants import Changes  # most evaluations compare nothing
 
-    vibes = [_pair(each, "--vibe takes A=B: a vibe, and the name or the file of another one") for each in vibe or ()]
-    off = [_pair(each, "--mixin takes NAME=off") for each in mixin or ()]
+    vibes = [_pair(each, "--vibe takes A=B: a vibe, and the name or the file of another one") for each in group.vibe or ()]
+    off = [_pair(each, "--mixin takes NAME=off") for each in group.mixin or ()]
     if wrong := [other for _, other in off if other != "off"]:
         options.refuse_use(f"--mixin takes NAME=off, not `{wrong[0]}`")
-    changes = Changes(against, tuple(vibes), tuple(name for name, _ in off), model, tuple(settings_of(set_).items()))
-    return Comparing(changes, None if drop is None else _share(drop), *judge)
+    settings = tuple(settings_of(group.against_set).items())
+    changes = Changes(group.against, tuple(vibes), tuple(name for name, _ in off), group.against_model, settings)
+    return Comparing(changes, None if group.drop is None else _share(group.drop), group.judge, group.judge_model)
 
 
 def _pair(said: str, wanted: str) -> tuple[str, str]:

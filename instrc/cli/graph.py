@@ -25,6 +25,7 @@ PictureFormat: TypeAlias = Literal["text", "mermaid", "svg", "html"]
 
 def graph_command(
     file: options.ProgramFile,
+    folders: options.LockedFolderGroup,
     kind: Annotated[
         PictureFormat | None,
         typer.Option("--format", help="The format of the picture; by default from the extension of -o, otherwise text."),
@@ -33,9 +34,6 @@ def graph_command(
     export: options.Export = None,
     whole: Annotated[bool, typer.Option("--whole", help="Fold no blocks of a large program.")] = False,
     sketch: options.Sketch = False,
-    locked: options.LockedOption = False,
-    root: options.Roots = None,
-    shared: options.Shared = None,
     shape: options.ProblemsOption = Format.TEXT,
 ) -> None:
     """Draw a program: its steps in writing order, blocks as frames.
@@ -49,7 +47,7 @@ def graph_command(
     report = Report()
     text = ""
     try:
-        workspace = Workspace(options.project_of(root, shared, locked=locked))
+        workspace = Workspace(folders.project)
         compiled = workspace.compile(file, OptionOverrides(sketch=sketch), report)
         if not report.failed:
             text = _render([_picture(artefact) for artefact in _chosen(compiled, export, file, report)], form, whole=whole)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from instrc.cli import options, run_common, run_display
-from instrc.cli.output import Format
 from instrc.cli.run_common import engine
 from instrc.cli.terminal import write_error
 
@@ -23,6 +22,7 @@ OtherModel = Annotated[str | None, typer.Option("--model", metavar="MODEL", help
 
 def retry_command(
     run: options.RunId,
+    at: options.EngineGroup,
     step: Annotated[
         str | None, typer.Option("--from", metavar="STEP", help="Restart from this step, with all that depend on it.")
     ] = None,
@@ -35,11 +35,8 @@ def retry_command(
     tokens: Annotated[int | None, typer.Option("--tokens", min=1, metavar="N", help="Maximum number of model tokens.")] = None,
     budget: options.Budget = None,
     model: OtherModel = None,
-    store: options.Store = None,
-    engine_name: options.EngineName = None,
     output: options.ResultOption = None,
     quiet: options.Quiet = False,
-    shape: options.ProblemFormat = Format.TEXT,
 ) -> None:
     """Continue a run that has failed or is held.
 
@@ -47,10 +44,10 @@ def retry_command(
     """
     from instrc.runtime.retry import RetryOptions
 
-    with options.exit_on_problems(shape), run_display.Watcher(quiet=quiet) as sink:
+    with run_display.Watcher(quiet=quiet) as sink:
         asked = RetryOptions(step, new_key, requests, tokens, tuple((budget or "").split(",")) if budget else (), _words(model))
-        report = run_common.run_to_end(_retried(engine(store, engine_name, run=run, watch=sink), run, asked))
-    raise typer.Exit(run_common.deliver(report, quiet=quiet, output=output, store=store, engine_name=engine_name))
+        report = run_common.run_to_end(_retried(engine(at, run=run, watch=sink), run, asked))
+    raise typer.Exit(run_common.deliver(report, at, quiet=quiet, output=output))
 
 
 def _words(model: str | None) -> str | None:
@@ -69,7 +66,8 @@ async def _retried(kept: Engine, run: str, options: RetryOptions) -> RunReport:
 
 def fork_command(
     run: options.RunId,
-    at: Annotated[
+    at: options.EngineGroup,
+    step: Annotated[
         str | None, typer.Option("--at", metavar="STEP", help="Repeat this step and all that depend on it; STEP,STEP: several.")
     ] = None,
     edits: Annotated[
@@ -87,11 +85,8 @@ def fork_command(
         typer.Option("--setting", metavar="NAME=VALUE", help="Request settings of models from now on: temperature=0.9, seed=2."),
     ] = None,
     run_id: Annotated[str | None, typer.Option("--id", metavar="RUN", help="The id of the new run.")] = None,
-    store: options.Store = None,
-    engine_name: options.EngineName = None,
     output: options.ResultOption = None,
     quiet: options.Quiet = False,
-    shape: options.ProblemFormat = Format.TEXT,
 ) -> None:
     """Begin another run with the results of a run.
 
@@ -99,11 +94,11 @@ def fork_command(
     """
     from instrc.runtime.retry import ForkOptions
 
-    with options.exit_on_problems(shape), run_display.Watcher(quiet=quiet) as sink:
+    with run_display.Watcher(quiet=quiet) as sink:
         given = options.settings_of(settings)
-        asked = ForkOptions(at, dict(map(_edit, edits or ())), run_id, model=_words(model), settings=given)
-        report = run_common.run_to_end(_forked(engine(store, engine_name, run=run, watch=sink), run, asked, program, export))
-    raise typer.Exit(run_common.deliver(report, quiet=quiet, output=output, store=store, engine_name=engine_name))
+        asked = ForkOptions(step, dict(map(_edit, edits or ())), run_id, model=_words(model), settings=given)
+        report = run_common.run_to_end(_forked(engine(at, run=run, watch=sink), run, asked, program, export))
+    raise typer.Exit(run_common.deliver(report, at, quiet=quiet, output=output))
 
 
 def _edit(text: str) -> tuple[str, Json]:
@@ -123,16 +118,13 @@ async def _forked(kept: Engine, run: str, asked: ForkOptions, program: str | Non
 
 def delete_command(
     run: options.RunId,
-    store: options.Store = None,
-    engine_name: options.EngineName = None,
+    at: options.EngineGroup,
     quiet: options.Quiet = False,
-    shape: options.ProblemFormat = Format.TEXT,
 ) -> None:
     """Delete a run that has ended.
 
     Its trace, and the runs below it, are deleted too.
     """
-    with options.exit_on_problems(shape):
-        run_common.run_to_end(run_common.engine(store, engine_name, run=run).delete(run))
+    run_common.run_to_end(engine(at, run=run).delete(run))
     if not quiet:
         write_error(f"{run} is deleted\n")

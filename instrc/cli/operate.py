@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeVar, cast
 import typer
 from msgspec import structs
 
-from instrc.cli.options import AsJson, ProblemFormat, Program, Store, exit_on_problems, refuse_use
-from instrc.cli.output import FINE, PROBLEMS, Format, moment_text, write_rows
-from instrc.cli.run_common import imports_of, store_place
+from instrc.cli.options import AsJson, Program, StoreGroup, refuse_use
+from instrc.cli.output import FINE, PROBLEMS, moment_text, write_rows
+from instrc.cli.run_common import imports_of
 from instrc.cli.terminal import write_error, write_report
 from instrc.problems.errors import InstrcError
 from instrc.text.names import counted
@@ -133,6 +133,7 @@ async def _acted(
 
 
 def audit_command(
+    at: StoreGroup,
     run: Annotated[str | None, typer.Option("--run", metavar="RUN", help="Only actions on this run.")] = None,
     who: Annotated[str | None, typer.Option("--who", metavar="NAME", help="Only actions of this person, as key:ann.")] = None,
     action: Annotated[
@@ -141,20 +142,17 @@ def audit_command(
     since: Since = None,
     before: Before = None,
     limit: Limit = 50,
-    store: Store = None,
     as_json: AsJson = False,
-    shape: ProblemFormat = Format.TEXT,
 ) -> None:
     """List who did what with runs, the latest first.
 
     A service writes this log, and so does `runs --do`; of what was sent it keeps a digest only.
     """
-    with exit_on_problems(shape):
-        from instrc.engines.operating import AuditFilter, audit_log
-        from instrc.runtime.run_report import moment_ago
+    from instrc.engines.operating import AuditFilter, audit_log
+    from instrc.runtime.run_report import moment_ago
 
-        chosen = AuditFilter(run, who, action, moment_ago(since), moment_ago(before))
-        entries = _read(store_place(store), lambda records: audit_log(records, chosen, limit))
+    chosen = AuditFilter(run, who, action, moment_ago(since), moment_ago(before))
+    entries = _read(at.place, lambda records: audit_log(records, chosen, limit))
 
     def line(entry: AuditEntry) -> str:
         about = " ".join(text for text in (entry.run, entry.question) if text)
@@ -164,15 +162,14 @@ def audit_command(
 
 
 def costs_command(
+    at: StoreGroup,
     by: Annotated[
         str, typer.Option("--by", metavar="GROUPS", help="What to group by: program, day, person; separated by commas.")
     ] = "program",
     program: Program = None,
     since: Since = None,
     before: Before = None,
-    store: Store = None,
     as_json: AsJson = False,
-    shape: ProblemFormat = Format.TEXT,
 ) -> None:
     """Sum the tokens and the cost of runs.
 
@@ -180,16 +177,13 @@ def costs_command(
     """
     from instrc.runtime.run_report import RunFilter
 
-    with exit_on_problems(shape):
-        chosen = RunFilter.of(None, program, since, before)
-        from instrc.engines.operating import COST_GROUPS, costs
+    chosen = RunFilter.of(None, program, since, before)
+    from instrc.engines.operating import COST_GROUPS, costs
 
-        groups = by.split(",")
-        if not {*groups} <= {*COST_GROUPS}:
-            refuse_use(
-                f"`{by[:80]}` is not a list of {', '.join(f'`{group}`' for group in COST_GROUPS)}, divided by commas", "--by"
-            )
-        rows = _read(store_place(store), lambda records: costs(records, cast("list[CostGroup]", groups), chosen))
+    groups = by.split(",")
+    if not {*groups} <= {*COST_GROUPS}:
+        refuse_use(f"`{by[:80]}` is not a list of {', '.join(f'`{group}`' for group in COST_GROUPS)}, divided by commas", "--by")
+    rows = _read(at.place, lambda records: costs(records, cast("list[CostGroup]", groups), chosen))
 
     def line(row: CostRow) -> str:
         document = row.to_json(groups)
@@ -200,6 +194,7 @@ def costs_command(
 
 
 def deliveries_command(
+    at: StoreGroup,
     run: Annotated[str | None, typer.Option("--run", metavar="RUN", help="Only messages about this run.")] = None,
     hook: Annotated[str | None, typer.Option("--hook", metavar="ID", help="Only messages to this webhook.")] = None,
     status: Annotated[Literal["pending", "delivered", "failed"] | None, typer.Option("--status", help="Only these.")] = None,
@@ -208,24 +203,21 @@ def deliveries_command(
     again: Annotated[bool, typer.Option("--again", help="Count the messages to send again; with --yes, send them.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="With --again: do it instead of only counting.")] = False,
     limit: Limit = 50,
-    store: Store = None,
     as_json: AsJson = False,
-    shape: ProblemFormat = Format.TEXT,
 ) -> None:
     """List messages to webhooks, latest first, or send them again.
 
     A number counts the messages about a run to one webhook. A service sends what is pending.
     """
-    with exit_on_problems(shape):
-        from instrc.engines.operating import DeliveryFilter, deliveries, send_again
+    from instrc.engines.operating import DeliveryFilter, deliveries, send_again
 
-        chosen, place = DeliveryFilter(hook, status, event, run, message), store_place(store)
-        if again:
-            count = sum(_read(place, lambda records: [send_again(records, chosen, dry_run=not yes)]))
-            done = "will be sent again" if yes else "would be sent again: add `--yes` to do it"
-            write_error(f"{counted(count, 'message')} {done}\n")
-            return
-        rows = _read(place, lambda records: deliveries(records, chosen, limit))
+    chosen, place = DeliveryFilter(hook, status, event, run, message), at.place
+    if again:
+        count = sum(_read(place, lambda records: [send_again(records, chosen, dry_run=not yes)]))
+        done = "will be sent again" if yes else "would be sent again: add `--yes` to do it"
+        write_error(f"{counted(count, 'message')} {done}\n")
+        return
+    rows = _read(place, lambda records: deliveries(records, chosen, limit))
 
     def line(row: WebhookDelivery) -> str:
         result = row.error or (row.code and f"HTTP {row.code}") or "not sent yet"

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import wraps
+from inspect import Parameter, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Final, NoReturn, TypeAlias, get_type_hints
 
 import typer
+from msgspec import Struct, structs
 
 from instrc.cli.output import FINE, Format, deliver_text, report_written, show, verdict
 from instrc.problems.errors import InstrcError, codes_of
@@ -45,24 +49,10 @@ Inputs: TypeAlias = Annotated[
         help="The prompt, an object of inputs, or NAME=VALUE; @FILE or - to read it.",
     ),
 ]
-Roots: TypeAlias = Annotated[
-    list[str] | None, typer.Option("--root", metavar="DIR", help="A folder of vibes, before those of the project. Repeatable.")
-]
-Shared: TypeAlias = Annotated[
-    list[str] | None,
-    typer.Option("--shared", metavar="DIR", help="A shared folder of vibes, searched after those of the project. Repeatable."),
-]
 ProblemFormat: TypeAlias = Annotated[Format, typer.Option("--format", help="The format of problems.")]
 ProblemsOption: TypeAlias = Annotated[Format, typer.Option("--problems", help="The format of problems.")]
-LockedOption: TypeAlias = Annotated[bool, typer.Option("--locked", help="Use only the vibes in aug.lock; see `instrc lock`.")]
 Strict: TypeAlias = Annotated[bool, typer.Option("--strict", help="Treat warnings as errors.")]
 Sketch: TypeAlias = Annotated[bool, typer.Option("--sketch", help="Treat unknown instructions as objects with any properties.")]
-Rehearse: TypeAlias = Annotated[
-    bool, typer.Option("--rehearse", help="Generate answers and results from their schemas; with --model, results only.")
-]
-WithActivities: TypeAlias = Annotated[
-    bool, typer.Option("--rehearse-with-activities", help="Generate only the answers of models, and call the activities.")
-]
 Quiet: TypeAlias = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
 Events: TypeAlias = Annotated[bool, typer.Option("--json", help="Print every event as one JSON line.")]
 ProgramFile: TypeAlias = Annotated[
@@ -112,9 +102,97 @@ EngineName: TypeAlias = Annotated[
 RunId: TypeAlias = Annotated[str, typer.Argument(metavar="RUN", help="The id of a run; `instrc runs` lists them.")]
 
 
-def rehearse_mode(rehearse: bool, with_activities: bool) -> RehearseMode:
-    """Return the mode that the options `--rehearse` and `--rehearse-with-activities` select."""
-    return "with-activities" if with_activities else rehearse
+class FolderGroup(Struct, frozen=True):
+    """Options that add folders of vibes to those of the project."""
+
+    root: Annotated[
+        list[str] | None,
+        typer.Option("--root", metavar="DIR", help="A folder of vibes, before those of the project. Repeatable."),
+    ] = None
+    shared: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--shared", metavar="DIR", help="A shared folder of vibes, searched after those of the project. Repeatable."
+        ),
+    ] = None
+
+    @property
+    def project(self) -> Project:
+        """The project with these folders."""
+        from instrc.vibes.project import Project  # many commands read no vibes
+
+        return Project(tuple(self.root or ()), tuple(self.shared or ()), getattr(self, "locked", False))
+
+
+class LockedFolderGroup(FolderGroup, frozen=True):
+    """Options that add folders of vibes, or lock the vibes."""
+
+    locked: Annotated[bool, typer.Option("--locked", help="Use only the vibes in aug.lock; see `instrc lock`.")] = False
+
+
+class StoreGroup(Struct, frozen=True):
+    """Options of a command about stored runs."""
+
+    store: Store = None
+    shape: ProblemFormat = Format.TEXT
+
+    @property
+    def place(self) -> str:
+        """Where runs are stored: the place given, or else that of the project's settings."""
+        from instrc.engines.stores import USUAL_FOLDER
+        from instrc.vibes.settings import read_settings
+
+        return os.fspath(self.store or read_settings(Path()).run.get("store", USUAL_FOLDER))
+
+
+class EngineGroup(StoreGroup, frozen=True):
+    """Options of a command about runs and their engine."""
+
+    engine_name: EngineName = None
+
+
+class RehearsalGroup(Struct, frozen=True):
+    """Options that replace models and activities."""
+
+    rehearse: Annotated[
+        bool, typer.Option("--rehearse", help="Generate answers and results from their schemas; with --model, results only.")
+    ] = False
+    with_activities: Annotated[
+        bool, typer.Option("--rehearse-with-activities", help="Generate only the answers of models, and call the activities.")
+    ] = False
+
+    @property
+    def mode(self) -> RehearseMode:
+        """The mode that these options select."""
+        return "with-activities" if self.with_activities else self.rehearse
+
+
+def expanded(function: Callable[..., None]) -> Callable[..., None]:
+    """Return a command whose groups of options are expanded, and which shows the problems of an error.
+
+    A parameter of a `Struct` class is a group: its fields are options, which come last in the help.
+    """
+    own = signature(function, eval_str=True).parameters
+    groups = {name: each.annotation for name, each in own.items() if hasattr(each.annotation, "__struct_fields__")}
+    parameters = {name: each.replace(kind=Parameter.KEYWORD_ONLY) for name, each in own.items() if name not in groups}
+    for group in groups.values():
+        hints = get_type_hints(group, include_extras=True)
+        for field in structs.fields(group):
+            option = Parameter(field.name, Parameter.KEYWORD_ONLY, default=field.default, annotation=hints[field.name])
+            parameters[field.name] = option
+
+    @wraps(function)
+    def command(**given: object) -> None:
+        shape = next((value for value in given.values() if isinstance(value, Format)), Format.TEXT)
+        made = {name: group(**{field: given[field] for field in group.__struct_fields__}) for name, group in groups.items()}
+        try:
+            function(**{name: given[name] for name in own if name not in groups}, **made)
+        except InstrcError as error:
+            show(error.problems, shape)
+            raise typer.Exit(codes_of(type(error)).exit) from None
+
+    command.__dict__["__signature__"] = signature(function).replace(parameters=[*parameters.values()])
+    return command
 
 
 def refuse_use(message: str, option: str | None = None) -> NoReturn:
@@ -126,13 +204,6 @@ def refuse_no_span(option: str, span: str | None) -> None:
     """Refuse an option value that is not a duration."""
     if span is not None and not is_duration(span):
         refuse_use(f"`{span[:80]}` is not a span of time, as `PT5M`", option)
-
-
-def project_of(root: list[str] | None, shared: list[str] | None, *, locked: bool = False) -> Project:
-    """Return the project described by the options `--root`, `--shared` and `--locked`."""
-    from instrc.vibes.project import Project  # many commands read no vibes
-
-    return Project(tuple(root or ()), tuple(shared or ()), locked)
 
 
 def settings_of(said: list[str] | None) -> dict[str, Json]:
@@ -165,16 +236,6 @@ def one_stdin(*paths: str) -> None:
     """Refuse a command line that would read standard input twice."""
     if paths.count(STDIN) > 1:
         refuse_use("the standard input (-) can be read once only")
-
-
-@contextmanager
-def exit_on_problems(shape: Format) -> Iterator[None]:
-    """Show the problems of an error, and exit with its code."""
-    try:
-        yield
-    except InstrcError as error:
-        show(error.problems, shape)
-        raise typer.Exit(codes_of(type(error)).exit) from None
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from typing import Annotated, Literal
 import typer
 
 from instrc import problems
-from instrc.cli.options import ProblemFormat, Roots, Shared, exit_on_problems, project_of, refuse_use
+from instrc.cli.options import FolderGroup, ProblemFormat, refuse_use
 from instrc.cli.output import FINE, PROBLEMS, Format, formatted_files, report_written, show, try_to_write, verdict
 from instrc.cli.terminal import write_error, write_report
 from instrc.compiler.scaffold import PROGRAM, SETTINGS, new, project, with_table
@@ -127,8 +127,7 @@ def new_command(
 
     Instructions and mixins are vibes, processes are programs; nothing is overwritten.
     """
-    with exit_on_problems(shape):
-        roots = read_settings(Path()).roots if root is None else (root,)
+    roots = read_settings(Path()).roots if root is None else (root,)
     files = new(kind, name, roots[0].as_posix() if roots else "schemas")
     if files is None:
         refuse_use(f"{excerpt(name)} cannot be a name: each of its parts needs letters or digits")
@@ -156,12 +155,11 @@ def _found_by_the_same_name(path: Path) -> list[Problem]:
 
 
 def lock_command(
+    folders: FolderGroup,
     paths: Annotated[
         list[str] | None, typer.Argument(metavar="PATH", help="Programs, vibes and folders; by default the current folder.")
     ] = None,
     check: Annotated[bool, typer.Option("--check", help="Write nothing; exit 1 if the lock is out of date.")] = False,
-    root: Roots = None,
-    shared: Shared = None,
     shape: ProblemFormat = Format.TEXT,
 ) -> None:
     """Write aug.lock: version and digest of each vibe in use.
@@ -173,7 +171,7 @@ def lock_command(
     """
     report = Report()
     try:
-        locks = _locks_of(project_of(root, shared), paths or ["."], report)
+        locks = _locks_of(folders.project, paths or ["."], report)
         found = [problem for problem in report.once() if problem.severity == "error"]
         if not found:
             found = [problem for lock in locks for problem in (_stale(lock) if check else _write(lock, shape))]
@@ -281,9 +279,7 @@ def _refusals() -> list[str]:
 
 
 def doctor_command(
-    root: Roots = None,
-    shared: Shared = None,
-    *,
+    folders: FolderGroup,
     forget: Annotated[bool, typer.Option("--forget", help="Forget which request formats models have rejected.")] = False,
 ) -> None:
     """Show the installed version, the usable extras, and settings.
@@ -300,15 +296,14 @@ def doctor_command(
     write_report(f"Python {platform.python_version()} in {sys.executable}, {platform.system()} {platform.machine()}\n\n")
     for line in (*_extras(), *_providers(), *_refusals()):
         write_report(f"{line}\n")
-    with exit_on_problems(Format.TEXT):
-        project = ProjectContext(project_of(root, shared))
-        settings = project.settings(None)
-        write_report(f"\nsettings: {settings.file or 'none: there is no pyproject.toml here or above'}\n")
-        if settings.file is not None and settings == type(settings)(file=settings.file):
-            write_report("  it has no table [tool.instrc], so everything is as usual\n")
-        registry = project.registry(None)
+    project = ProjectContext(folders.project)
+    settings = project.settings(None)
+    write_report(f"\nsettings: {settings.file or 'none: there is no pyproject.toml here or above'}\n")
+    if settings.file is not None and settings == type(settings)(file=settings.file):
+        write_report("  it has no table [tool.instrc], so everything is as usual\n")
+    registry = project.registry(None)
     write_report("\nroots, the first that has a name wins:\n")
-    given = {Path(each) for each in (*(root or ()), *(shared or ()))}
+    given = {Path(each) for each in (*(folders.root or ()), *(folders.shared or ()))}
     for each in registry.roots:
         why = (
             "given by --root or --shared"

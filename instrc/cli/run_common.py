@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 import typer
 
 from instrc import problems
-from instrc.cli.options import NAMED_INPUT, refuse_use
+from instrc.cli.options import NAMED_INPUT, EngineGroup, refuse_use
 from instrc.cli.output import FINE, PROBLEMS, Format, deliver_text, refuse, refuse_place, show
 from instrc.cli.run_display import Watcher
 from instrc.cli.terminal import write_error
@@ -40,8 +40,7 @@ _opened: list[Engine | Host] = []
 
 
 def engine(
-    store: Path | None,
-    name: str | None,
+    at: EngineGroup,
     *,
     run: str | None = None,
     watch: Sink | None = None,
@@ -53,7 +52,7 @@ def engine(
     from instrc.engines.hosts import engine_of
     from instrc.vibes.settings import read_settings
 
-    folder = Path(store_place(store))
+    folder, name = Path(at.place), at.engine_name
     if name is None and run is not None and keeps(folder, run):
         name = "memory"
     more: EngineOptions = {"watch": watch, "parts": parts, "traces": read_settings(Path()).run.get("traces")}
@@ -64,7 +63,7 @@ def engine(
     return made
 
 
-def host_of_items(store: Path | None, name: str | None) -> Host:
+def host_of_items(at: EngineGroup) -> Host:
     """Return the host for a stream of items.
 
     Only waiting ones are stored, so they run in memory unless the store is a database.
@@ -72,8 +71,8 @@ def host_of_items(store: Path | None, name: str | None) -> Host:
     from instrc.engines.hosts import Host
     from instrc.engines.places import scheme_of
 
-    folder = Path(store_place(store))
-    host = Host(_engine_name(name, keeps_all=bool(scheme_of(folder))), folder, keep="open")
+    folder = Path(at.place)
+    host = Host(_engine_name(at.engine_name, keeps_all=bool(scheme_of(folder))), folder, keep="open")
     _opened.append(host)
     return host
 
@@ -85,14 +84,6 @@ def _engine_name(name: str | None, *, keeps_all: bool) -> str:
     serve_project(Path())
     usual = "durable" if keeps_all and find_spec("dbos") is not None else "memory"
     return name or read_settings(Path()).run.get("engine", usual)
-
-
-def store_place(store: Path | None) -> str:
-    """Return where runs are stored: the option's place, or else that of the project's settings."""
-    from instrc.engines.stores import USUAL_FOLDER
-    from instrc.vibes.settings import read_settings
-
-    return os.fspath(store or read_settings(Path()).run.get("store", USUAL_FOLDER))
 
 
 def run_to_end(work: Coroutine[object, object, _T]) -> _T:
@@ -119,23 +110,23 @@ async def lasting(kept: Engine, work: Callable[[bool], Awaitable[_T]]) -> _T:
 
 
 @contextmanager
-def shown(watcher: Watcher, run: str, store: Path | None, name: str | None) -> Iterator[Sink]:
+def shown(watcher: Watcher, run: str, at: EngineGroup) -> Iterator[Sink]:
     """Show the progress of a run with its partial answers; if it is interrupted, print how to continue it."""
     try:
         with watcher as sink:  # this process may carry other runs of the store at the same time
             yield lambda event: sink(event) if event["run"].partition("/")[0] == run.partition("/")[0] else None
     except KeyboardInterrupt:
         if watcher.began is not None:
-            tell_line(f"interrupted; {run} is kept, and continues with: instrc resume {run}{_where(store, name)}")
+            tell_line(f"interrupted; {run} is kept, and continues with: instrc resume {run}{_where(at)}")
         raise
 
 
-def _where(store: Path | None, name: str | None) -> str:
+def _where(at: EngineGroup) -> str:
     """Return the options that name the store and engine of a run."""
     from instrc.engines.places import scheme_of, store_of
 
-    place = store_of(store).shown if store is not None and scheme_of(store) else store  # without the password
-    options = {"--store": place, "--engine": name}
+    place = store_of(at.store).shown if at.store is not None and scheme_of(at.store) else at.store  # without the password
+    options = {"--store": place, "--engine": at.engine_name}
     return "".join(f" {option} {quote(os.fspath(value))}" for option, value in options.items() if value is not None)
 
 
@@ -238,16 +229,8 @@ def refuse_output(output: Path | None, sources: Iterable[object]) -> None:
         raise typer.Exit(refuse(str(output), reason(error))) from None
 
 
-def deliver(
-    report: RunReport,
-    *,
-    as_json: bool = False,
-    quiet: bool = False,
-    output: Path | None = None,
-    store: Path | None = None,
-    engine_name: str | None = None,
-) -> int:
-    """Print or write the state of a run, and the next commands if it waits, with the given store and engine.
+def deliver(report: RunReport, at: EngineGroup, *, as_json: bool = False, quiet: bool = False, output: Path | None = None) -> int:
+    """Print or write the state of a run, and the next commands if it waits, with their store and engine.
 
     Return the exit code.
     """
@@ -256,7 +239,7 @@ def deliver(
         show(unwritten, Format.TEXT)
         return PROBLEMS
     if not quiet:
-        for line in _next_steps(report, _where(store, engine_name)):
+        for line in _next_steps(report, _where(at)):
             write_error(f"{line}\n")
     from instrc.runtime.run_report import RUN_ERRORS
 

@@ -7,25 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias, cast
 
 import typer
-from msgspec import to_builtins
+from msgspec import structs, to_builtins
 
+from instrc.cli import options
 from instrc.cli.operate import ActionOption, Before, ErrorText, Since, Yes, act
-from instrc.cli.options import (
-    AsJson,
-    EngineName,
-    Metadata,
-    OutputFile,
-    ProblemFormat,
-    Program,
-    Quiet,
-    RunId,
-    Store,
-    exit_on_problems,
-    pairs_of,
-    refuse_use,
-)
 from instrc.cli.output import PROBLEMS, Format, deliver_text, moment_text, show, verdict, write_rows
-from instrc.cli.run_common import deliver, engine, report_as_json, run_to_end, step_asked, store_place
+from instrc.cli.run_common import deliver, engine, report_as_json, run_to_end, step_asked
 from instrc.cli.terminal import write, write_error
 from instrc.process.picture import titles_of
 from instrc.process.process import Process
@@ -41,22 +28,20 @@ if TYPE_CHECKING:
 
 
 def runs_command(
-    store: Store = None,
-    engine_name: EngineName = None,
+    at: options.EngineGroup,
     status: Annotated[str | None, typer.Option("--status", metavar="STATUS", help="Only runs with this status: held.")] = None,
-    program: Program = None,
+    program: options.Program = None,
     since: Since = None,
     before: Before = None,
     error: ErrorText = None,
-    metadata: Metadata = None,
+    metadata: options.Metadata = None,
     do: ActionOption = None,
     yes: Yes = False,
     family: Annotated[
         str | None,
         typer.Option("--family", metavar="RUN", help="Only this run, its origin, and all forks of these."),
     ] = None,
-    as_json: AsJson = False,
-    shape: ProblemFormat = Format.TEXT,
+    as_json: options.AsJson = False,
 ) -> None:
     """List the runs in the store, the latest first.
 
@@ -66,23 +51,22 @@ def runs_command(
     from instrc.runtime.run_report import RunFilter
 
     if do and family is not None:
-        refuse_use("`--do` does not look at forks", "--family")
+        options.refuse_use("`--do` does not look at forks", "--family")
     if yes and do is None:
-        refuse_use("it says that an action is meant: give `--do ACTION` with it", "--yes")
-    with exit_on_problems(shape):
-        chosen = RunFilter.of(status, program, since, before, error, pairs_of(metadata))
-        beside = [] if scheme_of(store_place(store)) else ["memory"]  # waiting items are stored next to the default engine
-        names = [engine_name] if engine_name is not None else [None, *beside]
-        engines = [engine(store, name) for name in names]
-        if do is not None:
-            raise typer.Exit(run_to_end(act(engines, do, chosen, store_place(store), yes=yes)))
-        reports, unserved = _reports_of(engines, None if family else chosen)
-        lines = [(report, 0) for report in reports]
-        if family is not None:
-            if not any(report.run == family for report in reports):
-                run_to_end(engine(store, engine_name, run=family).show(family))  # which reports that there is none
-            lines = [each for each in _family(family, reports) if chosen.takes(each[0])]
-        counts = set() if lines or as_json else {name for each in engines for name in run_to_end(each.counts())}
+        options.refuse_use("it says that an action is meant: give `--do ACTION` with it", "--yes")
+    chosen = RunFilter.of(status, program, since, before, error, options.pairs_of(metadata))
+    beside = [] if scheme_of(at.place) else ["memory"]  # waiting items are stored next to the default engine
+    names = [at.engine_name] if at.engine_name is not None else [None, *beside]
+    engines = [engine(structs.replace(at, engine_name=name)) for name in names]
+    if do is not None:
+        raise typer.Exit(run_to_end(act(engines, do, chosen, at.place, yes=yes)))
+    reports, unserved = _reports_of(engines, None if family else chosen)
+    lines = [(report, 0) for report in reports]
+    if family is not None:
+        if not any(report.run == family for report in reports):
+            run_to_end(engine(at, run=family).show(family))  # which reports that there is none
+        lines = [each for each in _family(family, reports) if chosen.takes(each[0])]
+    counts = set() if lines or as_json else {name for each in engines for name in run_to_end(each.counts())}
 
     def document(row: tuple[RunReport, int]) -> JsonObject:
         report, _ = row
@@ -152,10 +136,8 @@ _SHOWN_MESSAGE = 100
 
 
 def workers_command(
-    store: Store = None,
-    engine_name: EngineName = None,
-    as_json: AsJson = False,
-    shape: ProblemFormat = Format.TEXT,
+    at: options.EngineGroup,
+    as_json: options.AsJson = False,
 ) -> None:
     """List the workers that carry the runs of a database.
 
@@ -163,9 +145,8 @@ def workers_command(
     """
     from instrc.runtime.engine_protocol import WorkerListing
 
-    with exit_on_problems(shape):
-        listing = engine(store, engine_name)
-        workers = run_to_end(listing.workers()) if isinstance(listing, WorkerListing) else []
+    listing = engine(at)
+    workers = run_to_end(listing.workers()) if isinstance(listing, WorkerListing) else []
 
     def line(each: WorkerInfo) -> str:
         slots = f"{each.busy} of {'any number' if each.slots is None else each.slots} slots"
@@ -177,19 +158,16 @@ def workers_command(
 
 
 def show_command(
-    run: RunId,
-    store: Store = None,
-    engine_name: EngineName = None,
+    run: options.RunId,
+    at: options.EngineGroup,
     record: Annotated[
         bool, typer.Option("--record", help="Also show everything recorded, in the structure of the process.")
     ] = False,
-    shape: ProblemFormat = Format.TEXT,
 ) -> None:
     """Show the state of a run: its outcome, or its open question."""
-    with exit_on_problems(shape):
-        kept = engine(store, engine_name, run=run)
-        report = run_to_end(kept.show(run))
-        used = kept.usage(run) or usage_in(kept.trace(run))
+    kept = engine(at, run=run)
+    report = run_to_end(kept.show(run))
+    used = kept.usage(run) or usage_in(kept.trace(run))
     spent: JsonObject = {"usage": cast("JsonObject", used)} if used["requests"] else {}
     write(f"{dumps(report_as_json(report, record=record) | spent)}\n")
 
@@ -199,7 +177,7 @@ _ENDINGS: Final[dict[str, TraceFormat]] = {".html": "html", ".htm": "html", ".js
 
 
 def trace_command(
-    run: RunId,
+    run: options.RunId,
     shape: Annotated[
         TraceFormat | None,
         typer.Option(
@@ -207,15 +185,15 @@ def trace_command(
             help="Output format: text, one HTML page, or the events as JSON Lines; by default from the extension of -o.",
         ),
     ] = None,
-    output: OutputFile = None,
-    store: Store = None,
-    engine_name: EngineName = None,
+    output: options.OutputFile = None,
+    store: options.Store = None,
+    engine_name: options.EngineName = None,
 ) -> None:
     """Show the events of a run.
 
     It shows requests, answers, thoughts, metrics and retries; also those in a file of events, as `instrc eval` leaves them.
     """
-    name, status, origin, events, titles = _traced(run, store, engine_name)
+    name, status, origin, events, titles = _traced(run, options.EngineGroup(store, engine_name=engine_name))
     if not events:
         where = "it lies in the folder of the process that has carried the run (runs of `--items` have none)"
         write_error(f"no trace of `{name}` is here: {where}\n")
@@ -235,7 +213,7 @@ def trace_command(
     raise typer.Exit(verdict(found))
 
 
-def _traced(run: str, store: Path | None, engine_name: str | None) -> tuple[str, str, str, list[Event], dict[str, str]]:
+def _traced(run: str, at: options.EngineGroup) -> tuple[str, str, str, list[Event], dict[str, str]]:
     """Return the name of a run, its state, its origin if it was forked, its events, and the titles of its steps by key.
 
     `instrc eval` leaves files of events.
@@ -245,9 +223,8 @@ def _traced(run: str, store: Path | None, engine_name: str | None) -> tuple[str,
         events, _ = read_events(file)
         outcome = next((event["outcome"] for event in reversed(events) if event["event"] == "ended"), None)
         return file.stem, "running" if outcome is None else outcome["status"], "", events, {}
-    with exit_on_problems(Format.TEXT):
-        kept = engine(store, engine_name, run=run)
-        report, launch = run_to_end(kept.show(run)), run_to_end(kept.launch(run))
+    kept = engine(at, run=run)
+    report, launch = run_to_end(kept.show(run)), run_to_end(kept.launch(run))
     return report.run, report.status, report.origin, kept.trace(run), titles_of(Process.from_json(launch.plan["process"]))
 
 
@@ -271,14 +248,11 @@ def _text(events: Iterable[Event]) -> str:
 
 
 def cancel_command(
-    run: RunId,
-    store: Store = None,
-    engine_name: EngineName = None,
-    quiet: Quiet = False,
-    shape: ProblemFormat = Format.TEXT,
+    run: options.RunId,
+    at: options.EngineGroup,
+    quiet: options.Quiet = False,
 ) -> None:
     """End a run; steps that it has completed are not undone."""
-    with exit_on_problems(shape):
-        report = run_to_end(engine(store, engine_name, run=run).cancel(run))
-    deliver(report, quiet=quiet, store=store, engine_name=engine_name)
+    report = run_to_end(engine(at, run=run).cancel(run))
+    deliver(report, at, quiet=quiet)
     raise typer.Exit(PROBLEMS if report.status == "failed" else 0)

@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
+from msgspec import structs
 
 from instrc.cli import options, run_common
-from instrc.cli.output import Format
 from instrc.cli.run_common import engine
 from instrc.cli.terminal import write, write_error, write_report
 from instrc.text.jsontext import dumps
@@ -22,10 +22,10 @@ schedule_group = typer.Typer(help="Run programs on a schedule, on a worker.", no
 ScheduleName = Annotated[str, typer.Argument(metavar="NAME", help="The name of the schedule.")]
 
 
-def _scheduling(store: options.Store, name: str | None) -> Scheduling:
+def _scheduling(at: options.EngineGroup) -> Scheduling:
     from instrc.engines.schedules import Scheduling
 
-    found = engine(store, name or "durable")
+    found = engine(structs.replace(at, engine_name=at.engine_name or "durable"))
     if not isinstance(found, Scheduling):
         options.refuse_use("schedules need a server: `--store postgresql://…`, or `--engine temporal`", "--engine")
     return found
@@ -46,12 +46,15 @@ def _line(found: Schedule, *, as_json: bool) -> None:
 
 
 @schedule_group.command()
+@options.expanded
 def add(
     name: ScheduleName,
     file: Annotated[str, typer.Argument(metavar="FILE", help="A program (.aug), a vibe, or a compiled document (.json).")],
     cron: Annotated[
         str, typer.Option("--cron", metavar="TIMES", help="Cron expression, for example '0 6 * * 1-5': 6:00 on weekdays.")
     ],
+    at: options.EngineGroup,
+    folders: options.FolderGroup,
     zone: Annotated[str, typer.Option("--zone", metavar="ZONE", help="Time zone, for example Europe/Berlin.")] = "UTC",
     given: options.Inputs = None,
     model: options.Model = None,
@@ -60,38 +63,29 @@ def add(
         Literal["skip", "queue", "both"],
         typer.Option("--overlap", help="If the last run is still active: skip a tick, queue one, or run both."),
     ] = "skip",
-    store: options.Store = None,
-    engine_name: options.EngineName = None,
-    root: options.Roots = None,
-    shared: options.Shared = None,
     as_json: options.AsJson = False,
-    shape: options.ProblemFormat = Format.TEXT,
 ) -> None:
     """Run a program on a schedule, with the plan that it has now."""
     from instrc.engines.launch import Launcher
     from instrc.engines.prepare import prepare
     from instrc.engines.schedules import Clock
 
-    with options.exit_on_problems(shape):
-        kept = _scheduling(store, engine_name)
-        clock = Clock(cron, zone)
-        project = options.project_of(root, shared)
-        prepared = prepare(file, export=export, project=project)
-        prompt = run_common.given_inputs(given, prepared)
-        launch = Launcher(prepared, model=model).launch(prompt)
-        _line(run_common.run_to_end(kept.schedule(name, clock, launch, overlap)), as_json=as_json)
+    kept = _scheduling(at)
+    clock = Clock(cron, zone)
+    prepared = prepare(file, export=export, project=folders.project)
+    prompt = run_common.given_inputs(given, prepared)
+    launch = Launcher(prepared, model=model).launch(prompt)
+    _line(run_common.run_to_end(kept.schedule(name, clock, launch, overlap)), as_json=as_json)
 
 
 @schedule_group.command("list")
+@options.expanded
 def list_(
-    store: options.Store = None,
-    engine_name: options.EngineName = None,
+    at: options.EngineGroup,
     as_json: options.AsJson = False,
-    shape: options.ProblemFormat = Format.TEXT,
 ) -> None:
     """List the schedules of the store."""
-    with options.exit_on_problems(shape):
-        found = run_common.run_to_end(_scheduling(store, engine_name).schedules())
+    found = run_common.run_to_end(_scheduling(at).schedules())
     for each in found:
         _line(each, as_json=as_json)
     if not found and not as_json:
@@ -102,14 +96,9 @@ def _about(action: str, said: str, work: Callable[[Scheduling, str], Coroutine[o
     """Add a command about one schedule, which shows the schedule, or the run that it has started."""
 
     @schedule_group.command(action, help=said)
-    def command(
-        name: ScheduleName,
-        store: options.Store = None,
-        engine_name: options.EngineName = None,
-        shape: options.ProblemFormat = Format.TEXT,
-    ) -> None:
-        with options.exit_on_problems(shape):
-            done = run_common.run_to_end(work(_scheduling(store, engine_name), name))
+    @options.expanded
+    def command(name: ScheduleName, at: options.EngineGroup) -> None:
+        done = run_common.run_to_end(work(_scheduling(at), name))
         if done is None:
             write_error(f"{name} is removed\n")
         elif isinstance(done, str):

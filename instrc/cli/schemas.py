@@ -33,9 +33,8 @@ SEEN_BYTES: Final = 1 << 20
 
 def flatten_command(
     file: Annotated[str, typer.Argument(metavar="FILE", help="A JSON Schema, or - for the standard input.")],
+    folders: options.FolderGroup,
     strict: options.Strict = False,
-    root: options.Roots = None,
-    shared: options.Shared = None,
     shape: options.ProblemFormat = Format.TEXT,
 ) -> None:
     """Merge allOf and references of a JSON Schema into one schema.
@@ -43,7 +42,7 @@ def flatten_command(
     It accepts the same instances.
     """
     with options.reported(shape, strict=strict) as report:
-        registry = Workspace(options.project_of(root, shared)).registry(file)
+        registry = Workspace(folders.project).registry(file)
         given = read_schema(file, registry, report)
         if given is not None:
             from instrc.schema.flattening.flatten import flatten  # the schema algebra takes long to import
@@ -114,11 +113,9 @@ def lift_command(
 
 def types_command(
     files: Annotated[list[str], typer.Argument(metavar="FILE", help="Programs (.aug), vibes (.vibe.json), or - for a program.")],
+    folders: options.LockedFolderGroup,
     output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the module to this file.")] = None,
     partial: Annotated[bool, typer.Option("--partial", help="Add classes of partial answers, PartialNAME.")] = False,
-    locked: options.LockedOption = False,
-    root: options.Roots = None,
-    shared: options.Shared = None,
     shape: options.ProblemFormat = Format.TEXT,
 ) -> None:
     """Write typed Python classes for tools, steps and results.
@@ -131,7 +128,7 @@ def types_command(
     report = Report()
     text = ""
     try:
-        workspace = Workspace(options.project_of(root, shared, locked=locked))
+        workspace = Workspace(folders.project)
         compiled = [artefact for file in files for artefact in workspace.compile(file, OptionOverrides(hints=False), report)]
         if not report.failed:
             from instrc.api.programs import module_of  # once the files have compiled

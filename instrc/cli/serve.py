@@ -12,8 +12,7 @@ import typer
 
 from instrc import problems
 from instrc.cli import options
-from instrc.cli.output import Format
-from instrc.cli.run_common import engine, imports_of, run_to_end, show_warnings, store_place, tell_line
+from instrc.cli.run_common import engine, imports_of, run_to_end, show_warnings, tell_line
 from instrc.cli.terminal import write, write_error
 from instrc.problems.errors import SettingsError
 from instrc.problems.suggest import nearest
@@ -31,18 +30,16 @@ Carry = Annotated[
 
 
 def serve_command(
+    at: options.EngineGroup,
+    folders: options.LockedFolderGroup,
+    rehearsal: options.RehearsalGroup,
     paths: Annotated[
         list[str] | None, typer.Argument(metavar="PATH", help="Programs, or folders of them; by default this folder.")
     ] = None,
     host: Annotated[str, typer.Option("--host", help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", metavar="PORT", min=0, max=65535, help="The port to listen on.")] = 8000,
     model: options.Model = None,
-    engine_name: options.EngineName = None,
-    rehearse: options.Rehearse = False,
-    with_activities: options.WithActivities = False,
-    store: options.Store = None,
     carry: Carry = None,
-    locked: options.LockedOption = False,
     new_key: Annotated[
         str | None, typer.Option("--new-key", metavar="NAME", help="Create an API key, print it, and exit.")
     ] = None,
@@ -59,34 +56,30 @@ def serve_command(
         str | None, typer.Option("--revoke-keys", metavar="NAME", help="Revoke all API keys of NAME, and exit.")
     ] = None,
     log_json: Annotated[bool, typer.Option("--log-json", help="Log requests and messages as JSON Lines.")] = False,
-    root: options.Roots = None,
-    shared: options.Shared = None,
-    shape: options.ProblemFormat = Format.TEXT,
 ) -> None:
     """Serve the programs of a project over HTTP.
 
     Clients start programs, and people answer, over a REST API; /openapi.json describes it.
     """
-    with options.exit_on_problems(shape):
-        with imports_of("serve"):
-            from instrc.server import hosting
-            from instrc.server.streams import Hub
-        for option, said in (("--role", role), ("--group", group), ("--expires", expires)):
-            if said and new_key is None:
-                options.refuse_use("it says what a new key is for: give `--new-key NAME` with it", option)
-        if new_key is not None or revoke is not None:
-            _keep_keys(store_place(store), new_key, revoke, role or [], group or [], expires)
-            return
-        listener, project = hosting.listener_at(host, port), options.project_of(root, shared, locked=locked)
-        show_warnings(programs := hosting.programs_in(paths or ["."], project), shape)
-        launchers = hosting.launchers_of(programs, model, options.rehearse_mode(rehearse, with_activities))
-        tell = _teller(log_json=log_json)
-        kept = _engine_of_service(store, engine_name, hub := Hub(), carry, tell)
-        service = hosting.service_at(launchers, kept, store_place(store), hub)
-        at = f"http://{host}:{listener.getsockname()[1]}"
-        greeting = f"serving {', '.join(launchers)} at {at}/v1, for people at {at}/inbox"
-        routes, beside = hosting.protocols_of(service, [], at)
-        run_to_end(hosting.serve(service, host, listener, tell, greeting=greeting, routes=routes, beside=beside))
+    with imports_of("serve"):
+        from instrc.server import hosting
+        from instrc.server.streams import Hub
+    for option, said in (("--role", role), ("--group", group), ("--expires", expires)):
+        if said and new_key is None:
+            options.refuse_use("it says what a new key is for: give `--new-key NAME` with it", option)
+    if new_key is not None or revoke is not None:
+        _keep_keys(at.place, new_key, revoke, role or [], group or [], expires)
+        return
+    listener = hosting.listener_at(host, port)
+    show_warnings(programs := hosting.programs_in(paths or ["."], folders.project), at.shape)
+    launchers = hosting.launchers_of(programs, model, rehearsal.mode)
+    tell = _teller(log_json=log_json)
+    kept = _engine_of_service(at, hub := Hub(), carry, tell)
+    service = hosting.service_at(launchers, kept, at.place, hub)
+    url = f"http://{host}:{listener.getsockname()[1]}"
+    greeting = f"serving {', '.join(launchers)} at {url}/v1, for people at {url}/inbox"
+    routes, beside = hosting.protocols_of(service, [], url)
+    run_to_end(hosting.serve(service, host, listener, tell, greeting=greeting, routes=routes, beside=beside))
 
 
 def _teller(*, log_json: bool) -> Callable[[str], object]:
@@ -99,19 +92,17 @@ def _teller(*, log_json: bool) -> Callable[[str], object]:
     return tell_in_log
 
 
-def _engine_of_service(
-    store: Path | None, name: str | None, hub: Hub, carry: int | None, tell: Callable[[str], object]
-) -> Engine:
+def _engine_of_service(at: options.EngineGroup, hub: Hub, carry: int | None, tell: Callable[[str], object]) -> Engine:
     """Return the engine of a service, once its server answers; in a database workers carry its runs, or `carry` of them here."""
     from instrc.engines.places import scheme_of
     from instrc.runtime.engine_protocol import WorkerListing, WorkerOptions
     from instrc.server import hosting
 
-    kept = engine(store, name, watch=hub.saw, parts=hub.heard, worker=WorkerOptions(slots=carry or 0))
+    kept = engine(at, watch=hub.saw, parts=hub.heard, worker=WorkerOptions(slots=carry or 0))
     if carry is not None and not isinstance(kept, WorkerListing):
         options.refuse_use("only the engine `durable` carries runs by number", "--carry")
     run_to_end(hosting.reach(kept, tell))
-    if carry is None and isinstance(kept, WorkerListing) and scheme_of(store_place(store)):
+    if carry is None and isinstance(kept, WorkerListing) and scheme_of(at.place):
         tell("workers carry the runs: start `instrc worker`, or carry some here with `--carry N`")
     return kept
 
@@ -152,42 +143,39 @@ def _keep_keys(
 
 
 def studio_command(
+    at: options.EngineGroup,
     folder: Annotated[Path, typer.Argument(metavar="PATH", help="The folder of the project; by default this folder.")] = Path(),
     port: Annotated[int, typer.Option("--port", metavar="PORT", min=1, max=65535, help="The port to listen on.")] = 8100,
     model: options.Model = None,
-    engine_name: options.EngineName = None,
-    store: options.Store = None,
-    shape: options.ProblemFormat = Format.TEXT,
 ) -> None:
     """Edit the programs of a project in a page on this machine.
 
     Beside the text are the views of the commands: problems, schemas, previews, graphs, and runs as they proceed.
     It listens at this machine only, and changes the files of the project, nothing else.
     """
-    with options.exit_on_problems(shape):
-        with imports_of("studio"):
-            from instrc.server import hosting
-            from instrc.server.streams import Hub
-            from instrc.server.studio import Studio
-        if not folder.is_dir():
-            raise SettingsError([problems.runs.UnusableSetting(what="path", word=str(folder), reason="it is no folder")])
-        listener = hosting.listener_at("127.0.0.1", port)
-        os.chdir(folder)
-        hub = Hub()
-        service = hosting.service_at({}, engine(store, engine_name, watch=hub.saw, parts=hub.heard), store_place(store), hub)
-        studio = Studio(Path(), service, model)
-        greeting = f"open http://127.0.0.1:{port}/studio/open/{studio.token} in a browser; Ctrl-C ends"
-        work = hosting.serve(
-            service,
-            "127.0.0.1",
-            listener,
-            tell_line,
-            greeting=greeting,
-            routes=studio.routes,
-            identify=studio.identify,
-            stands_by=True,
-        )
-        try:
-            run_to_end(work)
-        finally:
-            studio.close()
+    with imports_of("studio"):
+        from instrc.server import hosting
+        from instrc.server.streams import Hub
+        from instrc.server.studio import Studio
+    if not folder.is_dir():
+        raise SettingsError([problems.runs.UnusableSetting(what="path", word=str(folder), reason="it is no folder")])
+    listener = hosting.listener_at("127.0.0.1", port)
+    os.chdir(folder)
+    hub = Hub()
+    service = hosting.service_at({}, engine(at, watch=hub.saw, parts=hub.heard), at.place, hub)
+    studio = Studio(Path(), service, model)
+    greeting = f"open http://127.0.0.1:{port}/studio/open/{studio.token} in a browser; Ctrl-C ends"
+    work = hosting.serve(
+        service,
+        "127.0.0.1",
+        listener,
+        tell_line,
+        greeting=greeting,
+        routes=studio.routes,
+        identify=studio.identify,
+        stands_by=True,
+    )
+    try:
+        run_to_end(work)
+    finally:
+        studio.close()

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from instrc.cli.options import LockedOption, Roots, Shared, project_of
+from instrc.cli.options import LockedFolderGroup
 from instrc.cli.output import FINE, PROBLEMS, Format, report_written, show, try_to_write
 from instrc.cli.terminal import write_error, write_report
 from instrc.compiler.workspace import OptionOverrides, Workspace
 from instrc.language.lexer import decode_source
-from instrc.problems.errors import InstrcError
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.text.files import MOST_BYTES, is_regular
@@ -145,14 +144,12 @@ def _nothing_tested(chosen: str, known: int) -> str:
 
 
 def cases_command(
+    folders: LockedFolderGroup,
     paths: Annotated[
         list[str] | None, typer.Argument(metavar="PATH", help="Programs, files of cases, folders; by default the current folder.")
     ] = None,
     chosen: Annotated[str, typer.Option("-k", metavar="TEXT", help="Only cases whose title or file contains this text.")] = "",
     update: Annotated[bool, typer.Option("--update", help="Write the actual results into the cases.")] = False,
-    locked: LockedOption = False,
-    root: Roots = None,
-    shared: Shared = None,
 ) -> None:
     """Run the test cases in NAME.cases.md next to NAME.aug.
 
@@ -178,12 +175,7 @@ def cases_command(
     """  # noqa: D301  -- the mark that preserves the line breaks of the example
     report = Report()
     files = _files(["."] if paths is None else paths, report)
-    try:
-        workspace = Workspace(project_of(root, shared, locked=locked))
-    except InstrcError as error:
-        show(error.problems, Format.TEXT)
-        raise typer.Exit(PROBLEMS) from None
-    raise typer.Exit(_test(files, workspace, chosen, report, update=update))
+    raise typer.Exit(_test(files, Workspace(folders.project), chosen, report, update=update))
 
 
 def _files(paths: list[str], report: Report) -> list[Path]:

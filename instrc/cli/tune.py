@@ -34,22 +34,12 @@ Yes: TypeAlias = Annotated[bool, typer.Option("--yes", "-y", help="Start without
 
 def tune_command(
     program: Annotated[str, typer.Argument(metavar="PROGRAM", help="The program (.aug).")],
+    group: evaluations.EvalGroup,
     data: evaluations.DataFile = None,
-    model: options.Model = None,
     writer: Writer = None,
     requests: Requests = 400,
-    tokens: options.Tokens = None,
-    cost: evaluations.Cost = None,
     time: Time = None,
     yes: Yes = False,
-    export: options.Export = None,
-    set_: options.Set = None,
-    concurrency: evaluations.Concurrency = 4,
-    store: options.Store = None,
-    root: options.Roots = None,
-    shared: options.Shared = None,
-    quiet: options.Quiet = False,
-    problems: evaluations.Problems = Format.TEXT,
 ) -> None:
     """Find what to say to one model, by cases with results.
 
@@ -65,24 +55,21 @@ def tune_command(
     from instrc.testing.evaluation.report import NOT_RUN
     from instrc.testing.evaluation.tune import Subject, split_cases, tuned
 
-    with options.exit_on_problems(problems):
-        limits = requests, tokens, evaluations.dollars(cost)
-        asked = evaluations.eval_options(model, None, concurrency, set_, None, limits, store, fresh=False)
-        asked.budget.until = None if time is None else monotonic() + _seconds(time)
-        project = options.project_of(root, shared)
-        [job] = evaluations.eval_jobs(evaluations.data_sets([program], data), "", {}, export, project, model)
-        subject = Subject(program, job.data, asked, job.prepared.name, project, writer=writer)
-        subject.sentences = job.prepared.settings.sentences
-        name = _model_of(subject, job.prepared)
-        held = len(split_cases(job.data)[1].cases)
-        write_error("".join(f"{line}\n" for line in _foresight(subject, job.prepared, name, requests, held)))
-        if not yes:
-            _confirm()
-        said = (lambda _: None) if quiet else lambda line: write_error(f"{line}\n")
-        found = run_common.run_to_end(tuned(subject, _current(program, job.prepared, name), said))
-        write_report("".join(f"{line}\n" for line in _shown(found, held)))
-        if found.better:
-            _write(subject, found, name)
+    asked = evaluations.eval_options(group, requests)
+    asked.budget.until = None if time is None else monotonic() + _seconds(time)
+    [job] = evaluations.eval_jobs(evaluations.data_sets([program], data), "", {}, group)
+    subject = Subject(program, job.data, asked, job.prepared.name, group.project, writer=writer)
+    subject.sentences = job.prepared.settings.sentences
+    name = _model_of(subject, job.prepared)
+    held = len(split_cases(job.data)[1].cases)
+    write_error("".join(f"{line}\n" for line in _foresight(subject, job.prepared, name, requests, held)))
+    if not yes:
+        _confirm()
+    said = (lambda _: None) if group.quiet else lambda line: write_error(f"{line}\n")
+    found = run_common.run_to_end(tuned(subject, _current(program, job.prepared, name), said))
+    write_report("".join(f"{line}\n" for line in _shown(found, held)))
+    if found.better:
+        _write(subject, found, name)
     raise typer.Exit(FINE if found.stopped is None else NOT_RUN)
 
 

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.live import Live
 
 from instrc.cli import run_common, run_display  # a terminal overwrites each frame of a tree
+from instrc.cli.options import EngineGroup  # a terminal overwrites each frame of a tree
 from instrc.cli.run_display import Watcher, blocks_of  # a terminal overwrites each frame of a tree
 from instrc.runtime.models.partial import AnswerPart
 
@@ -78,7 +79,7 @@ def test_an_interrupted_run_says_how_it_goes_on(capsys: pytest.CaptureFixture[st
     for began in (False, True):
         if began:
             watcher.saw({"event": "asked", "at": time(), "run": "lunch", "id": "llmContext1", "steps": ["step1_draft"]})  # type: ignore[typeddict-item]
-        with pytest.raises(KeyboardInterrupt), run_common.shown(watcher, "lunch", Path("my runs"), None):
+        with pytest.raises(KeyboardInterrupt), run_common.shown(watcher, "lunch", EngineGroup(Path("my runs"))):
             raise KeyboardInterrupt
         said = "interrupted; lunch is kept, and continues with: instrc resume lunch --store 'my runs'\n"
         assert capsys.readouterr().err == (said if began else "")
@@ -130,7 +131,7 @@ def test_a_large_run_fits_on_the_screen_and_shows_what_is_open() -> None:
 
 
 def test_a_command_shows_its_own_run_although_its_process_carries_others(capsys: pytest.CaptureFixture[str]) -> None:
-    with run_common.shown(Watcher(), "mine", None, None) as sink:
+    with run_common.shown(Watcher(), "mine", EngineGroup()) as sink:
         for run in ("another", "mine", "mine/serverContext1", "another/x"):
             sink({"at": 1.0, "run": run, "event": "called", "id": "serverContext1", "activity": "Send_Activity"})
     assert [line.split()[1] for line in capsys.readouterr().err.splitlines()] == [
