@@ -148,8 +148,6 @@ def _scope(ev: Evaluation, written: Body, context: EvaluationContext, given: dic
     region = ev.steps.open_region(context.region, written.span)
     level = context.scope.level + 1
     values = {name: StepResult(ir.Path(ir.Local(region, level, kind, name))) for name, kind in given.items()}
-    if given:
-        ev.steps.places.name_anything = True
     element = next((values[name] for name, kind in given.items() if kind == "item"), None)
     scope = Scope(
         number=ev.next_scope(),

@@ -28,7 +28,7 @@ def object_of_values(ev: Evaluation, written: Object, context: EvaluationContext
         ev.report.add(problems.calls.MisplacedAnnotation(at=written.span, values=True))
     members: dict[str, BoundValue] = {}
     complete = True
-    keys = BraceNames.within(context.keys)
+    keys = BraceNames(context.keys)
     braces = ev.braces(context, ev.steps.identities.expression(written))
     for field in written.fields:
         content = field.value or Name(field.key, field.key_span)

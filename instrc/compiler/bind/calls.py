@@ -118,7 +118,7 @@ def _in_braces(
     """
     if argument.label is None:
         context = replace(context, braces=ev.braces(context, ev.steps.identities.written(written)))
-    keys = BraceNames.within(context.keys)
+    keys = BraceNames(context.keys)
     inside = replace(context.inside(), keys=keys)
     complete = True
     for each in fields_of((argument,)):
@@ -135,7 +135,7 @@ def _in_braces(
             if slot is None:
                 complete = False
             else:
-                given.add_slot(slot)
+                given.slots.append(slot)
                 keys.fields[each.key] = Inner()
         elif instruction.kind != "model" or (read := reads_and_calls(ev, expression, inside)) == (True, False):
             value = ev.value(expression, inside)
@@ -145,7 +145,7 @@ def _in_braces(
             if slot is None:
                 complete = False
             else:
-                given.add_slot(slot)
+                given.slots.append(slot)
                 given.has_value = given.has_value or read[0]
                 keys.fields[each.key] = Inner()
     return complete
@@ -153,11 +153,6 @@ def _in_braces(
 
 _OF_FAIL = ("kind", "code", "message")
 """Arguments that `Fail` uses."""
-
-
-def is_plain(instruction: ir.Instruction) -> bool:
-    """Return whether a call of an instruction is just a step."""
-    return ir.instruction_kind(instruction.name) != "mixin" and instruction.name != "StartProcess"
 
 
 def call(
@@ -176,7 +171,7 @@ def call(
         for argument in given.arguments:  # for a model, a constant is a property with one value
             if isinstance(argument.value, Constant):
                 name = argument.label or ""
-                given.add_slot(ev.steps.identities.slot(name, argument.value, given.labels.get(name, span)))
+                given.slots.append(ev.steps.identities.slot(name, argument.value, given.labels.get(name, span)))
         given.arguments = [argument for argument in given.arguments if isinstance(argument.value, ir.Path)]
     if given.slots and not check_slots(ev, instruction, called.schema, given.slots, context.annotations):
         return None
@@ -190,7 +185,6 @@ def call(
         executor=called.executor,
         output=called.output,
         content=ir.Fusion(instruction, tuple(given.slots), context.annotations, (), span),
-        same=None if given.slots or context.annotations else called.number,
         arguments=tuple(given.arguments),
         reads=given.reads(),
         activity=called.activity,
@@ -235,14 +229,13 @@ def _leave_out(given: CallInputs, schema: Json) -> None:
     known = mapping(schema.get("properties")) if isinstance(schema, dict) else {}
     optional = known.keys() - set(required_names(schema)) if isinstance(schema, dict) else set()
     arguments, constants = given.arguments, given.constants
-    kept: dict[int, str] = {}
-    given.arguments, given.constants = [], kept
+    given.arguments, given.constants = [], {}
     for place, each in enumerate(arguments):
         name = constants.get(place)
         if name and each.value == Constant(None) and each.label in optional and satisfies(None, known[each.label]) is False:
             continue
         if name:
-            kept[len(given.arguments)] = name
+            given.constants[len(given.arguments)] = name
         given.arguments.append(each)
 
 
@@ -330,7 +323,7 @@ def mix(
         value = ev.value(filling, replace(within, filling=True))
         if value is None:
             return None
-    keys = BraceNames.within(context.keys)
+    keys = BraceNames(context.keys)
     inside = replace(context.inside(), keys=keys)
     braces_number = ev.braces(context, ev.steps.identities.written(written)) if fields else context.braces
     within = replace(within, braces=braces_number)
@@ -352,7 +345,7 @@ def mix(
         if slot is None:
             complete = False
         else:
-            given.add_slot(slot)
+            given.slots.append(slot)
     if isinstance(value, Data):
         ev.report.add(problems.calls.MisplacedData(at=filling.span if filling else span))
         return None

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from instrc import problems
 from instrc.compiler.bind.access import access, read_local, seen
 from instrc.compiler.bind.blocks import evaluate_block
-from instrc.compiler.bind.calls import call, fail, is_plain, mix
+from instrc.compiler.bind.calls import call, fail, mix
 from instrc.compiler.bind.evaluation import Evaluation
 from instrc.compiler.bind.given import data_of, refuse_annotations
 from instrc.compiler.bind.lookup import callee_of, find_vibe, look_up, not_callable, undefined_meaning
@@ -68,10 +68,10 @@ def _call(
     called = callee_of(ev, callee, context) if isinstance(callee, surface.Name) else find_vibe(ev, callee, context.scope)
     match called:
         case Instruction():
-            if is_plain(called):
-                return call(ev, called, arguments, span, context)
             if called.kind == "mixin":
                 return mix(ev, called, arguments, span, context)
+            if called.name != "StartProcess":
+                return call(ev, called, arguments, span, context)
             from instrc.compiler.bind.processes import start  # most programs neither start processes nor call programs
 
             return start(ev, called, arguments, span, context)
@@ -129,7 +129,7 @@ def _report_mistakes_in(ev: Evaluation, arguments: tuple[surface.Argument, ...],
 
 def _name(ev: Evaluation, name: surface.Name, context: EvaluationContext) -> BoundValue | None:
     """Evaluate a bare name."""
-    found = context.scope.look_up(name.text) if context.keys is None else look_up(name, context)
+    found = look_up(name, context)
     if isinstance(found, LocalName):
         alias = ev.ends.is_alias(found)
         return _call(ev, name, (), name.span, context) if alias else read_local(ev, name, found, context)

@@ -75,8 +75,6 @@ class Signature(Struct, frozen=True):
     """Whether it returns only its property `output`."""
     activity: str | None
     """Name by which the server is called."""
-    number: int | None
-    """Number of its plain steps, from `Identities.kind`; `None` for one with annotations."""
 
 
 GIVEN_VALUES: Final = 500_000
@@ -125,8 +123,6 @@ class Evaluation:
         """The local names that have been looked at, by the number of the scope of each."""
         self._known: dict[Hashable, BoundValue | None] = {}
         """Values of locals that depend on what is piped to where they stand, or on where that is."""
-        self._signatures: dict[tuple[str, int], Signature] = {}
-        """Those of instructions without annotations behind them."""
         self._values = 0
         """How many values were put into objects and calls."""
         self._open: list[_Name] = []
@@ -280,16 +276,16 @@ class Evaluation:
 
     def signature(self, instruction: Instruction, span: Span, annotations: tuple[Json, ...]) -> Signature | None:
         """Return the signature of a call, or `None` after reporting the problems of its schema."""
-        if instruction.uri is None or annotations:
-            schema = self.flat(instruction, span)
-            return None if schema is None else signature(instruction, schema, annotations)
-        key = instruction.uri, instruction.home
-        known = self._signatures.get(key)
-        if known is None and (schema := self.flat(instruction, span)) is not None:
-            made, identities = signature(instruction, schema, ()), self.steps.identities
-            number = identities.kind(made.base_name, made.executor, made.activity, identities.instruction(instruction))
-            known = self._signatures[key] = msgspec.structs.replace(made, number=number)
-        return known
+        schema = self.flat(instruction, span)
+        if schema is None:
+            return None
+        properties, kind = property_names(schema, annotations), instruction.kind
+        executor: Executor = "model" if kind == "mixin" else kind
+        output = "output" in properties and executor != "user"
+        if output and len(properties) == 1:
+            executor = "server"  # leaves the model nothing to fill in
+        activity = instruction.name if executor == "server" or output else None
+        return Signature(schema, properties, kind, instruction.base_name, executor, output, activity)
 
     def only_reads(self, step: Step) -> bool:
         """Return whether the instruction of a step is declared to have no side effects."""
@@ -325,18 +321,6 @@ class OpenRounds:
         """Return the scope that defines the names of a round, if a path leads to one."""
         body = self._rounds.body_of(path) if self.homes else None
         return None if body is None else self.homes[body]
-
-
-def signature(instruction: Instruction, schema: Json, annotations: tuple[Json, ...]) -> Signature:
-    """Return the signature of an instruction with a flat schema and annotations, without its number."""
-    properties = property_names(schema, annotations)
-    kind = instruction.kind
-    executor: Executor = "server" if kind == "server" else "user" if kind == "user" else "model"
-    output = "output" in properties and executor != "user"
-    if output and len(properties) == 1:
-        executor = "server"  # leaves the model nothing to fill in
-    activity = instruction.name if executor == "server" or output else None
-    return Signature(schema, properties, kind, instruction.base_name, executor, output, activity, None)
 
 
 def property_names(schema: Json, annotations: tuple[Json, ...]) -> dict[str, None]:

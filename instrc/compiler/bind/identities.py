@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable
 from instrc.compiler import ir
 from instrc.language import surface
 from instrc.language.surface import Argument as Written
-from instrc.process.flow import Constant, Executor
+from instrc.process.flow import Constant
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json
 from instrc.text.source import Span
@@ -34,10 +34,6 @@ class Identities:
         """Return the number of a composite."""
         numbers = self._numbers
         return numbers.setdefault(parts, len(numbers))
-
-    def kind(self, base_name: str, executor: Executor, activity: str | None, content: int) -> int:
-        """Return the number shared by steps that differ only in what they read and wait for."""
-        return self.of(base_name, executor, activity, content)
 
     def json(self, value: Json) -> int:
         """Return the number of a JSON value."""
@@ -125,19 +121,11 @@ class Identities:
 
     def expression(self, expression: surface.Expression) -> int:
         """Return the number of an expression as written, independent of its place."""
-        known = self._written
-        waiting = [expression]
-        while waiting:
-            node = waiting[-1]
-            parts = surface.children(node) if _key(node) not in known else ()
-            open_ = [part for part in parts if _key(part) not in known]
-            if open_:
-                waiting.extend(open_)
-                continue
-            waiting.pop()
-            if _key(node) not in known:
-                known[_key(node)] = self.of(*self._signs(node), *(known[_key(part)] for part in parts))
-        return known[_key(expression)]
+        key = type(expression), expression.span
+        if key not in self._written:
+            parts = [self.expression(part) for part in surface.children(expression)]
+            self._written[key] = self.of(*self._signs(expression), *parts)
+        return self._written[key]
 
     def _signs(self, node: surface.Expression) -> tuple[Hashable, ...]:
         """Return the identity of an expression without its parts."""
@@ -201,7 +189,3 @@ class Identities:
 
     def _jsons(self, values: Iterable[Json]) -> tuple[int, ...]:
         return tuple(map(self.json, values))
-
-
-def _key(node: surface.Expression) -> tuple[type, Span]:
-    return type(node), node.span

@@ -82,7 +82,7 @@ def process(
         return None
     refuse_annotations(ev, span, context)
     contexts: list[Context] = []
-    keys = BraceNames.within(context.keys)
+    keys = BraceNames(context.keys)
     later = _keys_of(ev, written, context.scope)
     placing: set[int] = set()
     for index, each in enumerate(written):
@@ -261,7 +261,7 @@ def start(
     unnamed = [each for each in written if calls.is_filling(each)]
     for each in unnamed:  # it has no slot
         ev.report.add(problems.calls.TooManyArguments(at=each.value.span, mixin=instruction.name, first=None))
-    keys = BraceNames.within(context.keys)
+    keys = BraceNames(context.keys)
     inside = replace(context.inside(), keys=keys, braces=ev.braces(context, ev.steps.identities.written(written)))
     for field in calls.fields_of(written):
         expression = field.value or surface.Name(field.key, field.key_span)

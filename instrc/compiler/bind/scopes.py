@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import ChainMap
 from collections.abc import Iterator, Mapping
 from typing import TypeAlias
 
@@ -63,57 +64,39 @@ def _holds(body: Span, at: Span) -> bool:
     return body.start <= at.start and at.end <= body.end
 
 
-_Task: TypeAlias = "surface.WrittenPart | _Close | surface.Expression"
-
-
 def survey(program: surface.Program, known: dict[str, Span | None], reserved: frozenset[str], report: Report) -> BodyNames:
     """Return the names of all bodies of a program; `known` are the names defined by the program itself."""
     found = BodyNames()
-    visible = {name: _Visible(None, span) for name, span in known.items()}
-    hidden: list[tuple[str, _Visible | None]] = []
-    """What the names that blocks give meant before, the innermost last."""
-    mentioned: set[str] = set()
-    """Names used in expressions since the last start or end of a body, while their meaning is constant."""
-    waiting: list[_Task] = [each.value for each in reversed(program.statements) if not isinstance(each, surface.Input)]
-    while waiting:
-        task = waiting.pop()
-        if type(task) is surface.Call:
-            for argument in reversed(task.arguments):
-                if type(argument.value) is surface.Name:
-                    mentioned.add(argument.value.text)
-                else:
-                    waiting.append(argument.value)
-            task = task.callee
-        if type(task) is surface.Name:
-            mentioned.add(task.text)
-            continue
-        match task:
-            case surface.WrittenPart():
-                _note(mentioned, visible, found)
-                hidden += [(name, visible.get(name)) for name, _ in task.names]
-                _open(task, visible, found, reserved, report)
-            case _Close(part):
-                _note(mentioned, visible, found)
-                for name in found.locals[part.body.span.start]:
-                    del visible[name]
-                for _ in part.names:
-                    name, before = hidden.pop()
-                    if before is None:
-                        visible.pop(name, None)  # an element may have the name of its block's value
-                    else:
-                        visible[name] = before
-            case _ if isinstance(task, surface.Block):
-                if isinstance(task, surface.Repeat | surface.Try):
-                    found.others += _others(task)
-                for part in reversed(surface.parts(task)):
-                    waiting += reversed((*part.before, part, *part.inside, *part.after, _Close(part)))
-            case surface.Literal() | surface.Uri() | surface.Inline():
-                pass
-            case _:
-                if isinstance(task, surface.Object):
-                    mentioned.update([each.key for each in task.fields if each.value is None])
-                waiting.extend(reversed(surface.children(task)))
-    _note(mentioned, visible, found)
+
+    def mention(name: str, visible: ChainMap[str, _Visible]) -> None:
+        found.mentioned.add(name)
+        home = visible.get(name)
+        if home is not None and home.body is not None:
+            found.read[home.body].add(name)
+
+    def look(node: surface.Expression, visible: ChainMap[str, _Visible]) -> None:
+        if isinstance(node, surface.Name):
+            mention(node.text, visible)
+        elif not isinstance(node, surface.Block):
+            for name in (each.key for each in node.fields if each.value is None) if isinstance(node, surface.Object) else ():
+                mention(name, visible)
+            for child in surface.children(node):
+                look(child, visible)
+        else:
+            if isinstance(node, surface.Repeat | surface.Try):
+                found.others += _others(node)
+            for part in surface.parts(node):
+                for each in part.before:
+                    look(each, visible)
+                inside = visible.new_child()
+                _open(part, inside, found, reserved, report)
+                for each in (*part.inside, *part.after):
+                    look(each, inside)
+
+    whole = ChainMap({name: _Visible(None, span) for name, span in known.items()})
+    for statement in program.statements:
+        if not isinstance(statement, surface.Input):
+            look(statement.value, whole)
     return found
 
 
@@ -130,18 +113,8 @@ class _Visible(msgspec.Struct, frozen=True, gc=False):
         return self.names[name].name.span if name in self.names else self.at
 
 
-def _note(mentioned: set[str], visible: dict[str, _Visible], found: BodyNames) -> None:
-    """Record and clear mentioned names, for the program or body that defines each."""
-    found.mentioned.update(mentioned)
-    for name in mentioned:
-        home = visible.get(name)
-        if home is not None and home.body is not None:
-            found.read[home.body].add(name)
-    mentioned.clear()
-
-
 def _open(
-    part: surface.WrittenPart, visible: dict[str, _Visible], found: BodyNames, reserved: frozenset[str], report: Report
+    part: surface.WrittenPart, visible: ChainMap[str, _Visible], found: BodyNames, reserved: frozenset[str], report: Report
 ) -> None:
     start = part.body.span.start
     found.read[start] = set()
@@ -165,7 +138,7 @@ def _open(
 
 
 def _refuse(
-    name: str, span: Span, visible: dict[str, _Visible], reserved: frozenset[str], found: BodyNames, report: Report
+    name: str, span: Span, visible: ChainMap[str, _Visible], reserved: frozenset[str], found: BodyNames, report: Report
 ) -> None:
     """Report a name that already has a meaning."""
     if name in reserved:
@@ -174,12 +147,6 @@ def _refuse(
     elif name not in found.repeated:
         found.repeated.add(name)
         report.add(problems.names.RepeatedName(at=span, word=name, first=visible[name].place(name), defined=True))
-
-
-class _Close(msgspec.Struct, frozen=True, gc=False):
-    """Marks the end of a part's body."""
-
-    part: surface.WrittenPart
 
 
 def _others(block: surface.Repeat | surface.Try) -> Iterator[tuple[str, Span, Span]]:

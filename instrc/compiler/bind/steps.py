@@ -153,17 +153,15 @@ class Steps:
         fail: bool = False,
         needs: tuple[ir.Path, ...] = (),
         chosen: tuple[ir.Path, ...] = (),
-        same: int | None = None,
     ) -> int:
         """Return the number of a step, reusing that of an equal expression in this or an enclosing block.
 
-        The values it `reads` have no duplicates.  `same` is the result of `Identities.kind`, if known.
+        The values it `reads` have no duplicates.
         """
         identities, timing = self.identities, context.timing
         given = identities.arguments(arguments)
         read = () if reads == [each.value for each in arguments] else tuple(map(identities.path, reads))
-        kind = identities.kind(base_name, executor, activity, identities.content(content)) if same is None else same
-        ident = identities.of(kind, given)
+        ident = identities.of(base_name, executor, activity, identities.content(content), given)
         if read or needs or timing is not ir.NO_TIMING:
             ident = identities.of(ident, read, timing, tuple(map(identities.path, needs)))
         key = None if context.key == PRIVATE else context.key
@@ -427,10 +425,7 @@ class Regions:
 
     def home_of(self, path: ir.Path) -> int:
         """Return the region in which a path begins: that of a step or a block's name, or the program for an input."""
-        origin = path.origin
-        if isinstance(origin, int):
-            return self._home[origin]
-        return PROGRAM if isinstance(origin, str) else origin.block
+        return path.origin.block if isinstance(path.origin, ir.Local) else self.home(path.origin)
 
     def around(self, outer: int, inner: int) -> bool:
         """Return whether one region contains another."""
@@ -446,9 +441,6 @@ class Regions:
         return found
 
 
-_NO_NAMES: frozenset[ir.Local] = frozenset()
-
-
 class BlockPlaces:
     """The places of one export's blocks during binding."""
 
@@ -457,15 +449,13 @@ class BlockPlaces:
         """What the statements of a region give that nothing reads."""
         self.moved: dict[int, int] = {}
         """Blocks that equal one further out than they were evaluated, by the label of their place: the label of its region."""
-        self.name_anything = False
-        """Whether a block that defines names was found."""
         self._regions = regions
         self._identities = identities
         self._foreseen = foreseen
         self._met: dict[int, int] = {}
         """How often a place was met."""
         self._names: dict[int, frozenset[ir.Local]] = {}
-        """The names of blocks around it that a step depends on, where there are any."""
+        """The names of blocks around it that a step depends on."""
         self._like: dict[int, list[tuple[int, int, int]]] = {}
         """By the identity of blocks: the label of each one's place, the region it was evaluated in, its step."""
 
@@ -493,27 +483,21 @@ class BlockPlaces:
         like = self._like.setdefault(ident, [])
         if new and like and any(inner > home for _, inner, _ in like):
             for other, inner, number in like:
-                if inner > home and self._regions.around(home, inner) and self._names.get(number) == self._names.get(step.number):
+                if inner > home and self._regions.around(home, inner) and self._names[number] == self._names[step.number]:
                     self.moved[other] = self._regions.labels[home]
         like.append((place, region, step.number))
 
     def names(self, step: ir.Step) -> frozenset[ir.Local]:
         """Return the names of enclosing blocks that a step depends on, directly or through the values it reads."""
-        return self._names.get(step.number, _NO_NAMES)
+        return self._names[step.number]
 
     def note_names(self, step: ir.Step) -> None:
         """Compute the block names on which a step depends."""
-        if not self.name_anything:
-            return
-        found = _NO_NAMES
+        found: set[ir.Local] = set()
         for path in step.reads + step.needs:
-            origin = path.origin
-            more = self._names.get(origin) if type(origin) is int else frozenset((origin,)) if type(origin) is ir.Local else None
-            if more and not more <= found:
-                found = more | found if found else more
-        if not found:
-            if self._names:
-                self._names.pop(step.number, None)  # belongs to a block that was merged into another, so its number is reused
-            return
+            if isinstance(path.origin, ir.Local):
+                found.add(path.origin)
+            elif isinstance(path.origin, int):
+                found |= self._names[path.origin]
         own = {region.number for region in ir.regions_of(step.content)}
-        self._names[step.number] = frozenset(each for each in found if each.block not in own) if own else found
+        self._names[step.number] = frozenset(each for each in found if each.block not in own)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 import msgspec
 
@@ -52,15 +52,10 @@ BoundValue: TypeAlias = StepResult | Inner | Members | Data | Cut
 class BraceNames(msgspec.Struct, frozen=True, gc=False):
     """Names that braces bind for their contents, inner ones first."""
 
-    fields: dict[str, BoundValue]
     outer: BraceNames | None
-    parts: dict[str, BoundValue]
+    fields: dict[str, BoundValue] = msgspec.field(default_factory=dict)
+    parts: dict[str, BoundValue] = msgspec.field(default_factory=dict)
     """Names of slots in the keyed values, which are names too unless defined otherwise."""
-
-    @classmethod
-    def within(cls, outer: BraceNames | None) -> BraceNames:
-        """Return keys of new braces inside others."""
-        return cls({}, outer, {})
 
     def outwards(self) -> Iterator[BraceNames]:
         """Yield these names and those of the enclosing braces, from inside out."""
@@ -96,14 +91,6 @@ def paths_read(value: BoundValue) -> list[Path]:
             return [path for _, member in fields for path in paths_read(member)]
         case _:
             return []
-
-
-class Readable(Protocol):
-    """The part of a step that this module uses."""
-
-    @property
-    def reads(self) -> tuple[Path, ...]:
-        """reads: The values that the step reads."""
 
 
 class TakenUnit(msgspec.Struct, frozen=True):
@@ -158,7 +145,7 @@ class Brackets(msgspec.Struct):
         return tuple(sorted(self.written)), tuple(sorted(self.barriers | self.piped)), inner
 
 
-def units_held(brackets: Brackets, steps: Sequence[Readable], homes: set[int]) -> tuple[Unit, ...]:
+def units_held(brackets: Brackets, steps: Sequence[Step], homes: set[int]) -> tuple[Unit, ...]:
     """Return the contents of brackets, as units in evaluation order.
 
     `homes` are steps that are already placed; only those taken by a mixin within the brackets can be moved.
@@ -178,7 +165,7 @@ def units_held(brackets: Brackets, steps: Sequence[Readable], homes: set[int]) -
     return tuple(units[first] for first in sorted(units))
 
 
-def _needed_first(barriers: set[int], steps: Sequence[Readable], floor: int) -> set[int]:
+def _needed_first(barriers: set[int], steps: Sequence[Step], floor: int) -> set[int]:
     """Return the barriers and everything they read, directly or not, with a number of at least `floor`."""
     found = {step for step in barriers if step >= floor}
     waiting = list(found)
@@ -231,7 +218,7 @@ def nested_steps(steps: Mapping[int, Step], units: Sequence[Unit]) -> dict[int, 
         if inside:
             found[first] = (*found.get(first, ()), *inside)
         waiting.extend(inner for block in blocks for inner in block.units)
-    return {holder: tuple(_all_inside(found, holder)) for holder in found}
+    return {holder: _all_inside(found, holder) for holder in found}
 
 
 def _blocks(contents: Iterable[Content]) -> list[StepObject]:
@@ -247,14 +234,5 @@ def _blocks(contents: Iterable[Content]) -> list[StepObject]:
     return found
 
 
-def _all_inside(found: dict[int, tuple[int, ...]], holder: int) -> list[int]:
-    order: list[int] = []
-    waiting: list[tuple[int, bool]] = [(number, False) for number in reversed(found[holder])]
-    while waiting:
-        number, opened = waiting.pop()
-        if opened or number not in found:
-            order.append(number)
-        else:
-            waiting.append((number, True))
-            waiting.extend((inner, False) for inner in reversed(found[number]))
-    return order
+def _all_inside(found: dict[int, tuple[int, ...]], holder: int) -> tuple[int, ...]:
+    return tuple([each for number in found.get(holder, ()) for each in (*_all_inside(found, number), number)])
