@@ -71,6 +71,13 @@ def reading_paths(reading: Reading) -> list[Path]:
     return found
 
 
+def member_of(reading: Reading | None, tail: tuple[str, ...]) -> tuple[Reading | None, tuple[str, ...]]:
+    """Return the member of a value that a path leads to, as far as objects are written out, and the rest of the path."""
+    while isinstance(reading, ObjectReading) and tail:
+        reading, tail = dict(reading.members).get(tail[0]), tail[1:]
+    return reading, tail
+
+
 InstructionKind: TypeAlias = Literal["model", "server", "user", "mixin"]
 
 SUFFIXES: dict[str, InstructionKind] = {"_Activity": "server", "_User": "user", "_Human": "user", "_Mixin": "mixin"}

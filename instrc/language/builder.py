@@ -20,7 +20,7 @@ from instrc.language import surface
 from instrc.language.lexer import Token, normal, number_value, string_value
 from instrc.language.tables import Rule
 from instrc.problems.problem import Problem
-from instrc.text.jsonvalue import Json, JsonArray, JsonObject
+from instrc.text.jsonvalue import Json
 from instrc.text.source import Source, Span
 
 Values: TypeAlias = list[Any]  # depends on the grammar rule, so it has no static type
@@ -158,41 +158,21 @@ class ExpressionBuilder:
 
     def as_json(self, node: surface.Object) -> dict[str, Json]:
         """Return the JSON of an object after `@`; names and calls are not allowed there."""
-        whole: dict[str, Json] = {}
-        pending: list[tuple[surface.Object | surface.Array, JsonObject | JsonArray]] = [(node, whole)]
-        for container, target in pending:  # grows during iteration
-            members: list[tuple[str, Span, surface.Expression | None]]
-            if isinstance(container, surface.Object):
-                members = [(field.key, field.key_span, field.value) for field in container.fields]
-            else:
-                members = [("", item.span, item) for item in container.items]
-            for key, span, value in members:
-                plain: Json = None
-                match value:
-                    case surface.Literal():
-                        plain = value.value
-                    case surface.Object():
-                        plain = {}
-                        pending.append((value, plain))
-                    case surface.Array():
-                        plain = []
-                        pending.append((value, plain))
-                    case None:
-                        self._refuse_code(span)
-                    case _:
-                        self._refuse_code(value.span)
-                if isinstance(target, dict):
-                    target[key] = plain
-                else:
-                    target.append(plain)
-        return whole
+        return {field.key: self._plain(field.content) for field in node.fields}
 
-    def _refuse_code(self, span: Span) -> None:
-        if span.start == span.end:  # replaces a missing value, which has been reported
-            return
-        from instrc.problems.punctuation import NotPlainData  # as above
+    def _plain(self, value: surface.Expression) -> Json:
+        match value:
+            case surface.Literal():
+                return value.value
+            case surface.Object():
+                return self.as_json(value)
+            case surface.Array():
+                return list(map(self._plain, value.items))
+        if value.span.start != value.span.end:  # otherwise it replaces a missing value, which has been reported
+            from instrc.problems.punctuation import NotPlainData  # as above
 
-        self.problems.append(NotPlainData(at=span))
+            self.problems.append(NotPlainData(at=value.span))
+        return None
 
 
 Action: TypeAlias = Callable[[Values, int, int], object]

@@ -235,15 +235,6 @@ def _broken_statements(leaves: list[Leaf]) -> list[Node]:
 
 
 def _trivia(text: str) -> tuple[Trivia, ...]:
-    usual = _USUAL.get(text)
-    if usual is not None:
-        return usual
-    if text.isspace():
-        return (Trivia("space", text),)
     return tuple(
         Trivia(cast("Literal['space', 'comment', 'stray']", found.lastgroup), found.group()) for found in _TRIVIA.finditer(text)
     )
-
-
-_USUAL: dict[str, tuple[Trivia, ...]] = {"": ()} | {space: (Trivia("space", space),) for space in (" ", "\n", "\n  ")}
-"""Preallocated trivia between most words."""

@@ -14,17 +14,10 @@ if TYPE_CHECKING:
 
 def wrong_definitions(program: surface.Program) -> Iterator[WrongDefinition]:
     """Yield the definitions, also in blocks, that begin with anything but `const` or `tool`."""
-    waiting: list[surface.Binding | surface.Anonymous | surface.Input | surface.Expression] = [*reversed(program.statements)]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, surface.Binding):
-            yield from _wrong_definition(node)
-        if isinstance(node, surface.Binding | surface.Anonymous):
-            waiting.append(node.value)
-        elif isinstance(node, surface.Block):
-            waiting += [each for body in reversed(surface.bodies(node)) for each in (body.value, *reversed(body.statements))]
-        elif not isinstance(node, surface.Input):
-            waiting += reversed(surface.children(node))
+    for row in surface.rows(program):
+        for statement in row:
+            if isinstance(statement, surface.Binding):
+                yield from _wrong_definition(statement)
 
 
 def _wrong_definition(binding: surface.Binding) -> Iterator[WrongDefinition]:

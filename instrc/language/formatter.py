@@ -239,18 +239,12 @@ class _Layouter:
 
     def __init__(self, around: dict[int, WordComments]) -> None:
         self.around = around
-        self.plain: dict[tuple[str, str], Made] = {}
-        """The words and signs to which nothing belongs, made once each."""
 
     def leaf(self, leaf: Leaf) -> Made:
         """Return a word or a sign with its trivia."""
-        here = self.around.get(leaf.start)
-        if here is not None:
-            return _word(leaf, here)
-        key = leaf.kind, leaf.text
-        if (made := self.plain.get(key)) is None:
-            made = self.plain[key] = _word(leaf, WordComments())
-        return made
+        here = self.around[leaf.start]
+        text = _string(leaf.text) if leaf.kind == "STRING" else leaf.text
+        return Made(leaf.kind, Item(text, here.lead, here.trail, here.blank, first=leaf.text))
 
     def phrase(self, phrase: Phrase, parts: list[Made]) -> Made:
         """Return the layout of a rule's range."""
@@ -280,11 +274,6 @@ class _Layouter:
                 return block_with_head(rule, parts)
             case rule:
                 return _row(rule, parts)
-
-
-def _word(leaf: Leaf, here: WordComments) -> Made:
-    text = _string(leaf.text) if leaf.kind == "STRING" else leaf.text
-    return Made(leaf.kind, Item(text, here.lead, here.trail, here.blank, first=leaf.text))
 
 
 def _string(text: str) -> str:

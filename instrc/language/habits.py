@@ -175,32 +175,6 @@ def ends(value: surface.Expression) -> tuple[surface.Expression, surface.Express
     return first, last
 
 
-_HOLDERS = frozenset({surface.Call, *surface.BLOCKS, surface.Pipe, surface.Annotated, surface.Object})
-"""Nodes that may contain bodies."""
-
-
-def rows_inside(row: Sequence[surface.Statement]) -> Iterator[Sequence[surface.Statement]]:
-    """Yield the statements of each body in the values of statements, without nested bodies."""
-    pending = [each.value for each in reversed(row) if type(each) is not surface.Input]
-    while pending:
-        node = pending.pop()
-        if type(node) is surface.Call:  # as most are
-            pending.extend([each.value for each in node.arguments if type(each.value) in _HOLDERS])
-            continue
-        match node:
-            case _ if isinstance(node, surface.Block):
-                for body in surface.bodies(node):
-                    yield (*body.statements, surface.Anonymous(body.value, body.value.span))
-            case surface.Pipe(stages):
-                pending.extend(stages)
-            case surface.Annotated(inner):
-                pending.append(inner)
-            case surface.Object(fields):
-                pending.extend([each.value for each in fields if each.value is not None and type(each.value) in _HOLDERS])
-            case _:
-                pass
-
-
 _JSON = r"\s*\{\s*\"[^\"\n]*\"\s*:\s*(?:[\"\[{\d-]|(?:true|false|null)\b|\Z)"
 _WORDS_OF_BLOCKS = r"(?:try|else|finally|loop|begin|do|default)"
 _OTHER_FILES = (
@@ -294,11 +268,8 @@ def name_habits(program: surface.Program, report: Report) -> None:
 
 def _find(program: surface.Program) -> Iterator[Problem]:
     """Yield the mistakes of a program that the grammar accepts."""
-    pending: list[Sequence[surface.Statement]] = [program.statements]
-    while pending:
-        row = pending.pop()
+    for row in surface.rows(program):
         yield from _row(program.source, row, top=row is program.statements)
-        pending.extend(rows_inside(row))
 
 
 def _row(source: Source, row: Sequence[surface.Statement], *, top: bool) -> Iterator[Problem]:

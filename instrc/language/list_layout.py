@@ -38,32 +38,21 @@ class WordComments(Struct, gc=False):
     trail: tuple[Comment, ...] = ()
 
 
-_NOTHING = frozenset((Trivia("space", space),) for space in (" ", "\n", "\n  "))
-"""Trivia before most words, without comments."""
-
-
 def comments_of_words(tree: Tree) -> tuple[dict[int, WordComments], tuple[Comment, ...]]:
-    """Return the trivia of words by offset, and the comments after the last line of the program.
-
-    Most words have none and are omitted.
-    """
+    """Return the trivia of words by offset, and the comments after the last line of the program."""
     found: dict[int, WordComments] = {}
     last: Leaf | None = None
     for leaf in tree.leaves():
-        if leaf.before and leaf.before not in _NOTHING:
-            found[leaf.start] = here = WordComments()
-            _share(leaf.before, last, leaf, _of(last, found), here)
+        before, found[leaf.start] = found[last.start] if last else WordComments(), WordComments()
+        _share(leaf.before, last, leaf, before, found[leaf.start])
         last = leaf
     end = WordComments()
-    _share(tree.behind, last, None, _of(last, found), end)
+    _share(tree.behind, last, None, found[last.start] if last else WordComments(), end)
     return found, end.lead
 
 
 def _share(gap: tuple[Trivia, ...], last: Leaf | None, leaf: Leaf | None, before: WordComments, here: WordComments) -> None:
     """Assign the comments between two words to one of them."""
-    if len(gap) == 1 and gap[0].kind == "space":  # the usual case
-        here.blank = _line_ends(gap[0].text) > 1
-        return
     same_line = last is not None
     lines = 0
     for number, trivia in enumerate(gap):
@@ -93,11 +82,6 @@ def _line_ends(text: str) -> int:
 
 def _ends_line(trivia: Trivia) -> bool:
     return trivia.text.startswith("//") or _line_ends(trivia.text) > 0
-
-
-def _of(word: Leaf | None, found: dict[int, WordComments]) -> WordComments:
-    """Return the trivia collected for a word so far."""
-    return WordComments() if word is None else found.setdefault(word.start, WordComments())
 
 
 GOES_ON = frozenset({"(", "@"}) | {word.lower() for word in CONTEXTUAL}

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from instrc.language.lexer import Token, normal, string_value
-from instrc.language.tables import END, tables
+from instrc.language.tables import tables
 from instrc.text.jsonvalue import tokens as parts_of
 from instrc.text.source import Span
 
@@ -45,7 +45,7 @@ def place_in(data: Span, pointer: str, *, key: bool = False) -> Span:
 def _tokens(data: Span) -> Iterator[Token]:
     """Yield the tokens in a span, without comments."""
     for kind, start, end in tables().tokens(data.source.text, data.start):
-        if kind == END or start >= data.end:
+        if start >= data.end:
             return
         if kind != "COMMENT" and end <= data.end:
             yield Token(kind, start, end)

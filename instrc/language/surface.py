@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TypeAlias, assert_never, final, get_args
 
 import msgspec
@@ -257,6 +258,11 @@ class Field(msgspec.Struct, frozen=True, gc=False):
     key_span: Span
     value: Expression | None
 
+    @property
+    def content(self) -> Expression:
+        """The value; in the short form, the name that is also the key."""
+        return self.value or Name(self.key, self.key_span)
+
 
 BLOCKS: tuple[type[Block], ...] = get_args(Block)
 
@@ -308,6 +314,20 @@ def children(node: Expression) -> list[Expression]:
             assert_never(node)
 
 
+def rows(program: Program) -> Iterator[tuple[Statement, ...]]:
+    """Yield the statements of a program, and those of each body in it with its value as the last one."""
+    pending: list[tuple[Statement, ...]] = [program.statements]
+    while pending:
+        row = pending.pop()
+        yield row
+        nodes: list[Expression] = [each.value for each in row if not isinstance(each, Input)]
+        for node in nodes:  # grows during iteration
+            if isinstance(node, Block):
+                pending += [(*body.statements, Anonymous(body.value, body.value.span)) for body in bodies(node)]
+            else:
+                nodes += children(node)
+
+
 class WrittenPart(msgspec.Struct, frozen=True, gc=False):
     """A body of a block with its parts; every block is a sequence of these, in text order."""
 
@@ -328,7 +348,7 @@ class WrittenPart(msgspec.Struct, frozen=True, gc=False):
     @property
     def before(self) -> tuple[Expression, ...]:
         """The expressions read outside of the body."""
-        first = () if self.first is None else tuple([each.value or Name(each.key, each.key_span) for each in self.first.fields])
+        first = () if self.first is None else tuple([each.content for each in self.first.fields])
         chosen = self.selection
         counts = [each for each in (self.source, chosen.most, chosen.first) if each is not None]
         return (*subjects(self.condition), *counts, *subjects(chosen.condition), *first)

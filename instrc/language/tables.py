@@ -63,41 +63,31 @@ class Rule(Struct, frozen=True):
 class Tables(Struct, frozen=True):
     """An LALR(1) automaton and the patterns of its tokens."""
 
-    pattern: str
-    """Pattern of the lexer."""
+    lexer: re.Pattern[str]
+    """Matches at every offset: skips white space, then takes one token as the group of its name.
+
+    `END` is the end of the text, `STRAY` a character that begins no token.
+    Keywords are matched as `NAME`, and signs as `SIGN`: `fixed` has their texts.
+    """
     fixed: dict[str, str]
     """Keywords and signs of the language, with their kinds."""
     rules: list[Rule]
     states: list[dict[str, int]]
     """Action by symbol: go to a state (0 and up) or reduce by rule `~n` (below 0); state 0 is the first."""
 
-    @property
-    def lexer(self) -> re.Pattern[str]:
-        """Matches at every offset: skips white space, then takes one token as the group of its name.
-
-        `END` is the end of the text, `STRAY` a character that begins no token.
-        Keywords are matched as `NAME`, and signs as `SIGN`: `fixed` has their texts.
-        """
-        return _compiled(self.pattern)
-
     def token(self, text: str, position: int, stop: int = sys.maxsize) -> tuple[str, int, int]:
         """Return the kind, start and end of the next token of a text that ends at `stop`."""
         found = self.lexer.match(text, position, stop)
         kind: str = found.lastgroup  # type: ignore[union-attr,assignment]  # it matches everywhere, always by a group
         start, end = found.span(kind)  # type: ignore[union-attr]  # as above
-        return self.kind(text, start, end, kind), start, end
+        kind = self.fixed.get(text[start:end], kind)
+        return kind if is_followed(kind, text, end) else "NAME", start, end
 
     def tokens(self, text: str, position: int = 0) -> Iterator[tuple[str, int, int]]:
-        """Yield the tokens from an offset on, including comments and `END`, in the form returned by `token`."""
-        for found in self.lexer.finditer(text, position):
-            kind: str = found.lastgroup  # type: ignore[assignment]  # it matches everywhere, always by a group
-            start, end = found.span(kind)
-            yield self.kind(text, start, end, kind), start, end
-
-    def kind(self, text: str, start: int, end: int, read: str) -> str:
-        """Return the kind of a token matched as a word, a sign or another kind."""
-        kind = self.fixed.get(text[start:end], read)
-        return kind if is_followed(kind, text, end) else "NAME"
+        """Yield the tokens from an offset on, including comments, before `END`, in the form returned by `token`."""
+        while (token := self.token(text, position))[0] != END:
+            yield token
+            position = token[2]
 
     def accept(self, states: list[int], *kinds: str) -> bool:
         """Return whether tokens of these kinds are acceptable next on a stack of states, which stays unchanged."""
@@ -202,16 +192,11 @@ def _prepared(data: StoredTables) -> Tables:
     (space,) = data["skipped"]  # one character or more
     space = space.removesuffix("+")
     return Tables(
-        pattern=rf"{space}*(?:{groups}|(?P<END>\Z)|(?P<STRAY>(?s:.)))",
+        lexer=re.compile(rf"{space}*(?:{groups}|(?P<END>\Z)|(?P<STRAY>(?s:.)))"),
         fixed=fixed,
         rules=[Rule(str(name), str(origin), int(length)) for name, origin, length in data["rules"]],
         states=data["states"],
     )
-
-
-@cache
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)
 
 
 def is_followed(kind: str, text: str, end: int) -> bool:

@@ -73,8 +73,7 @@ def _handed(
     before = keys if end is expression else frozenset[str]()
     fields: list[tuple[str, BoundValue]] = []
     for field in end.fields:
-        content = field.value or Name(field.key, field.key_span)
-        fields.append((field.key, _handed(ev, Path(path.origin, (*path.tail, field.key)), content, home, before, segment)))
+        fields.append((field.key, _handed(ev, Path(path.origin, (*path.tail, field.key)), field.content, home, before, segment)))
         before |= {field.key}
     return Members(tuple(fields), sum(each.size if isinstance(each, Members) else 1 for _, each in fields))
 
@@ -87,7 +86,7 @@ def _is_step(written: Object, scope: Scope, keys: frozenset[str]) -> bool:
     """Return whether an object under a key is a single step: it contains calls, and nothing that is only read."""
     calls = False
     for field in written.fields:
-        content = field.value or Name(field.key, field.key_span)
+        content = field.content
         reads = isinstance(content, Access) and isinstance(content.base, Name)
         if isinstance(content, Name):
             reads = content.text in keys or is_defined(content.text, scope)

@@ -454,7 +454,7 @@ def _first_values(ev: Evaluation, written: surface.Object, context: EvaluationCo
     """Evaluate the values of names before the first round; return `None` for a mistake."""
     found: list[_GivenFirst] = []
     for field in written.fields:
-        expression = field.value or Name(field.key, field.key_span)
+        expression = field.content
         value = Data(data_of(ev, expression)) if is_data(expression) else ev.value(expression, context.inside())
         reading = None if value is None else reading_of(value)
         if value is not None and (reading is None or depth_of(value) > VALUE_LEVELS):

@@ -11,7 +11,7 @@ from instrc.compiler.bind.lookup import names_a_value
 from instrc.compiler.bind.steps import EvaluationContext, Steps
 from instrc.compiler.bind.values import BoundValue, BraceNames, Brackets, Data, Inner, Members, StepResult, step_numbers
 from instrc.compiler.ir import NO_TIMING, Path, StepObject, Unit
-from instrc.language.surface import Expression, Name, Object
+from instrc.language.surface import Object
 from instrc.process.flow import Constant
 from instrc.text.jsonvalue import Json
 from instrc.text.source import Span
@@ -31,7 +31,7 @@ def object_of_values(ev: Evaluation, written: Object, context: EvaluationContext
     keys = BraceNames(context.keys)
     braces = ev.braces(context, ev.steps.identities.expression(written))
     for field in written.fields:
-        content = field.value or Name(field.key, field.key_span)
+        content = field.content
         reference = names_a_value(ev, content, context)
         here = replace(inside, keys=keys, braces=braces, key=None if reference else field.key, placing=context.placing)
         value = ev.value(content, here)
@@ -61,7 +61,9 @@ def _evaluate_nested(ev: Evaluation, written: Object, context: EvaluationContext
     """Evaluate an object under a key: one step that contains the steps of the object, besides what it reads."""
     brackets = brackets_at(ev, context)
     within = replace(context, key=None, annotations=(), braces=ev.braces(context))
-    calls = context.placing or any(not is_data(each) and not names_a_value(ev, each, context) for each in _contents(written))
+    calls = context.placing or any(
+        not (is_data(each.content) or names_a_value(ev, each.content, context)) for each in written.fields
+    )
     filled = block(ev, written, within, brackets, context.annotations, placing=calls)
     if filled is None:
         return None
@@ -70,10 +72,6 @@ def _evaluate_nested(ev: Evaluation, written: Object, context: EvaluationContext
         return value
     step = under_key(ev, content, context, written.span)
     return _beside(ev, value, step, set(step_numbers(content.units))) if isinstance(value, Members) else step
-
-
-def _contents(written: Object) -> list[Expression]:
-    return [field.value or Name(field.key, field.key_span) for field in written.fields]
 
 
 def _beside(ev: Evaluation, value: Members, step: StepResult, inside: set[int]) -> BoundValue:

@@ -21,7 +21,7 @@ from instrc.language.habits import name_habits
 from instrc.language.lexer import decode_source
 from instrc.language.parser import parse
 from instrc.language.program_places import place_of_value
-from instrc.language.surface import Argument, Expression, Name, Object
+from instrc.language.surface import Argument, Expression, Object
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.problems.suggest import nearest
@@ -94,8 +94,7 @@ def _given(written: tuple[Argument, ...]) -> Iterator[_GivenInput]:
     for each in written:
         if each.label is None and isinstance(each.value, Object):
             for field in each.value.fields:
-                value = field.value or Name(field.key, field.key_span)
-                yield _GivenInput(field.key or "prompt", plain=False, at=field.key_span, value=value, braced=True)
+                yield _GivenInput(field.key or "prompt", plain=False, at=field.key_span, value=field.content, braced=True)
         else:
             at = each.label_span or each.value.span
             yield _GivenInput(each.label or "prompt", plain=each.label is None, at=at, value=each.value, braced=False)

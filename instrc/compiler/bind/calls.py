@@ -125,7 +125,7 @@ def _in_braces(
         if not take_label(ev, given, each.key, each.key_span):
             complete = False
             continue
-        expression = each.value or Name(each.key, each.key_span)
+        expression = each.content
         if is_data(expression):
             given.add_constant(each.key, data_of(ev, expression))
         elif instruction.kind in {"model", "user"} and is_plan_or_one_of(ev, expression, inside):
@@ -328,7 +328,7 @@ def mix(
     braces_number = ev.braces(context, ev.steps.identities.written(written)) if fields else context.braces
     within = replace(within, braces=braces_number)
     for slot_field in fields:
-        expression = slot_field.value or Name(slot_field.key, slot_field.key_span)
+        expression = slot_field.content
         if not take_label(ev, given, slot_field.key, slot_field.key_span):
             complete = False
             continue

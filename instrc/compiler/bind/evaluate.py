@@ -122,7 +122,7 @@ def _report_mistakes_in(ev: Evaluation, arguments: tuple[surface.Argument, ...],
     for argument in arguments:
         if isinstance(argument.value, surface.Object):
             for field in argument.value.fields:
-                ev.value(field.value or surface.Name(field.key, field.key_span), inside)
+                ev.value(field.content, inside)
         else:
             ev.value(argument.value, inside)
 

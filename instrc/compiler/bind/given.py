@@ -11,7 +11,7 @@ from instrc.compiler.bind.evaluation import Evaluation, property_names
 from instrc.compiler.bind.steps import EvaluationContext
 from instrc.compiler.bind.values import BoundValue, Brackets, Data, Inner, Members, StepResult, paths_read, slot_reads
 from instrc.compiler.ir import NO_TIMING, Argument, Instruction, Path, Slot
-from instrc.language.surface import Array, Expression, Literal, Name, Object
+from instrc.language.surface import Array, Expression, Literal, Object
 from instrc.problems.suggest import nearest
 from instrc.process.flow import Constant
 from instrc.text.jsonvalue import Json
@@ -141,7 +141,7 @@ def data_of(ev: Evaluation, expression: Expression) -> Json:
                 return data_of(ev, wrong)
             return [data_of(ev, item) for item in items]
         case Object(fields):
-            return {field.key: data_of(ev, field.value or Name(field.key, field.key_span)) for field in fields}
+            return {field.key: data_of(ev, field.content) for field in fields}
         case _:
             ev.report.add(problems.calls.NotData(at=expression.span))
             return None

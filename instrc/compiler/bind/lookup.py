@@ -314,7 +314,7 @@ def reads_and_calls(ev: Evaluation, expression: Expression, context: EvaluationC
     while waiting:
         each = waiting.pop()
         if isinstance(each, Object):
-            waiting.extend(field.value or Name(field.key, field.key_span) for field in each.fields)
+            waiting.extend(field.content for field in each.fields)
         elif names_a_value(ev, each, context):
             reads = True
         else:

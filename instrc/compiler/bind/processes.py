@@ -63,7 +63,7 @@ def _is_known(ev: Evaluation, value: surface.Expression, known: set[str], contex
     while waiting:
         each = waiting.pop()
         if isinstance(each, surface.Object):
-            waiting.extend(field.value or surface.Name(field.key, field.key_span) for field in each.fields)
+            waiting.extend(field.content for field in each.fields)
         elif not (
             isinstance(each, surface.Access)
             or (isinstance(each, surface.Name) and each.text in known)
@@ -228,7 +228,7 @@ def _early(fields: tuple[surface.Field, ...], context: EvaluationContext, later:
                 case surface.Annotated(value):
                     waiting.append(value)
                 case surface.Object(inner):
-                    waiting.extend(x.value or surface.Name(x.key, x.key_span) for x in inner)
+                    waiting.extend(x.content for x in inner)
                 case _:
                     pass
         known.add(field.key)
@@ -264,7 +264,7 @@ def start(
     keys = BraceNames(context.keys)
     inside = replace(context.inside(), keys=keys, braces=ev.braces(context, ev.steps.identities.written(written)))
     for field in calls.fields_of(written):
-        expression = field.value or surface.Name(field.key, field.key_span)
+        expression = field.content
         if is_data(expression):
             slots.append(ev.steps.identities.slot(field.key, Constant(data_of(ev, expression)), field.key_span))
             continue

@@ -234,3 +234,14 @@ def numbers_in(graph: ir.Graph, body: ir.Region) -> set[int | str | ir.Local]:
     """Return the steps of a body, including nested ones."""
     found: set[int | str | ir.Local] = set(step_numbers(body.units))
     return found | {inner for number in step_numbers(body.units) for inner in graph.inner.get(number, ())}
+
+
+def regions_around(graph: ir.Graph) -> dict[int, tuple[int, ...]]:
+    """Return the enclosing regions of each step, outermost first."""
+    around: dict[int, tuple[int, ...]] = dict.fromkeys(graph.steps, ())
+    for block in reversed(graph.blocks()):  # a block is numbered after its contents
+        for region in ir.regions_of(block.content):
+            for number in numbers_in(graph, region):
+                if isinstance(number, int):
+                    around[number] = (*around[block.number], region.number)
+    return around

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from instrc import problems
 from instrc.compiler import ir
-from instrc.compiler.compose.conditions import check_conditions, numbers_in
+from instrc.compiler.compose.conditions import check_conditions, numbers_in, regions_around
 from instrc.compiler.compose.outcomes import (
     ERROR,
     RUN_PLAN,
@@ -96,8 +96,7 @@ def _hides(graph: ir.Graph, left: Shown, reading: ir.Reading | None, rest: tuple
 
 def _is_handed(reading: ir.Reading | None, rest: tuple[str, ...], body: set[int | str | ir.Local]) -> bool:
     """Return whether a member of a name is part of a value that a body passes on without thoughts and metrics."""
-    while isinstance(reading, ir.ObjectReading) and rest:
-        reading, rest = dict(reading.members).get(rest[0]), rest[1:]
+    reading, _ = ir.member_of(reading, rest)
     if reading is None:
         return True  # there is no such member, which is reported separately
     return isinstance(reading, ir.Path) and reading.origin in body and not any(map(is_meta, reading.tail))
@@ -108,7 +107,7 @@ def check_bound(graph: ir.Graph, report: Report) -> None:
     running = [(step, plans) for step in graph.awaited() if step.activity == RUN_PLAN and (plans := plans_of(graph, step))]
     if not running:
         return
-    around = _regions_around(graph)
+    around = regions_around(graph)
     for step, plans in running:
         given = [argument.value for argument in step.arguments if isinstance(argument.value, ir.Path)]
         last = {path.origin.block for path in given if isinstance(path.origin, ir.Local) and path.origin.kind == "previous"}
@@ -119,17 +118,6 @@ def check_bound(graph: ir.Graph, report: Report) -> None:
                 report.add(problems.plans.DifferentTools(at=step.span, word=tool.name))
             elif (label := _out_of_reach(tool, step, around, last)) is not None:
                 report.add(problems.plans.BoundInBlock(at=step.span, word=tool.name, argument=label))
-
-
-def _regions_around(graph: ir.Graph) -> dict[int, tuple[int, ...]]:
-    """Return the enclosing regions of each step, outermost first."""
-    around: dict[int, tuple[int, ...]] = dict.fromkeys(graph.steps, ())
-    for block in reversed(graph.blocks()):  # a block is numbered after its contents
-        for region in ir.regions_of(block.content):
-            for number in numbers_in(graph, region):
-                if isinstance(number, int):
-                    around[number] = (*around[block.number], region.number)
-    return around
 
 
 def _out_of_reach(tool: ir.PlannableTool, step: ir.Step, around: dict[int, tuple[int, ...]], last: set[int]) -> str | None:

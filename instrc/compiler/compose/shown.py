@@ -26,17 +26,8 @@ class Shown(Struct, frozen=True):
             return False
         regions = ir.regions_of(graph.steps[number].content)
         known = [self.values.get(region.number, region.value) for region in regions]
-        return not way or not known or any(_has(reading, way) for reading in known)
-
-
-def _has(reading: ir.Reading, way: tuple[str, ...]) -> bool:
-    """Return whether a value has a member, as far as it is an explicit object."""
-    while isinstance(reading, ir.ObjectReading) and way:
-        members = dict(reading.members)
-        if way[0] not in members:
-            return False
-        reading, way = members[way[0]], way[1:]
-    return reading != Constant(None)
+        members = [ir.member_of(reading, way)[0] for reading in known]
+        return not way or not known or any(each is not None and each != Constant(None) for each in members)
 
 
 FOLLOWED_VALUES: Final = 2_000

@@ -123,15 +123,13 @@ def unread_choices(flat: ir.FlatGraph) -> Iterator[tuple[ir.Step, str, Span | No
         for path in paths:
             read[path.origin].add(path.tail[0] if path.tail else None)
     kinds = kinds_of_steps(graph)
-    regions = [(block.number, region) for block in blocks for region in ir.regions_of(block.content)]
-    holders = {region.number: block for block, region in regions}
-    homes = {step: region.number for _, region in regions for step in step_numbers(region.units)}
+    sources = Sources(graph)
 
     def followed(number: int) -> bool:
-        region = homes.get(number, PROGRAM)
+        region = sources.regions.get(number, PROGRAM)
         if _is_followed(graph.lines.get(region, ()), number, kinds):
             return True
-        return region in holders and followed(holders[region])
+        return region in sources.holders and followed(sources.holders[region].number)
 
     for step in people:
         schema = flat.schemas.get(step.number)
@@ -141,7 +139,7 @@ def unread_choices(flat: ir.FlatGraph) -> Iterator[tuple[ir.Step, str, Span | No
         if names and read[step.number].isdisjoint({None, *names}):
             if followed(step.number):
                 yield step, names[0], None
-        elif decisions and (early := _before_reading(graph, homes.get(step.number, PROGRAM), step.number, kinds)):
+        elif decisions and (early := _before_reading(graph, sources.regions.get(step.number, PROGRAM), step.number, kinds)):
             yield step, decisions[0], early
 
 
@@ -269,14 +267,10 @@ class Sources:
 
 def _within(reading: ir.Reading, tail: tuple[str, ...]) -> list[ir.Path]:
     """Return the sources of a member of a value."""
-    while tail and isinstance(reading, ir.ObjectReading):
-        member = dict(reading.members).get(tail[0])
-        if member is None:
-            return []
-        reading, tail = member, tail[1:]
-    if isinstance(reading, ir.Path):
-        return [ir.Path(reading.origin, reading.tail + tail)]
-    return ir.reading_paths(reading)
+    member, rest = ir.member_of(reading, tail)
+    if isinstance(member, ir.Path):
+        return [ir.Path(member.origin, member.tail + rest)]
+    return [] if member is None else ir.reading_paths(member)
 
 
 class Unshown(msgspec.Struct, frozen=True):

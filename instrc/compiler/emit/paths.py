@@ -121,10 +121,7 @@ class Paths:
         self, block: ir.Repeat, tail: tuple[str, ...], item: int | None
     ) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return the path to the value of a block's name in another round, and the rest."""
-        reading: ir.Reading | None = dict(block.names).get(tail[0])
-        rest = tail[1:]
-        while isinstance(reading, ir.ObjectReading) and rest:
-            reading, rest = dict(reading.members).get(rest[0]), rest[1:]
+        reading, rest = ir.member_of(dict(block.names).get(tail[0]), tail[1:])
         if not isinstance(reading, ir.Path):
             return tail, ()
         if reading.origin.__class__ is int and self.steps[reading.origin].output and not reading.tail and rest[:1] == ("output",):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
 import msgspec
@@ -11,6 +11,7 @@ from instrc import problems
 from instrc.compiler import ir
 from instrc.compiler.bind.scopes import GIVEN
 from instrc.compiler.bind.values import group_reads, step_numbers
+from instrc.compiler.compose.conditions import regions_around
 from instrc.compiler.partition.effects import NONE, EffectOrder, Kind, Waits, kinds_of_steps
 from instrc.compiler.partition.sequence import sequence
 from instrc.problems.problem import Problem
@@ -218,24 +219,25 @@ def _number_chunks(
     """Assign numbers to chunks in one walk: a block before its contents, these before what comes after."""
     counts: dict[str, int] = {}
     made: dict[int, list[ir.Chunk]] = {number: [] for number in (ROOT, *chunks)}
-    waiting: list[tuple[int, CutChunk, bool]] = [(ROOT, chunk, False) for chunk in reversed(root)]
-    while waiting:
-        region, chunk, otherwise = waiting.pop()
+
+    def take(region: int, chunk: CutChunk, *, otherwise: bool = False) -> None:
         units = chunk.units
         block = units[0] if chunk.executor == BLOCK and isinstance(units[0], int) else None
         word: str = ORDER[chunk.executor]
-        if block is not None:
-            content = graph.steps[block].content
+        content = None if block is None else graph.steps[block].content
+        if content is not None:
             word = "else" if otherwise else ir.word_of(content)  # type: ignore[arg-type]  # a block, by its executor
-            inner = ir.regions_of(content)
-            if type(content) is ir.Repeat:
-                inner = inner[1:] if otherwise else inner[:1]
-                if not otherwise and content.otherwise is not None:
-                    waiting.append((region, chunk, True))
-            for each in reversed(inner):
-                waiting.extend((each.number, below, False) for below in reversed(chunks[each.number]))
         counts[word] = counts.get(word, 0) + 1
-        made[region].append(ir.Chunk(word, counts[word], units, chunk.answers, chunk.annotations, block))  # type: ignore[arg-type]  # as above
+        numbered = ir.Chunk(word, counts[word], units, chunk.answers, chunk.annotations, block)  # type: ignore[arg-type]  # as above
+        made[region].append(numbered)
+        for each in ir.regions_in(graph, numbered) if block is not None else ():
+            for below in chunks[each.number]:
+                take(each.number, below)
+        if isinstance(content, ir.Repeat) and content.otherwise is not None and not otherwise:
+            take(region, chunk, otherwise=True)
+
+    for chunk in root:
+        take(ROOT, chunk)
     whole = {number: tuple(chunks) for number, chunks in made.items()}
     return whole.pop(ROOT), whole
 
@@ -382,25 +384,18 @@ def needs_of(units: tuple[ir.Unit, ...], steps: list[list[ir.Step]], home: Home)
 
 def topological_order(needs: list[list[int]]) -> list[int] | None:
     """Return the indexes, each after those it needs, otherwise in their order, or `None` if some need each other."""
-    if all(not each or each[-1] < index for index, each in enumerate(needs)):
-        return list(range(len(needs)))  # the usual case: evaluation order
-    order: list[int] = []
-    state = [0] * len(needs)
-    for start in range(len(needs)):
-        stack = [start]
-        while stack:
-            index = stack[-1]
-            if state[index] == 0:
-                state[index] = 1
-                if any(state[need] == 1 for need in needs[index] if need != index):
-                    return None
-                stack.extend(need for need in reversed(needs[index]) if state[need] == 0)
-            else:
-                stack.pop()
-                if state[index] == 1:
-                    state[index] = 2
-                    order.append(index)
-    return order
+    order: dict[int, None] = {}
+    open_: set[int] = set()
+
+    def finish(index: int) -> bool:
+        open_.add(index)
+        for need in needs[index]:
+            if need not in order and need != index and (need in open_ or not finish(need)):
+                return False
+        order[index] = None
+        return True
+
+    return list(order) if all(index in order or finish(index) for index in range(len(needs))) else None
 
 
 def may_cut_wrongly(flat: ir.FlatGraph) -> bool:
@@ -463,23 +458,22 @@ def number_steps(
 def _in_order(flat: ir.FlatGraph, chunks: tuple[ir.Chunk, ...], inside: Mapping[int, tuple[ir.Chunk, ...]]) -> list[int]:
     """Return all steps in the order in which they are numbered, with a block after its contents."""
     graph = flat.graph
-    order: list[int] = []
-    waiting: list[ir.Chunk | int] = list(reversed(chunks))
-    while waiting:
-        chunk = waiting.pop()
-        if isinstance(chunk, int):
-            order.append(chunk)
-            continue
-        units, block = chunk.units, chunk.block
-        if block is None:
-            order.extend(_numbers(graph, units))
-            continue
-        content = graph.steps[block].content
-        if not (type(content) is ir.Repeat and content.otherwise is not None and chunk.executor != "else"):
-            waiting.append(block)  # a `repeat` with an `else` after that
-        for region in reversed(ir.regions_in(graph, chunk)):
-            waiting.extend(reversed(inside[region.number]))
-    return list(dict.fromkeys(order))  # a step may be in two chunks
+    order: dict[int, None] = {}  # a step may be in two chunks
+
+    def take(chunk: ir.Chunk) -> None:
+        if chunk.block is None:
+            order.update(dict.fromkeys(_numbers(graph, chunk.units)))
+            return
+        for region in ir.regions_in(graph, chunk):
+            for each in inside[region.number]:
+                take(each)
+        content = graph.steps[chunk.block].content
+        if not (isinstance(content, ir.Repeat) and content.otherwise is not None and chunk.executor != "else"):
+            order[chunk.block] = None  # a `repeat` with an `else` after that
+
+    for chunk in chunks:
+        take(chunk)
+    return list(order)
 
 
 def _numbers(graph: ir.Graph, units: tuple[ir.Unit, ...]) -> list[int]:
@@ -514,27 +508,10 @@ def _elements(graph: ir.Graph, used: set[str]) -> dict[int, str]:
     A name already used by a step, an input or the element of an enclosing block, as in a called program, gets `_2`.
     """
     loops = {step.number: step.content for step in graph.blocks() if isinstance(step.content, ir.Each | ir.Repeat)}
-    around = _regions_around(graph) if loops else {}
+    around = regions_around(graph) if loops else {}
     found: dict[int, str] = {}
-    for _, content in sorted(loops.items(), reverse=True, key=lambda each: each[0]):  # a block before its contents
+    for number, content in sorted(loops.items(), reverse=True, key=lambda each: each[0]):  # a block before its contents
         if content.item is not None:
-            region = content.body.number
-            taken = used | {found[outer] for outer in _outwards(region, around) if outer in found}
-            found[region] = free_name(content.item, taken.__contains__)
+            taken = used | {found[outer] for outer in around[number] if outer in found}
+            found[content.body.number] = free_name(content.item, taken.__contains__)
     return found
-
-
-def _regions_around(graph: ir.Graph) -> dict[int, int]:
-    """Return the body around each body."""
-    home: dict[int, int] = {}
-    blocks = graph.blocks()
-    for step in blocks:
-        for region in ir.regions_of(step.content):
-            home.update((number, region.number) for number in step_numbers(region.units))
-    return {region.number: home[step.number] for step in blocks for region in ir.regions_of(step.content) if step.number in home}
-
-
-def _outwards(region: int, around: Mapping[int, int]) -> Iterator[int]:
-    while (outer := around.get(region)) is not None:
-        yield outer
-        region = outer
