@@ -106,10 +106,6 @@ class InstructionTable:
             found = self._named[name] = self.registry.lookup(name)
         return found
 
-    def programs_named(self, name: str) -> tuple[str, ...]:
-        """Return the references of the programs with a name; vibes of all roots take precedence."""
-        return self.registry.lookup_program(name)
-
     def program(self, uri: str, at: Span | None) -> ProgramFile | None:
         """Return the program of a reference, or `None` if it is a vibe or unresolvable."""
         document = uri.partition("#")[0]
@@ -144,10 +140,6 @@ class InstructionTable:
         """Return the entry of a separately compiled program, or `None` if it is not a process."""
         return None if self._launch is None else self._launch(file, export, self.registry)
 
-    def names(self) -> tuple[str, ...]:
-        """Return the name of every existing vibe."""
-        return self.registry.names()
-
     def callable_names(self) -> tuple[str, ...]:
         """Return the name of every callable vibe and program."""
         return tuple(dict.fromkeys((*self.registry.names(), *self.registry.program_names())))
@@ -172,17 +164,9 @@ class InstructionTable:
             self._misnamed[program] = misnamed(Path(program), self.registry.roots) if there else {}
         return self._misnamed[program].get(comparison_key(name))
 
-    def searched(self) -> tuple[str, ...]:
-        """Return the places where names are looked up, for messages."""
-        return self.registry.searched()
-
     def uris(self) -> tuple[str, ...]:
         """Return the references of the vibes looked up so far."""
         return tuple(self._instructions)
-
-    def sketched(self, name: str) -> Instruction:
-        """Return an instruction without a schema yet."""
-        return Instruction(name, None, PLACEHOLDER)
 
     def schema(self, instruction: Instruction, at: Span | None = None) -> Json:
         """Return the flat schema of an instruction; raise `CompileError` if it cannot be composed.

@@ -89,7 +89,7 @@ def _path_schema(document: TextDocument, offset: int, path: re.Match[str], knowl
         typed = f"{text[:offset]}x{text[offset:]}"
         read.insert(0, TextDocument(document.path, typed, document.encoding))
     for each in read:
-        definition = each.index.scope(offset).find(path.group(1))
+        definition = each.index.scope(offset).get(path.group(1))
         if definition is not None:
             return knowledge.along(definition, way, each.index)
     return {}
@@ -191,7 +191,7 @@ def _names(document: TextDocument, offset: int, knowledge: Knowledge, fits: Expe
     seen: set[str] = set()
     if not fits.values:
         return
-    for definition in document.index.scope(offset).visible():
+    for definition in (each for names in document.index.scope(offset).maps for each in names.values()):
         typed = definition.kind != "round" and definition.span.start <= offset <= definition.span.end
         if definition.name not in seen and not typed:
             seen.add(definition.name)

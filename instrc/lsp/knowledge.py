@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import ChainMap
+from collections.abc import Iterable, Sequence
 from typing import Final, Literal, TypeAlias
 
 from msgspec import Struct, field
 
 from instrc.compiler.instructions import InstructionTable
 from instrc.compiler.ir import Instruction
+from instrc.compiler.recursion import deep_calls
 from instrc.language import surface
 from instrc.language.parser import parse
 from instrc.problems.errors import InstrcError
@@ -64,27 +66,8 @@ class Mention(Struct, frozen=True, gc=False):
     """Whether it is also a key: `{ a }`."""
 
 
-class VisibleNames(Struct):
-    """The names that are visible in one place."""
-
-    names: dict[str, Definition] = field(default_factory=dict)
-    outer: VisibleNames | None = None
-
-    def find(self, name: str) -> Definition | None:
-        """Return the definition of a name."""
-        scope: VisibleNames | None = self
-        while scope is not None:
-            if name in scope.names:
-                return scope.names[name]
-            scope = scope.outer
-        return None
-
-    def visible(self) -> Iterator[Definition]:
-        """Yield all definitions, the innermost first."""
-        scope: VisibleNames | None = self
-        while scope is not None:
-            yield from scope.names.values()
-            scope = scope.outer
+VisibleNames: TypeAlias = ChainMap[str, Definition]
+"""The names that are visible in one place; those of the innermost body or braces are in the first map."""
 
 
 class SymbolIndex(Struct):
@@ -225,7 +208,7 @@ class Knowledge:
     def along(self, definition: Definition, way: Sequence[str], index: SymbolIndex, depth: int = 0) -> Json:
         """Return the schema of the member at the end of a path from a name; `previous.draft` has that of `draft`."""
         body = index.of_round(definition)
-        found = body.names.get(way[0]) if body is not None and way else None
+        found = body.maps[0].get(way[0]) if body is not None and way else None
         if found is not None:
             return down(self.of_definition(found, index, depth + 1), way[1:])
         return down(self.of_definition(definition, index, depth + 1), way)
@@ -233,7 +216,7 @@ class Knowledge:
     def of_definition(self, definition: Definition, index: SymbolIndex, depth: int = 0) -> Json:
         """Return the schema of the value of a name; for a round only the names of its members."""
         if (body := index.of_round(definition)) is not None:
-            return {"properties": {name: {} for name, each in body.names.items() if each.kind != "round"}}
+            return {"properties": {name: {} for name, each in body.maps[0].items() if each.kind != "round"}}
         if definition.value is None:
             return _ERROR if (definition.kind, definition.name) == ("round", "error") else {}
         schema = self.value(definition.value, index, depth + 1)
@@ -261,42 +244,35 @@ _PLACES = frozenset({"Process", "LLM_Context", "Server_Context", "User_Context",
 def index_of(program: surface.Program) -> SymbolIndex:
     """Return the names of a program."""
     index = SymbolIndex()
-    root = VisibleNames()
+    root: VisibleNames = ChainMap()
     index.scopes.append((program.source.span(0, len(program.source.text)), root))
-    _Walk(index).statements(program.statements, root)
+    with deep_calls():
+        _Walk(index).statements(program.statements, root)
     return index
 
 
-_Task: TypeAlias = tuple[surface.Expression, VisibleNames]
-
-
 class _Walk:
-    """Goes through a program with a stack of its own, for it nests deeper than Python calls."""
+    """Goes through a program, and notes its names."""
 
     def __init__(self, index: SymbolIndex) -> None:
         self.index = index
-        self.pending: list[_Task] = []
 
     def statements(self, statements: Iterable[surface.Statement], scope: VisibleNames) -> None:
-        self.pending.extend(self._row(statements, scope))
-        while self.pending:
-            self._visit(*self.pending.pop())
-
-    def _row(self, statements: Iterable[surface.Statement], scope: VisibleNames) -> list[_Task]:
-        tasks: list[_Task] = []
+        values: list[surface.Expression] = []
         for statement in statements:
             match statement:
                 case surface.Binding(name, value, exported, span):
                     self._define(scope, Definition(name.text, "tool" if exported else "const", name.span, span, value))
-                    tasks.append((value, scope))
+                    values.append(value)
                 case surface.Input(name, _, span):
                     self._define(scope, Definition(name.text, "input", name.span, span))
                 case surface.Anonymous(value):
-                    tasks.append((value, scope))
-        return tasks[::-1]
+                    values.append(value)
+        for value in values:
+            self._visit(value, scope)
 
     def _define(self, scope: VisibleNames, definition: Definition) -> None:
-        scope.names.setdefault(definition.name, definition)
+        scope.maps[0].setdefault(definition.name, definition)
         self.index.definitions.append(definition)
 
     def _visit(self, node: surface.Expression, scope: VisibleNames) -> None:
@@ -309,25 +285,22 @@ class _Walk:
                 self.index.calls.append(node)
                 self._mention(callee.text, callee.span, scope, called=True)
                 shares = isinstance(callee, surface.Name) and callee.text in _PLACES
-                for argument in reversed(arguments):
+                for argument in arguments:
                     inner = argument.value
                     if isinstance(inner, surface.Object):
                         self._fields(inner.fields, scope if shares else self._inside(inner.span, scope))
                     else:
-                        self.pending.append((inner, scope))
+                        self._visit(inner, scope)
             case surface.Object(fields, span):
                 self._fields(fields, self._inside(span, scope))
-            case surface.Array(items):
-                self.pending.extend((item, scope) for item in reversed(items))
-            case surface.Annotated(value):
-                self.pending.append((value, scope))
-            case surface.Pipe(stages):
-                self.pending.extend((stage, scope) for stage in reversed(stages))
+            case surface.Array() | surface.Annotated() | surface.Pipe():
+                for child in surface.children(node):
+                    self._visit(child, scope)
             case surface.Access(base, members):
                 self.index.accesses.append(node)
-                self.pending.append((base, scope))
-                body = self.index.of_round(scope.find(base.text)) if isinstance(base, surface.Name) else None
-                found = body.names.get(members[0].text) if body is not None else None
+                self._visit(base, scope)
+                body = self.index.of_round(scope.get(base.text)) if isinstance(base, surface.Name) else None
+                found = body.maps[0].get(members[0].text) if body is not None else None
                 if found is not None and found.kind == "const":  # `previous.draft` is `draft`, one round before
                     span = members[0].span
                     self.index.mentions.append(Mention(found.name, span, called=False, definition=found))
@@ -335,33 +308,31 @@ class _Walk:
                 self._block(node, scope)
 
     def _mention(self, text: str, span: Span, scope: VisibleNames, *, called: bool, short: bool = False) -> None:
-        mention = Mention(text, span, called, scope.find(text), short)
+        mention = Mention(text, span, called, scope.get(text), short)
         self.index.mentions.append(mention)
         self.index.by_start[span.start] = mention
 
     def _inside(self, span: Span, outer: VisibleNames) -> VisibleNames:
-        scope = VisibleNames(outer=outer)
+        scope = outer.new_child()
         self.index.scopes.append((span, scope))
         return scope
 
     def _fields(self, fields: tuple[surface.Field, ...], scope: VisibleNames) -> None:
-        tasks: list[_Task] = []
         for each in fields:
             if each.value is None:
                 self._mention(each.key, each.key_span, scope, called=False, short=True)
-                continue
-            tasks.append((each.value, scope))
-            if isinstance(each.value, surface.Call):
+            elif isinstance(each.value, surface.Call):
                 whole = each.key_span.to(each.value.span)
                 self._define(scope, Definition(each.key, "key", each.key_span, whole, each.value))
-        self.pending.extend(reversed(tasks))
+        for each in fields:
+            if each.value is not None:
+                self._visit(each.value, scope)
 
     def _block(self, node: surface.Block, scope: VisibleNames) -> None:
-        tasks: list[_Task] = []
         first = surface.parts(node)[0].body.span
         whole = first if isinstance(node, surface.Try) else node.span
         for part in surface.parts(node):
-            inner = VisibleNames(outer=scope)
+            inner = scope.new_child()
             for name, span in part.names:
                 if span is not None:
                     self._define(inner, Definition(name, "element", span, node.span, part.before[0], of_list=True))
@@ -369,13 +340,15 @@ class _Walk:
                     self._define(inner, Definition(name, "round", first, whole))
                 if name == "previous":
                     self.index.rounds[first.start] = inner
-            tasks += [(each, scope) for each in part.before]
+            for each in part.before:
+                self._visit(each, scope)
             self.index.scopes.append((part.body.span, inner))
-            tasks += [*reversed(self._row(part.body.statements, inner)), (part.body.value, inner)]
+            self.statements(part.body.statements, inner)
+            self._visit(part.body.value, inner)
             if part.after:
                 self.index.scopes.append((Span(node.span.source, part.body.span.end, node.span.end), inner))
-                tasks += [(each, inner) for each in part.after]
-        self.pending.extend(reversed(tasks))
+            for each in part.after:
+                self._visit(each, inner)
 
 
 def carried_out_by(instruction: Instruction) -> str:

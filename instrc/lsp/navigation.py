@@ -113,7 +113,7 @@ def rename(document: TextDocument, offset: int, name: str) -> types.WorkspaceEdi
     name = normal(name.strip())
     if not is_name(name) or tables().token(name, 0) != ("NAME", 0, len(name)):
         return f"`{name}` is not a name"
-    taken = document.index.scope(found.whole.end).find(name) or any(each.name == name for each in document.index.definitions)
+    taken = name in document.index.scope(found.whole.end) or any(each.name == name for each in document.index.definitions)
     if taken:
         return f"`{name}` is defined already"
     if name in RESERVED:

@@ -35,6 +35,7 @@ UNOPENED_BYTES: Final = 1024 * 1024
 """Maximum bytes of a file that no editor has open."""
 T = TypeVar("T")
 _LINE_END = re.compile(r"\r\n|\n|\r")
+_IN_LINE = re.compile(r"[^\r\n]+")
 _BEYOND_16_BITS = re.compile("[\U00010000-\U0010ffff]")
 
 
@@ -66,22 +67,9 @@ class Lines:
 
     def stretches(self, ranges: Iterable[tuple[int, int, T]]) -> Iterator[tuple[int, int, int, T]]:
         """Yield the line, the column and the length of ranges in order of their places, one over several lines on each."""
-        text, starts = self.source.text, [*self._starts, len(self.source.text) + 1]
-        line = 0
-        for place, end, what in ranges:
-            start = place
-            while start < end:
-                while starts[line + 1] <= start:
-                    line += 1
-                following = starts[line + 1]
-                stop = end if end < following else _LINE_END.search(text, start).start()  # type: ignore[union-attr]  # one ends it
-                if stop > start:
-                    first = starts[line]
-                    if self._plain:
-                        yield line, start - first, stop - start, what
-                    else:
-                        yield line, self.units(text[first:start]), self.units(text[start:stop]), what
-                start = following
+        for start, end, what in ranges:
+            for part in _IN_LINE.finditer(self.source.text, start, end):
+                yield *self.place(part.start()), self.units(part.group()), what
 
     def line(self, offset: int) -> int:
         """Return the line of an offset."""

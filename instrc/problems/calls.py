@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 
-from instrc.problems.problem import Fix, Label, Problem, ProblemWarning, did_you_mean
+from instrc.problems.problem import Fix, Problem, ProblemWarning, did_you_mean
 from instrc.problems.suggest import CHOSEN_FOR_RUNS, OF_RUNS, renamings, strange_letter, twin
 from instrc.text.source import Span
 
 
 class NotCallable(Problem):
     message = "`{word}` is a value, not an instruction"
+    marks = "places", "defined here"
 
     word: str
     places: tuple[Span, ...] = ()
@@ -32,10 +33,6 @@ class NotCallable(Problem):
                 "a schema in the program is a stage of a pipe: write it there, `{ letter, tone } | @ { … }`, or save it as a vibe"
             )
         return "write a value in the brackets of a call, or at the start of a pipe"
-
-    @property
-    def labels(self) -> tuple[Label, ...]:
-        return tuple(Label(place, "defined here") for place in self.places)
 
 
 class NotAProcess(Problem):
@@ -77,6 +74,8 @@ class MisplacedContext(Problem):
 
 
 class TooManyArguments(Problem):
+    marks = "first", "fills the slot"
+
     mixin: str
     first: Span | None
     inputs: tuple[str, ...] = ()
@@ -99,10 +98,6 @@ class TooManyArguments(Problem):
         if self.inputs:
             return "it has no other input: pass several values as an object, `({ a: A, b: B })`"
         return "name the slot, or pass several steps as an object: `{ default: { a: A, b: B } }`"
-
-    @property
-    def labels(self) -> tuple[Label, ...]:
-        return () if self.first is None else (Label(self.first, "fills the slot"),)
 
 
 class SlotNotFound(Problem):

@@ -198,7 +198,5 @@ def _listed(problem: Problem) -> str:
 
 def _place(problem: Problem) -> str:
     """Return the place of a problem as `FILE:LINE:COLUMN`, or the empty string without source text."""
-    if problem.at is None:
-        return ""
-    line, column = problem.at.source.locate(problem.at.start)
-    return f"{problem.at.source.name}:{line}:{column}"
+    at = problem.at
+    return "" if at is None else f"{at.source.name}:{at.line}:{at.column}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from instrc.problems.problem import Edit, Fix, Label, Problem, ProblemWarning
+from instrc.problems.problem import Edit, Fix, Problem, ProblemWarning
 from instrc.problems.suggest import replacement
 from instrc.text.source import Span
 
@@ -137,12 +137,9 @@ class BareFail(ProblemWarning):
 class BelowFail(ProblemWarning):
     message = "`Fail` comes last in its body, wherever it is written: the line below it runs first"
     hint = "write it above the `Fail`, or remove it; put a failure that depends on something into a `when`"
+    marks = "fail", "this comes last"
 
     fail: Span
-
-    @property
-    def labels(self) -> tuple[Label, ...]:
-        return (Label(self.fail, "this comes last"),)
 
 
 class DeadlineAsArgument(ProblemWarning):

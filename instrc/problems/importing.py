@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from instrc.problems.problem import Label, Problem, ProblemWarning, did_you_mean
+from instrc.problems.problem import Problem, ProblemWarning, did_you_mean
 from instrc.text.source import Span
 
 
@@ -37,14 +37,11 @@ class NamelessTool(ProblemWarning):
 
 class RepeatedTool(ProblemWarning):
     message = "the vibe of another tool has the name that `{word}` would get; this one becomes `{given}`"
+    marks = "first", "the first one"
 
     word: str
     given: str
     first: Span | None = None
-
-    @property
-    def labels(self) -> tuple[Label, ...]:
-        return () if self.first is None else (Label(self.first, "the first one"),)
 
 
 class VibeExists(Problem):

@@ -6,7 +6,6 @@ Lines and columns count from 1, columns in code points; an end is the first posi
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from instrc.problems.problem import Fix, Problem
 from instrc.text.jsonvalue import Json
@@ -37,23 +36,11 @@ def _clean(text: str) -> str:
 
 def _json_place(span: Span | None) -> dict[str, Json]:
     if span is None:
-        return {"path": None, "line": None, "column": None, "end_line": None, "end_column": None}
-    return {"path": _clean(span.source.name), **_region(span)._asdict()}
-
-
-class _Region(NamedTuple):
-    """A span as lines and columns."""
-
-    line: int
-    column: int
-    end_line: int
-    end_column: int
-
-
-def _region(span: Span) -> _Region:
+        return dict.fromkeys(("path", "line", "column", "end_line", "end_column"))
     length = len(span.source.text)
-    start = span.source.locate(min(span.start, length))
-    return _Region(*start, *span.source.locate(min(max(span.start, span.end), length)))
+    line, column = span.source.locate(min(span.start, length))
+    end_line, end_column = span.source.locate(min(max(span.start, span.end), length))
+    return {"path": _clean(span.source.name), "line": line, "column": column, "end_line": end_line, "end_column": end_column}
 
 
 def _json_fix(fix: Fix) -> Json:
@@ -67,17 +54,14 @@ def to_github(problems: Iterable[Problem]) -> str:
 
 
 def _github(problem: Problem) -> str:
-    fields = []
+    place = _json_place(problem.at)
+    fields: dict[str, Json] = {}
     if problem.at is not None:
-        region = _region(problem.at)
-        fields.append(("file", visible(_clean(problem.at.source.name))))
-        fields.append(("line", str(region.line)))
-        fields.append(("endLine", str(region.end_line)))
-        if region.line == region.end_line:  # GitHub has no columns for spans of several lines
-            fields.append(("col", str(region.column)))
-            fields.append(("endColumn", str(region.end_column)))
-    fields.append(("title", f"instrc {problem.name}"))
-    properties = ",".join(f"{key}={_escape_property(value)}" for key, value in fields)
+        fields = {"file": visible(str(place["path"])), "line": place["line"], "endLine": place["end_line"]}
+        if place["line"] == place["end_line"]:  # GitHub has no columns for spans of several lines
+            fields |= {"col": place["column"], "endColumn": place["end_column"]}
+    fields["title"] = f"instrc {problem.name}"
+    properties = ",".join(f"{key}={_escape_property(str(value))}" for key, value in fields.items())
     hint = "" if problem.hint is None else f"\n{problem.hint}"
     return f"::{problem.severity} {properties}::{_escape(visible_lines(_clean(str(problem) + hint)))}"
 

@@ -64,6 +64,8 @@ class Problem(Struct, metaclass=_ProblemMeta, frozen=True, kw_only=True):
 
     name: ClassVar[str]
     severity: ClassVar[Severity] = "error"
+    marks: ClassVar[tuple[str, str] | None] = None
+    """The field with a further place, or several of them, and the text shown there; `{}` is replaced by the text of the place."""
 
     at: Span | None = None
     """Smallest span that shows the mistake; `None` without source text, as in library use."""
@@ -95,7 +97,12 @@ class Problem(Struct, metaclass=_ProblemMeta, frozen=True, kw_only=True):
     @property
     def labels(self) -> tuple[Label, ...]:
         """Further places that belong to the problem."""
-        return ()
+        if self.marks is None:
+            return ()
+        field, text = self.marks
+        marked: Span | tuple[Span, ...] | None = getattr(self, field)
+        places = marked if isinstance(marked, tuple) else () if marked is None else (marked,)
+        return tuple(Label(place, text.replace("{}", place.text)) for place in places)
 
     @property
     def fixes(self) -> tuple[Fix, ...]:

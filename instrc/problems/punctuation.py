@@ -23,6 +23,7 @@ class ExtraClosingBracket(Problem):
 
 class MissingClosingBracket(Problem):
     hint = "close it with `{closing}`"
+    marks = "openings", "this `{}` is still open"
 
     closing: str
     """Missing closing brackets, innermost first."""
@@ -38,16 +39,13 @@ class MissingClosingBracket(Problem):
         )
 
     @property
-    def labels(self) -> tuple[Label, ...]:
-        return tuple(Label(opening, f"this `{opening.text}` is still open") for opening in self.openings)
-
-    @property
     def fixes(self) -> tuple[Fix, ...]:
         return insertion(self.at, self.closing, safe=False)
 
 
 class MismatchedBracket(Problem):
     hint = "write `{closing}`"
+    marks = "opening", "this `{}` is open"
 
     opening: Span
     closing: str
@@ -56,10 +54,6 @@ class MismatchedBracket(Problem):
     @property
     def message(self) -> str:
         return f"`{self.at.text if self.at else self.closing}` is written where `{self.closing}` is needed"
-
-    @property
-    def labels(self) -> tuple[Label, ...]:
-        return (Label(self.opening, f"this `{self.opening.text}` is open"),)
 
     @property
     def fixes(self) -> tuple[Fix, ...]:
@@ -123,12 +117,9 @@ class ExtraComma(Problem):
 class SemicolonInBrackets(Problem):
     message = "a `;` ends a statement, but a bracket is still open here"
     hint = "separate with `,`"
+    marks = "opening", "this `{}` is open"
 
     opening: Span
-
-    @property
-    def labels(self) -> tuple[Label, ...]:
-        return (Label(self.opening, f"this `{self.opening.text}` is open"),)
 
     @property
     def fixes(self) -> tuple[Fix, ...]:
@@ -178,13 +169,10 @@ class StrayColon(Problem):
 class RepeatedKey(Problem):
     message = "`{key}` occurs twice"
     hint = "remove one of them, or rename it"
+    marks = "first", "first written here"
 
     key: str
     first: Span
-
-    @property
-    def labels(self) -> tuple[Label, ...]:
-        return (Label(self.first, "first written here"),)
 
 
 class EqualsForColon(Problem):

@@ -156,6 +156,8 @@ class SlotConflict(SchemaProblem):
 
 
 class ImpossibleSchema(SchemaProblem):
+    marks = "others", "together with this"
+
     words: tuple[str, ...]
     """Keywords that together admit no value."""
     names: tuple[str, ...] = ()
@@ -181,10 +183,6 @@ class ImpossibleSchema(SchemaProblem):
         if self.words == ("oneOf",):
             return "every value that satisfies one of its schemas also satisfies another: write `anyOf`"
         return "correct one of them"
-
-    @property
-    def labels(self) -> tuple[Label, ...]:
-        return tuple(Label(span, "together with this") for span in self.others)
 
 
 class RepeatedValue(ProblemWarning):
@@ -320,6 +318,7 @@ class SimilarProperty(MisspeltWord):
 class EmptyRange(ProblemWarning):
     message = "no value is between `{lower}: {low}` and `{upper}: {high}`"
     hint = "exchange the two bounds, or correct one of them"
+    marks = "other", "the upper bound"
 
     lower: str
     upper: str
@@ -327,10 +326,6 @@ class EmptyRange(ProblemWarning):
     high: str
     other: Span | None = None
     """Span of the upper bound."""
-
-    @property
-    def labels(self) -> tuple[Label, ...]:
-        return () if self.other is None else (Label(self.other, "the upper bound"),)
 
 
 class ForeignDocument(Problem):

@@ -31,14 +31,11 @@ def _name_before(at: Span) -> str:
 class CutAgainstDataFlow(Problem):
     message = "`{word}` {reason}"
     hint = "move it to another context, or write the chain as a pipe and let the compiler divide it"
+    marks = "other", "this is the cause"
 
     word: str
     reason: str
     other: Span | None = None
-
-    @property
-    def labels(self) -> tuple[Label, ...]:
-        return () if self.other is None else (Label(self.other, "this is the cause"),)
 
 
 class OutputNotObject(Problem):
@@ -64,6 +61,7 @@ class Unsatisfiable(Problem):
 
 class EntangledMixins(Problem):
     message = "this {thing} needs the contents of another one, and that one needs the contents of this one"
+    marks = "other", "this is the other one"
 
     other: Span | None = None
     thing: str = "mixin"
@@ -74,10 +72,6 @@ class EntangledMixins(Problem):
         if self.thing == "mixin":
             return "define what both need outside of the mixins, with a name of its own"
         return "define the call of the mixin outside of the object, with a name of its own"
-
-    @property
-    def labels(self) -> tuple[Label, ...]:
-        return () if self.other is None else (Label(self.other, "this is the other one"),)
 
 
 class IdleAnnotation(ProblemWarning):
@@ -100,26 +94,20 @@ class UnreadPipe(ProblemWarning):
 class SameEffect(Problem):
     message = "`{word}` is called on two lines with the same values: equal calls are one step, so it would be carried out once"
     hint = "give it a name and read that, or let the calls differ: `attempt: 2`; an activity that only reads says so in its vibe"
+    marks = "first", "the same call"
 
     word: str
     first: Span
-
-    @property
-    def labels(self) -> tuple[Label, ...]:
-        return (Label(self.first, "the same call"),)
 
 
 class SameStep(ProblemWarning):
     message = "`{word}` is the same step as `{other}`: equal calls are one, so the model answers once"
     hint = "for independent answers write `each i in 2 { … }`; for one answer, read `{other}`"
+    marks = "first", "the same call"
 
     word: str
     other: str
     first: Span
-
-    @property
-    def labels(self) -> tuple[Label, ...]:
-        return (Label(self.first, "the same call"),)
 
 
 class UnreadResult(ProblemWarning):
@@ -154,6 +142,8 @@ class UnreadResult(ProblemWarning):
 
 
 class UnreadAnswer(ProblemWarning):
+    marks = "early", "this is also carried out after a refusal"
+
     word: str
     choice: str
     """Property that the person decides on."""
@@ -171,10 +161,6 @@ class UnreadAnswer(ProblemWarning):
         if self.early is not None:
             return "move the effect into the `when` that reads the answer, or above the question"
         return f"give the answer a name and write `when answer.{self.choice} is … {{ … }}` around what depends on it"
-
-    @property
-    def labels(self) -> tuple[Label, ...]:
-        return () if self.early is None else (Label(self.early, "this is also carried out after a refusal"),)
 
 
 class IdleKey(ProblemWarning):
@@ -259,6 +245,8 @@ class PathIntoList(Problem):
 
 
 class NotAValue(Problem):
+    marks = "named", "only named here, not called"
+
     word: str
     choosing: bool = False
     """Whether the value is the list of a `OneOf(…)`."""
@@ -268,10 +256,6 @@ class NotAValue(Problem):
     """What its definition refers to, if it is only an alias: `Check` in `const c = Check;`."""
     literal: bool = False
     """Whether the value is the name of a literal."""
-
-    @property
-    def labels(self) -> tuple[Label, ...]:
-        return (Label(self.named, "only named here, not called"),) if self.named else ()
 
     @property
     def message(self) -> str:

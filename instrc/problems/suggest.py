@@ -50,7 +50,24 @@ def comparison_key(name: str) -> str:
 
 def nearest(word: str, candidates: Iterable[str], limit: int = 3, *, without: frozenset[str] = frozenset()) -> tuple[str, ...]:
     """Return up to `limit` candidates for a misspelt word, the most likely first; often none, and none from `without`."""
-    return _nearest(word, candidates if isinstance(candidates, tuple) else tuple(candidates), limit, without)
+    candidates = tuple(candidates)
+    keys, postings = _index(candidates)
+    key = comparison_key(word)[:COMPARED_NAME]
+    pairs = _pairs(key)
+    shared: Counter[int] = Counter()
+    for pair in pairs:
+        shared.update(postings.get(pair, ()))
+    if without:
+        shared = Counter({position: count for position, count in shared.items() if candidates[position] not in without})
+    ranked: list[tuple[float, int]] = []
+    by_overlap = sorted(shared.items(), key=lambda item: (-item[1] / (len(pairs) + len(keys[item[0]])), item[0]))
+    for position, overlap in by_overlap[:SHORTLIST]:
+        score = _likeness(key, keys[position], overlap, len(pairs))
+        if score >= _CLOSE_ENOUGH:
+            ranked.append((-score, position))
+    ranked.sort()
+    good = [position for cost, position in ranked if cost <= ranked[0][0] + _MUCH_WORSE]
+    return tuple(dict.fromkeys(candidates[position] for position in good))[:limit]
 
 
 class NearestNames:
@@ -91,27 +108,6 @@ def surely(word: str, names: tuple[str, ...]) -> bool:
 def is_a_slip_of(word: str, name: str) -> bool:
     """Return whether a word differs from a name by one letter that is wrong, missing, doubled or swapped with its neighbour."""
     return abs(len(word) - len(name)) <= 1 and _edits(word, name) <= 1
-
-
-@lru_cache(maxsize=512)
-def _nearest(word: str, candidates: tuple[str, ...], limit: int, without: frozenset[str]) -> tuple[str, ...]:
-    keys, postings = _index(candidates)
-    key = comparison_key(word)[:COMPARED_NAME]
-    pairs = _pairs(key)
-    shared: Counter[int] = Counter()
-    for pair in pairs:
-        shared.update(postings.get(pair, ()))
-    if without:
-        shared = Counter({position: count for position, count in shared.items() if candidates[position] not in without})
-    ranked: list[tuple[float, int]] = []
-    by_overlap = sorted(shared.items(), key=lambda item: (-item[1] / (len(pairs) + len(keys[item[0]])), item[0]))
-    for position, overlap in by_overlap[:SHORTLIST]:
-        score = _likeness(key, keys[position], overlap, len(pairs))
-        if score >= _CLOSE_ENOUGH:
-            ranked.append((-score, position))
-    ranked.sort()
-    good = [position for cost, position in ranked if cost <= ranked[0][0] + _MUCH_WORSE]
-    return tuple(dict.fromkeys(candidates[position] for position in good))[:limit]
 
 
 @lru_cache(maxsize=4)
@@ -160,15 +156,11 @@ def _edits(left: str, right: str) -> int:
 
 
 _CYRILLIC = "аАвВеЕкКМНоОрРсСтТуУхХіІјЈѕЅԁԛԝһ"
-_LATIN_FOR_CYRILLIC = "aABBeEkKMHoOpPcCTTyYxXiIjJsSdqwh"
+_LATIN_FOR_CYRILLIC = "aAbBeEkKMHoOpPcCtTyYxXiIjJsSdqwh"
 _GREEK = "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧανοιυρ"
 _LATIN_FOR_GREEK = "ABEZHIKMNOPTYXavoiup"
-_LATIN = dict(zip(_CYRILLIC, _LATIN_FOR_CYRILLIC.replace("BB", "bB", 1).replace("TT", "tT", 1), strict=True))
-_LATIN |= dict(zip(_GREEK, _LATIN_FOR_GREEK, strict=True))
-_OTHER: dict[str, str] = {}
-for _letter, _looks in _LATIN.items():
-    if _letter in _CYRILLIC:
-        _OTHER.setdefault(_looks, _letter)
+_LATIN = dict(zip(_CYRILLIC + _GREEK, _LATIN_FOR_CYRILLIC + _LATIN_FOR_GREEK, strict=True))
+_OTHER = dict(zip(_LATIN_FOR_CYRILLIC, _CYRILLIC, strict=True))
 
 
 def strange_letter(word: str) -> str | None:

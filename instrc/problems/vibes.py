@@ -29,16 +29,13 @@ class DanglingReference(Problem):
 class ForwardReference(Problem):
     message = "`{step}` reads `{path}`, which comes later"
     hint = "move `{step}` after the step that it reads"
+    marks = "target", "this comes later"
 
     path: str
     step: str
     """Step that reads the value."""
     target: Span | None = None
     """Span of the step that is read."""
-
-    @property
-    def labels(self) -> tuple[Label, ...]:
-        return () if self.target is None else (Label(self.target, "this comes later"),)
 
 
 class InvalidSolution(Problem):
@@ -96,6 +93,7 @@ class SuffixCase(ProblemWarning):
 
 class InvalidVibe(Problem):
     message = "this is not a vibe: {reason}"
+    marks = "referrer", "referred to here"
 
     reason: str
     referrer: Span | None = None
@@ -106,10 +104,6 @@ class InvalidVibe(Problem):
     @property
     def hint(self) -> str | None:
         return self.way_out or advice_for_json(self.at)
-
-    @property
-    def labels(self) -> tuple[Label, ...]:
-        return () if self.referrer is None else (Label(self.referrer, "referred to here"),)
 
 
 class NewerVibe(Problem):

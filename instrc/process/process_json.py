@@ -287,13 +287,7 @@ class ContextsJson(Struct, frozen=True):
 
 def write_contexts(body: flow.Body) -> ContextsJson:
     """Return the contexts of the outermost body and all nested ones."""
-    order: list[flow.Context] = []
-    waiting = list(reversed(body.contexts))
-    while waiting:
-        context = waiting.pop()
-        order.append(context)
-        for inner in reversed(flow.bodies_of(context)):
-            waiting.extend(reversed(inner.contexts))
+    order = list(flow.all_contexts(body))
     definitions: JsonObject = {each.definition: None for each in order if each.definition is not None}
     written: dict[int, JsonObject] = {}
     for context in reversed(order):  # outer parts first, to avoid recursion

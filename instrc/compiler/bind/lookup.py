@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
 from typing import Final
 
 from msgspec.structs import replace
@@ -25,7 +24,7 @@ from instrc.compiler.bind.scopes import (
 )
 from instrc.compiler.bind.steps import EvaluationContext
 from instrc.compiler.bind.values import BoundValue
-from instrc.compiler.instructions import InstructionTable
+from instrc.compiler.instructions import PLACEHOLDER, InstructionTable
 from instrc.compiler.ir import Instruction, suffix_of
 from instrc.language.surface import Access, Annotated, Binding, Call, Expression, Inline, Name, Object, Pipe, Uri
 from instrc.problems.errors import InstrcError
@@ -121,12 +120,7 @@ def _with_next_word(name: Name) -> str | None:
 def _completions(word: str, values: tuple[str, ...], without: frozenset[str]) -> list[str]:
     """Return the values whose names begin with a word: `participants` for `p`."""
     start = comparison_key(word)
-    return [value for value, key in zip(values, _keys(values), strict=True) if key.startswith(start) and value not in without]
-
-
-@lru_cache(maxsize=4)
-def _keys(values: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(map(comparison_key, values))
+    return [value for value in values if value not in without and comparison_key(value).startswith(start)]
 
 
 def is_second_word(name: Name, vibes: Iterable[str]) -> bool:
@@ -196,7 +190,7 @@ def knows(name: str, scope: Scope) -> bool:
     """Return whether a name is known outside braces."""
     instructions = scope.program.instructions
     known = is_defined(name, scope) or name in RESERVED or bool(instructions.named(name))
-    return known or bool(instructions.programs_named(name))
+    return known or bool(instructions.registry.lookup_program(name))
 
 
 def find_instruction(ev: Evaluation, name: Name, scope: Scope, *, reading: bool = False) -> Instruction | CalledProgram | None:
@@ -204,7 +198,7 @@ def find_instruction(ev: Evaluation, name: Name, scope: Scope, *, reading: bool 
     instructions = scope.program.instructions
     if known := instructions.found.get(name.text):
         return known
-    found = instructions.named(name.text) or instructions.programs_named(name.text)
+    found = instructions.named(name.text) or instructions.registry.lookup_program(name.text)
     if len(found) == 1:
         suffix = suffix_of(name.text)
         if suffix and not found[0].endswith(suffix):  # names are compared without case, `_` and `-`, suffixes are not
@@ -217,11 +211,11 @@ def find_instruction(ev: Evaluation, name: Name, scope: Scope, *, reading: bool 
         ev.report.add(problems.names.AmbiguousName(at=name.span, word=name.text, uris=found))
     else:
         if instructions.sketch and not misspelt_value(name, scope):
-            return instructions.sketched(name.text)
-        if is_second_word(name, instructions.names()):
+            return Instruction(name.text, None, PLACEHOLDER)
+        if is_second_word(name, instructions.registry.names()):
             return None
         offered = suggestions(name, scope, instructions.callable_names(), RESERVED)
-        searched, inside = instructions.searched(), scope.program.survey.defined(name.text)
+        searched, inside = instructions.registry.searched(), scope.program.survey.defined(name.text)
         element = inside is not None and inside == scope.program.survey.elements.get(name.text)
         at, word = name.span, name.text
         other = "" if inside is None else scope.program.survey.other_body(at, inside)

@@ -348,20 +348,12 @@ def problem_of_circle(graph: ir.Graph, units: tuple[ir.Unit, ...], needs: list[l
 
 def _behind_circles(needs: list[list[int]]) -> set[int]:
     """Return the units that can never begin: those in a circle, and those that need them."""
-    readers: list[list[int]] = [[] for _ in needs]
-    for index, each in enumerate(needs):
-        for need in each:
-            readers[need].append(index)
-    waits = [len(set(each)) for each in needs]
-    ready = [index for index, count in enumerate(waits) if not count]
-    behind = set(range(len(needs)))
-    while ready:
-        index = ready.pop()
-        behind.discard(index)
-        for reader in readers[index]:
-            waits[reader] -= 1
-            if not waits[reader]:
-                ready.append(reader)
+    behind, before = set(range(len(needs))), -1
+    while len(behind) != before:  # most units come after those they need, so that a few passes suffice
+        before = len(behind)
+        for index in sorted(behind):
+            if behind.isdisjoint(needs[index]):
+                behind.discard(index)
     return behind
 
 
