@@ -350,7 +350,7 @@ def _called_of(units: Iterable[PlanUnit]) -> Iterable[tuple[str, Json]]:
             if step.output and isinstance(schema, dict):
                 inside = as_object(schema["properties"])["output"]
                 schema = {**inside, "$defs": schema["$defs"]} if "$defs" in schema and isinstance(inside, dict) else inside
-            yield step.activity or step.key, schema
+            yield step.engine.activity or step.key, schema
         elif unit.kind == "plan":
             for name, tool in (unit.steps[0].plan or {}).items():
                 if isinstance(tool, dict) and not isinstance(tool.get("process"), str):

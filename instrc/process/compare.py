@@ -62,8 +62,8 @@ def _needs(process: Process) -> Iterator[tuple[str, list[tuple[str, Json]]]]:
         name = None
         if executor == "user":
             name = f"person: {_NUMBER.sub('', step.key, count=1)}"
-        elif executor == "server" and not step.fail and (step.activity or step.output):
-            name = step.activity or step.key
+        elif executor == "server" and not step.engine.fail and (step.engine.activity or step.output):
+            name = step.engine.activity or step.key
         if name is not None:
             served.setdefault(name, []).append((step.key, _answer_schema(step, process)))
         for tools in (step.plan, *(planned.tools for planned in step.plans)):
@@ -112,7 +112,7 @@ def _free_names(process: Process) -> set[str]:
     values: list[flow.Value | None] = []
     for _, step in _steps(process):
         bound.add(step.key)
-        values += [*step.references, step.arguments, *(among.choices for among in step.among)]
+        values += [*step.references, step.engine.arguments, *(among.choices for among in step.among)]
     for block in process.contexts():
         if isinstance(block, flow.Chunk):
             continue

@@ -265,21 +265,6 @@ class Step(msgspec.Struct, frozen=True, gc=False):
         return tuple(found or dict.fromkeys(reads_of(self.engine.arguments)))
 
     @property
-    def arguments(self) -> Value | None:
-        """The source of each argument."""
-        return self.engine.arguments
-
-    @property
-    def activity(self) -> str | None:
-        """The name of the activity."""
-        return self.engine.activity
-
-    @property
-    def fail(self) -> bool:
-        """Whether it ends its block, or the run, as failed."""
-        return self.engine.fail
-
-    @property
     def within(self) -> str | None:
         """The deadline, as an ISO 8601 duration."""
         return self.engine.within

@@ -315,14 +315,14 @@ class _Painter(Struct):
         made = f"s{self.count}"
         self.known[step.key] = made
         self.known[f"{chunk.name}.{step.key}"] = made  # as processes written by hand may call it
-        notes = [self.words["calls"].format(name=step.activity)] if step.activity else []
-        notes += [self.words["fails"]] if step.fail else []
+        notes = [self.words["calls"].format(name=step.engine.activity)] if step.engine.activity else []
+        notes += [self.words["fails"]] if step.engine.fail else []
         notes += [*self.times(step)]
         notes += [self.words["plan"]] if step.plans else []
         at = self.places.get(step.key)
         where = None if at is None else f"{at.source.name}:{at.line}  {_line_around(at)}"
         about = (write_step(step), where, self.named_steps.get(step.key))
-        return PictureStep(made, step.key, chunk.executor, reads, tuple(notes), *about, fails=step.fail)
+        return PictureStep(made, step.key, chunk.executor, reads, tuple(notes), *about, fails=step.engine.fail)
 
     def times(self, item: flow.Step | flow.KeyedBlock) -> Iterator[str]:
         """Yield when a step or block begins, and when it has to end."""

@@ -92,7 +92,7 @@ class Process(Struct, frozen=True):
         yield from flow.reads_of(self.body.value)
         for context in self.contexts():
             for step in context.steps if isinstance(context, flow.Chunk) else ():
-                yield from (*step.references, *flow.reads_of(step.arguments), *(each.choices for each in step.among))
+                yield from (*step.references, *flow.reads_of(step.engine.arguments), *(each.choices for each in step.among))
             yield from flow.reads_before(context)
             for part in flow.parts_of(context):
                 yield from flow.reads_of(part.body.value)

@@ -213,7 +213,7 @@ def _of_plans(program: RunnablePlan, values: Mapping[_Place, list[Json]]) -> lis
     result: list[tuple[_Place, list[Json]]] = []
     for region, unit in _plan_units(program, values):
         here = region.index, unit.steps[0].key
-        starts: list[_Start] = [(region, read, ()) for read in flow.reads_of(unit.steps[0].arguments)]
+        starts: list[_Start] = [(region, read, ()) for read in flow.reads_of(unit.steps[0].engine.arguments)]
         asked = [test for (number, key, _), tests in values.items() if (number, key) == here for test in tests]
         result += [(place, asked) for place in sorted(bases_of(program, starts))]
     return result

@@ -14,6 +14,7 @@ import pytest
 import instrc
 from instrc import Report, Source
 from instrc.compiler.lint.coherence import dataflow_faults  # counts its calls alone
+from instrc.compiler.lint.placeholders import program_nodes  # the nodes that the next one reads
 from instrc.compiler.lint.programs import slips  # counts its calls alone, or one finding without the others
 from instrc.compiler.lint.review import review  # one vibe by itself, without a folder
 from instrc.language.parser import parse
@@ -253,7 +254,8 @@ def labels(size: int) -> object:
     """Look for labels that differ by one letter among many that differ by more, beside a very long one."""
     calls = "".join(f"Draft({chr(97 + i % 26) * 5}{i * i}: prompt);\n" for i in range(size))
     slip = f"Draft({'y' * 9_000}: prompt, people: prompt);\nDraft(peple: prompt)"
-    return list(slips(parse(Source("x.aug", calls + slip), Report())))
+    program = parse(Source("x.aug", calls + slip), Report())
+    return list(slips(program, list(program_nodes(program))))
 
 
 def reviewed(schema: JsonObject) -> Report:

@@ -3,33 +3,27 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from operator import attrgetter
 
 import msgspec
 
 from instrc.language.program_places import place_in
-from instrc.language.surface import Annotated, Binding, Each, Inline, Input, Literal, Name, Program, Repeat, Statement
+from instrc.language.surface import Annotated, Binding, Each, Inline, Input, Literal, Name, Program, Repeat
 from instrc.problems.problem import Problem
 from instrc.schema.walk import walk
 from instrc.text.jsonvalue import Json, pointer
 from instrc.text.source import Span
 from instrc.vibes.vibe import Vibe
 
-_BEHIND_QUOTE = r"""["'][^"'\n]*(?:\{(?:[\w.{]|[^\S\n])*[}\\]|<%|\\u)"""
-"""Quick test for a placeholder, or an escape, in a text; most programs have neither and are not searched."""
 _PATH = r"\s*[^\W\d]\w*(?:\.\w+)*\s*"
 _MARKED = rf"\{{?\{{\{{{_PATH}\}}\}}\}}?|\$\{{{_PATH}\}}|<%=?{_PATH}%>"
 _BRACED = rf"(?<![{{$\\\w])\{{({_PATH})\}}(?!\}})"
 
 
-def placeholders(program: Program) -> Iterator[Problem]:
+def placeholders(written: list[object]) -> Iterator[Problem]:
     """Yield each `{{name}}`, `${name}` and `<%= name %>` in the texts of a program, and each `{name}` that names a value."""
-    if not re.search(_BEHIND_QUOTE, program.source.text):
-        return
-    written = list(program_nodes(program.statements))
     known = set(_values(written))
     for text, at in _texts(written):
         if "{" not in text and "<%" not in text:
@@ -86,10 +80,9 @@ def _place(word: str, at: Span) -> Span:
     return at if start < 0 else at.source.span(start, start + len(word))
 
 
-def program_nodes(statements: Iterable[Statement]) -> Iterator[object]:
-    """Yield each node of some statements in source order; names, places and annotations do not count as nodes."""
-    stack: list[object] = [*statements]
-    stack.reverse()
+def program_nodes(program: Program) -> Iterator[object]:
+    """Yield each node of a program in source order; names, places and annotations do not count as nodes."""
+    stack: list[object] = [program.statements]
     while stack:
         node = stack.pop()
         kind = node.__class__
@@ -108,12 +101,6 @@ def _parts(kind: type) -> Callable[[object], tuple[object, ...]] | None:
     fields = kind.__struct_fields__
     names = [each for each in reversed(fields) if not (each.endswith("span") or each in {"annotation", "schema"})]
     return attrgetter(*names) if len(names) > 1 else lambda node: tuple(getattr(node, name) for name in names)
-
-
-def statements_with(program: Program, pattern: str) -> list[Statement]:
-    """Return the statements of a program whose texts match a pattern, so that only these few are walked."""
-    places = [found.start() for found in re.finditer(pattern, program.source.text)]
-    return [each for each in program.statements if bisect_left(places, each.span.start) < bisect_left(places, each.span.end)]
 
 
 _QUOTES = "`'\"\u201c\u201d\u00ab\u00bb"

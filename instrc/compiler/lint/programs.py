@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache, partial
 from itertools import pairwise
@@ -11,7 +10,7 @@ from msgspec.structs import replace
 
 from instrc.compiler import ir
 from instrc.compiler.instructions import InstructionTable
-from instrc.compiler.lint.placeholders import placeholders, program_nodes, statements_with
+from instrc.compiler.lint.placeholders import placeholders, program_nodes
 from instrc.compiler.lint.review import hidden_versions, review
 from instrc.language import surface
 from instrc.language.program_places import place_in
@@ -28,17 +27,12 @@ from instrc.vibes.registry import Registry
 from instrc.vibes.uri import SCHEME, evergreen_of
 from instrc.vibes.vibe import Vibe
 
-_OBJECT = r"@(?!\s*[\"'])"
-"""An `@` before something other than a string."""
 
-
-def review_annotations(program: surface.Program, allowed: frozenset[str] = frozenset()) -> Iterator[Problem]:
+def review_annotations(written: list[object], allowed: frozenset[str]) -> Iterator[Problem]:
     """Yield the problems of annotations and inline schemas, in source order; `allowed` are the project's own keywords."""
-    if "@" not in program.source.text:
-        return
-    from instrc.compiler.lint.keywords import suspicious_words  # many programs annotate nothing
+    for schema, at, inline in _schemas(written):
+        from instrc.compiler.lint.keywords import suspicious_words  # many programs annotate nothing
 
-    for schema, at, inline in _schemas(program):
         place = partial(place_in, at)
         unsound = problems_of(schema, place)
         yield from unsound
@@ -47,9 +41,9 @@ def review_annotations(program: surface.Program, allowed: frozenset[str] = froze
             yield from (_at_the_top(problem, schema, at, inline=inline) for problem in found)
 
 
-def _schemas(program: surface.Program) -> Iterator[tuple[Json, Span, bool]]:
+def _schemas(written: list[object]) -> Iterator[tuple[Json, Span, bool]]:
     """Yield each object after an `@` with the place that holds it, and whether it is a schema of its own."""
-    for node in program_nodes(statements_with(program, _OBJECT)):
+    for node in written:
         match node:
             case (
                 surface.Annotated(annotation=dict() as schema, annotation_span=at)
@@ -74,34 +68,16 @@ def _at_the_top(problem: Problem, schema: Json, at: Span, *, inline: bool) -> Pr
     return problem
 
 
-_DEEPER = re.compile(r"^([ \t]*)[^\s/](?>.*\S)(?<![;{(,|:=\[])\s*\n(?=\1[ \t]+[^\W\d])", re.MULTILINE)
-"""A line that may be followed by an indented one that begins with a name; each line is scanned once."""
-_FAIL = r"\bFail\b\s*(?:\(\s*\)|[^\s(]|$)"
-"""A `Fail` without arguments."""
-_TIMED = re.compile(r"(?:[(,]|(?<!@)(?<!@ )\{)\s*(?:within|delay)\s*:\s*[\"']P")
-"""A duration that may be an argument; annotations that begin with one are excluded."""
 _PEOPLE = ("_User", "_Human")
 
 
-def slips(program: surface.Program) -> Iterator[Problem]:
-    """Yield probable slips in a program that compiles, after a text search has shown that there may be any."""
-    text = program.source.text
-    deeper = _DEEPER.search(text)
-    named, fails = _goals_like_names(program), "Fail" in text
-    bare = fails and re.search(_FAIL, text)
-    timed = ("within" in text or "delay" in text) and _TIMED.search(text)
-    yield from named
-    if not (deeper or fails or timed):
-        return
-    written = list(program_nodes(program.statements))
-    if deeper:
-        yield from _indented(program, written)
-    if bare:
-        yield from _bare_fails(written)
-    if fails:
-        yield from _below_fails(program, written)
-    if timed:
-        yield from _timed_people(written)
+def slips(program: surface.Program, written: list[object]) -> Iterator[Problem]:
+    """Yield probable slips in a program that compiles."""
+    yield from _goals_like_names(program)
+    yield from _indented(program, written)
+    yield from _bare_fails(written)
+    yield from _below_fails(program, written)
+    yield from _timed_people(written)
 
 
 def _goals_like_names(program: surface.Program) -> list[Problem]:
@@ -282,10 +258,11 @@ def _errors(vibe: Vibe, registry: Registry) -> tuple[Problem, ...]:
 
 def review_program(program: surface.Program, options: ir.CompileOptions) -> Iterator[Problem]:
     """Yield the problems of the schemas and texts in a program, and probable slips."""
-    yield from review_annotations(program, options.keywords)
-    yield from slips(program)
+    written = list(program_nodes(program))
+    yield from review_annotations(written, options.keywords)
+    yield from slips(program, written)
     if not options.templates:
-        yield from placeholders(program)
+        yield from placeholders(written)
 
 
 def review_vibes(instructions: InstructionTable, report: Report) -> None:

@@ -316,7 +316,7 @@ def _names_of(launcher: Launcher) -> tuple[list[str], dict[str, list[str]]]:
     activities: dict[str, list[str]] = {name: [name] for name, _ in called_activities(launcher.plan)}
     for unit in units:
         if unit.kind in {"activity", "fire"}:
-            activities.setdefault(unit.steps[0].activity or unit.steps[0].key, []).append(bare_name(unit.steps[0].key))
+            activities.setdefault(unit.steps[0].engine.activity or unit.steps[0].key, []).append(bare_name(unit.steps[0].key))
     return people, activities
 
 

@@ -200,11 +200,9 @@ def _apply_activity_result(machine: Machine, scope: str, unit: PlanUnit, came: C
         give_up_by(came.error, step.key)
     value, wrong = _fit_result(unit, came.value)
     if wrong:
-        give_up(
-            "invalid",
-            f"`{step.activity or step.key}` gave what does not fit, at `{wrong[0]['pointer'] or '/'}`: {wrong[0]['message']}",
-            step.key,
-        )
+        name = step.engine.activity or step.key
+        reason = f"`{name}` gave what does not fit, at `{wrong[0]['pointer'] or '/'}`: {wrong[0]['message']}"
+        give_up("invalid", reason, step.key)
     finish(machine, scope, unit, {} if machine.program.open else {step.key: value})  # nothing reads it in a direct call
 
 

@@ -72,14 +72,14 @@ def _begin(machine: Machine, scope: str, unit: PlanUnit, *, delayed: bool) -> No
             if won is not None:
                 finish(machine, scope, machine.unit(scope, unit.race), *won)
         case "fail":
-            raise FailedError(_error(evaluate(machine, scope, unit.steps[0].arguments), unit.steps[0]))
+            raise FailedError(_error(evaluate(machine, scope, unit.steps[0].engine.arguments), unit.steps[0]))
         case "plan":
             result = tasks.begin(machine, scope, unit)
             if result is not None:
                 tasks.conclude(machine, scope, unit, result)
         case "fire":
             step = unit.steps[0]
-            name, given = step.activity or step.key, _input(machine, scope, unit, step)
+            name, given = step.engine.activity or step.key, _input(machine, scope, unit, step)
             machine.state["queue"].append({"kind": "fire", "id": here, "step": step.key, "activity": name, "input": given})
             finish(machine, scope, unit, {})
         case "model":
@@ -126,9 +126,9 @@ def _error(given: Json, step: Step) -> Failure:
 
 
 def _input(machine: Machine, scope: str, unit: PlanUnit, step: Step) -> Json:
-    if step.arguments is None:
+    if step.engine.arguments is None:
         return context_of(machine, scope, unit, unit.references if len(unit.steps) == 1 else step.references)
-    return evaluate(machine, scope, step.arguments)
+    return evaluate(machine, scope, step.engine.arguments)
 
 
 def _choices(machine: Machine, scope: str, step: Step, read: Read) -> list[Json]:
@@ -223,7 +223,7 @@ def command_of(machine: Machine, command: str) -> Command:
             "schema": answer_schema(machine, scope, unit),
         }
     step = unit.steps[0]
-    name = step.activity or step.key
+    name = step.engine.activity or step.key
     called: ActivityCommand = {
         "kind": "activity",
         "id": command,
@@ -237,7 +237,7 @@ def command_of(machine: Machine, command: str) -> Command:
     if (
         machine.program.options.get("labels")
         and isinstance(called["input"], dict | list)
-        and _is_unlabelled(step.arguments, name)
+        and _is_unlabelled(step.engine.arguments, name)
     ):
         called["whole"] = True
     return called
@@ -273,8 +273,8 @@ def _shown_to_person(machine: Machine, scope: str, unit: PlanUnit) -> Json:
         return _input(machine, scope, unit, unit.steps[0])
     shown = {}
     for step in unit.steps:
-        earlier = without_own(machine, scope, unit, step.arguments)
-        if step.arguments is None:
+        earlier = without_own(machine, scope, unit, step.engine.arguments)
+        if step.engine.arguments is None:
             shown[step.key] = _input(machine, scope, unit, step)
         elif earlier is not None:
             shown[step.key] = evaluate(machine, scope, earlier)

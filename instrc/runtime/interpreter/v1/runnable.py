@@ -110,7 +110,7 @@ def reads(unit: PlanUnit) -> Iterator[flow.Read]:
         yield from flow.reads_before(unit.block)
     for step in unit.steps:
         yield from step.references
-        yield from flow.reads_of(step.arguments)
+        yield from flow.reads_of(step.engine.arguments)
         yield from (among.choices for among in step.among)
         if isinstance(step.plan, dict):
             yield from (read for tool in step.plan.values() for read in _bound(tool))
@@ -267,7 +267,7 @@ class RunnablePlan:
             return
         if context.executor == "server":
             for step in context.steps:
-                kind: UnitKind = "fail" if step.fail else "plan" if step.plan is not None else "activity"
+                kind: UnitKind = "fail" if step.engine.fail else "plan" if step.plan is not None else "activity"
                 kind = "fire" if self.open and not self.options.get("waits") else kind
                 yield self._viewed(PlanUnit(index, f"{context.name}.{step.key}", kind, context.name, (step,), context))
                 index += 1

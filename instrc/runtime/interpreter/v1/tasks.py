@@ -88,7 +88,7 @@ def _chosen(counts: list[int], copy: int) -> list[int]:
 def begin(machine: Machine, scope: str, unit: PlanUnit) -> Json:
     """Check a plan and start the tasks without dependencies; return the result if there is nothing to do."""
     step = unit.steps[0]
-    plan = evaluate(machine, scope, step.arguments)
+    plan = evaluate(machine, scope, step.engine.arguments)
     tasks, problems = check_tasks(plan, tool_set(step.plan))
     if problems:
         first = problems[0]
