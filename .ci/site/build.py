@@ -29,7 +29,12 @@ PLACES = {".github/": "project/", PROBLEMS: "explain/"}
 """Where pages lie on the site, if not where they lie in the repository."""
 MODULES = re.compile(r"(?:^## Modules\n+)?^<!-- modules -->\n.*?^<!-- modules -->\n+", re.MULTILINE | re.DOTALL)
 """Tables of modules: they are for those who have the files before them."""
-WITH_THE_FILES = {f"{folder}/README.md" for folder in ("instrc/compiler", "instrc/providers/lowering", "instrc/tools")}
+WITH_THE_FILES = {
+    "instrc/compiler/README.md",
+    "instrc/providers/lowering/README.md",
+    "instrc/tools/README.md",
+    "tests/benchmarks/parts.md",
+}
 """Pages for the same readers: links to them lead to the repository."""
 BY_TITLE = ("explain/", "CHANGELOG", "tests/", "project/")
 """Pages that a search finds by their titles alone: their text would stand before what teaches."""
