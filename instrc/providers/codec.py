@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, assert_never, cast
 
-from msgspec import Struct, ValidationError, convert, field, structs, to_builtins
+from msgspec import Struct, field, structs, to_builtins
 
 from instrc.text.jsontext import dumps, loads
 
@@ -332,29 +332,27 @@ def to_json(codec: Codec) -> Json:
     return loads(dumps(to_builtins(codec), indent=False))
 
 
-class Damaged(ValueError):  # noqa: N818  -- named after the state of a map
-    """A map with unreadable codecs."""
+class SentName(Struct, frozen=True, gc=False):
+    """The names of a tool in its map."""
+
+    name: str = ""
+    sent: str = ""
 
 
-class Codecs(Struct, frozen=True):
-    """The codecs of one map."""
+class ToolMap(Struct, frozen=True, kw_only=True):
+    """The map of one tool: how its answers are decoded, and what they are validated by."""
 
+    target: str | None = None
+    tool: SentName = SentName()
+    keys: tuple[str, ...] = ()
+    """Properties of the payload."""
+    result: dict[str, Json] | None = None
+    """Template of the message with a result; `None` for that of the target."""
     codec: Codec
-    codecs: dict[str, Codec] | None = None
-
-    @property
-    def named(self) -> dict[str, Codec]:
-        """The named codecs that others refer to."""
-        return self.codecs or {}
-
-
-def codecs_of(record: Mapping[str, Json], kind: type[Codecs] = Codecs) -> Codecs:
-    """Return the codecs of one tool's map, read as `kind`; raise `Damaged` with the reason if it is invalid."""
-    try:
-        codecs = convert(record, kind)
-    except (ValidationError, RecursionError) as error:
-        raise Damaged(str(error)) from None
-    for codec in each([codecs.codec, *codecs.named.values()]):
-        if isinstance(codec, RefCodec) and codec.name not in codecs.named:
-            raise Damaged(f"`{codec.name}` is not defined")
-    return codecs
+    codecs: dict[str, Codec] = {}
+    """Named codecs that others refer to."""
+    definitions: dict[str, Json] | None = None
+    """Definitions for the schemas that distinguish alternatives."""
+    schema: Json = True
+    output: Json = True
+    """Schema of the results of an MCP tool."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final, NoReturn, Protocol, TypeAlias
 
-from msgspec import Struct
+from msgspec import ValidationError, convert
+from msgspec.structs import replace
 
 from instrc.problems.errors import CompileError
 from instrc.problems.targets import UnreadableMap
-from instrc.providers.codec import Codecs, Damaged, codecs_of
+from instrc.providers.codec import RefCodec, ToolMap, each
 from instrc.schema.walk import is_schema
 from instrc.schema.wellformed import problems_of
 from instrc.text.arguments import attribute
@@ -123,28 +124,9 @@ def _carries_a_map(value: object) -> bool:
     return isinstance(inside := attribute(value, "map"), Mapping) and "instrc" in inside
 
 
-RESULT_LEVELS: Final = 20
-"""Maximum nesting of the message that returns a result to a model; those of providers have five levels."""
-Records: TypeAlias = dict[str, JsonObject]
+Records: TypeAlias = dict[str, ToolMap]
 """Maps of tools, by the names under which they were sent."""
 _NO_SCHEMA = "it holds no schema to check answers by"
-
-
-class _Tool(Struct):
-    """The names of a tool in its map."""
-
-    name: str
-    sent: str = ""
-
-
-class _Record(Codecs, frozen=True):
-    """The types of the members of the map of one tool."""
-
-    target: str | None = None
-    definitions: dict[str, object] | None = None
-    keys: list[str] | None = None
-    tool: _Tool | None = None
-    result: dict[str, object] | None = None
 
 
 def records_in(map: object) -> Records:  # noqa: A002  -- the word for it everywhere else
@@ -165,56 +147,51 @@ def records_in(map: object) -> Records:  # noqa: A002  -- the word for it everyw
 def _records(map: JsonObject) -> Records:  # noqa: A002  -- as above
     if map["instrc"] != VERSION or isinstance(map["instrc"], bool):
         _refuse(f"it is of version `{str(map['instrc'])[:20]}`, and this program reads {VERSION}")
-    records = map["tools"] if "tools" in map else {_sent_name(map): map}
-    if not isinstance(records, dict):
+    if "tools" not in map:
+        record = tool_map(map)
+        return {record.tool.sent: record}
+    if not isinstance(tools := map["tools"], dict):
         _refuse(_NO_SCHEMA)
-    result: Records = {}
-    for name, record in records.items():
-        if not isinstance(record, dict) or "schema" not in record:
-            _refuse(_NO_SCHEMA)
-        result[name] = record
-    for name, record in result.items():
-        if not isinstance(name, str):
-            _refuse("the name of a tool in it is not a text")
-        if (damage := _damage(record)) is not None:
-            _refuse(damage)
-    return result
+    if not all(isinstance(name, str) for name in tools):
+        _refuse("the name of a tool in it is not a text")
+    return {name: tool_map(record) for name, record in tools.items()}
 
 
-def _sent_name(record: JsonObject) -> str:
-    tool = record.get("tool")
-    return str(tool.get("sent", "")) if isinstance(tool, dict) else ""
+RESULT_LEVELS: Final = 20
+"""Maximum nesting of the message that returns a result to a model; those of providers have five levels."""
 
 
-def _damage(record: JsonObject) -> str | None:
-    """Return what is wrong with the map of one tool, or `None` if it is valid."""
-    for word in ("schema", "output"):
-        schema = record.get(word, True)
-        if not is_schema(schema) or problems_of(schema):
-            return f"its `{word}` is not a schema"
+def tool_map(record: Json) -> ToolMap:
+    """Read the map of one tool; raise `CompileError` if it is invalid."""
+    if not isinstance(record, dict) or "schema" not in record:
+        _refuse(_NO_SCHEMA)
     if is_deeper(record.get("result"), RESULT_LEVELS):
-        return "its `result` is nested too deeply"
+        _refuse("its `result` is nested too deeply")
     try:
-        codecs_of(record, _Record)
-    except Damaged as damage:
-        return f"it is damaged: {damage}"
-    return None
+        result = convert(record, ToolMap)
+    except (ValidationError, RecursionError) as error:
+        _refuse(f"it is damaged: {error}")
+    for word, schema in (("schema", result.schema), ("output", result.output)):
+        if not is_schema(schema) or problems_of(schema):
+            _refuse(f"its `{word}` is not a schema")
+    for codec in each([result.codec, *result.codecs.values()]):
+        if isinstance(codec, RefCodec) and codec.name not in result.codecs:
+            _refuse(f"it is damaged: `{codec.name}` is not defined")
+    return result
 
 
 def of_results(records: Records) -> Records:
     """Return the maps for results, for tools that declare an output schema; others unchanged."""
     return {
-        name: {**record, "schema": output, "keys": [*mapping(output.get("properties"))], "codec": None}
-        if isinstance(output := record.get("output"), dict)
+        name: replace(record, schema=output, keys=(*mapping(output.get("properties")),), codec=None)
+        if isinstance(output := record.output, dict)
         else record
         for name, record in records.items()
     }
 
 
-def map_of(name: str | None, records: Records) -> JsonObject | None:
+def map_of(name: str | None, records: Records) -> ToolMap | None:
     """Return the map of a tool by original or sent name, or `None`; without a name, that of the only tool."""
     if name is None:
         return next(iter(records.values())) if len(records) == 1 else None
-    if name in records:
-        return records[name]
-    return next((record for record in records.values() if mapping(record.get("tool")).get("name") == name), None)
+    return records.get(name) or next((record for record in records.values() if record.tool.name == name), None)

@@ -21,10 +21,10 @@ from instrc.providers.codec import (
     RefCodec,
     SomeCodec,
     TextCodec,
+    ToolMap,
     TupleCodec,
     UnionCodec,
     ValuesCodec,
-    codecs_of,
     wrapped,
 )
 from instrc.providers.key_renaming import KeyRenamer, ReadText, folded, is_one_of, likeness, shaped, types_named
@@ -105,16 +105,15 @@ def _entry(name: str, value: Json, *, raw: bool) -> Json:
 class Transcoder:
     """Applies the codecs of one map in both directions."""
 
-    def __init__(self, record: JsonObject, *, fold: bool = True, read: ReadText | None = None) -> None:
+    def __init__(self, record: ToolMap, *, fold: bool = True, read: ReadText | None = None) -> None:
         """`fold` repairs the case of listed strings where a codec allows it.
 
         With `read`, which parses the JSON in a text, objects and lists are converted to the expected shape.
         """
-        codecs = codecs_of(record)
-        self.codec = codecs.codec
-        self._codecs = codecs.named
-        self._definitions = DefinitionsValidator(record.get("definitions"))
-        self._schema: Json = record.get("schema", True)
+        self.codec = record.codec
+        self._codecs = record.codecs
+        self._definitions = DefinitionsValidator(record.definitions)
+        self._schema = record.schema
         self._fold = fold
         self._text_reader = read
         self.repeated: dict[str, None] = {}

@@ -16,6 +16,7 @@ from instrc.problems import targets
 from instrc.problems.errors import AnswerError, CompileError
 from instrc.problems.problem import Problem
 from instrc.problems.suggest import comparison_key
+from instrc.providers.codec import ToolMap
 from instrc.providers.lifting.answers import Ownership, json_of, readings
 from instrc.providers.lifting.repair import Repair, repair
 from instrc.providers.lifting.reply import RawCall, RawReply, join_replies, raw_call, strip_reasoning
@@ -25,7 +26,7 @@ from instrc.providers.targets import known_target
 from instrc.schema.validation import Violation, json_fault
 from instrc.text.arguments import excerpt, takes_shared_parts
 from instrc.text.jsontext import dumps, loads
-from instrc.text.jsonvalue import Json, JsonObject, Payload, as_text, as_texts, mapping
+from instrc.text.jsonvalue import Json, JsonObject, Payload
 from instrc.text.source import Span
 from instrc.tools.python_types import Adapter
 
@@ -47,7 +48,7 @@ class LiftedCall:
     """Whether the arguments end before their JSON does, or before the provider marks them complete."""
     repairs: tuple[Repair, ...] = ()
     """Repairs of an invalid value, and duplicate keys."""
-    record: JsonObject | None = field(default=None, repr=False, compare=False)
+    record: ToolMap | None = field(default=None, repr=False, compare=False)
     """The map of its tool; `None` for an unknown tool."""
 
     @property
@@ -103,7 +104,7 @@ class LiftedCall:
         `value` is a text, any JSON value, or the result of an MCP server, which itself declares whether it is an error;
         `error` marks a value that explains why there is no result.
         """
-        return message(self.record or {}, self.name, self.id, value, error=error)
+        return message(self.record, self.name, self.id, value, error=error)
 
     def to_json(self) -> JsonObject:
         """Return the call as plain JSON."""
@@ -302,19 +303,17 @@ def lift_response(answer: Json, map: object) -> Lifted:  # noqa: A002  -- as `li
 
 def _refuse_unknown_targets(records: Records) -> None:
     """Raise for maps of unknown targets; the map of a custom target describes it."""
-    from instrc.providers.targets import known_target
-
     for record in records.values():
-        target = record.get("target")
-        if isinstance(target, str) and known_target(target) is None and "result" not in record:
-            raise CompileError([targets.UnreadableMap(reason=f"its `target` is {excerpt(target)}, which is not a target")])
+        if record.target is not None and known_target(record.target) is None and record.result is None:
+            reason = f"its `target` is {excerpt(record.target)}, which is not a target"
+            raise CompileError([targets.UnreadableMap(reason=reason)])
 
 
 def _ownership(value: Json, records: Records) -> Ownership:
     """Return which keys of an object belong to the payload of a tool: all of them, some, or none."""
     if not isinstance(value, dict):
         return Ownership(all=False, any=False)
-    keys = [frozenset(as_texts(record.get("keys") or [])) for record in records.values()]
+    keys = [frozenset(record.keys) for record in records.values()]
     whole = not value or any(known and value.keys() <= known for known in keys)
     return Ownership(all=whole, any=any(not known.isdisjoint(value) for known in keys))
 
@@ -353,9 +352,9 @@ def _without_doubles(calls: tuple[RawCall, ...]) -> tuple[tuple[RawCall, ...], f
 
 def _with_calls_in_text(reply: RawReply, records: Records) -> RawReply:
     """Find calls in the texts of an answer without other calls, unless the provider extracts them itself."""
-    if all(_quotes_calls(record.get("target")) for record in records.values()):
+    if all(_quotes_calls(record.target) for record in records.values()):
         return reply
-    names = frozenset(records) | {as_text(tool["name"]) for record in records.values() if (tool := mapping(record.get("tool")))}
+    names = frozenset(records) | {record.tool.name for record in records.values() if record.tool.name}
     known = KnownTools(names, lambda value: len(records) == 1 and bool(value) and _ownership(value, records).all)
     bare = reply.calls[0] if len(reply.calls) == 1 and not reply.envelope else None
     if bare is not None and bare.unreadable is not None and isinstance(bare.arguments, str):
@@ -380,10 +379,8 @@ def _with_calls_in_text(reply: RawReply, records: Records) -> RawReply:
     return reply
 
 
-def _quotes_calls(target: Json) -> bool:
+def _quotes_calls(target: str | None) -> bool:
     """Return whether an apparent call in a text is a quotation, because the target's provider extracts calls itself."""
-    from instrc.providers.targets import known_target
-
     known = known_target(target)
     return known is not None and (known.extracts_calls or not known.tool)
 
@@ -422,7 +419,7 @@ def _unlikeliness(value: RawCall, records: Records) -> tuple[bool, ...]:
 
 def _with_value_in_text(reply: RawReply, records: Records) -> RawReply:
     """Read the value of a structured output inside prose: in a fence, or recognized by its keys."""
-    outputs = all(_is_output(record.get("target")) for record in records.values())
+    outputs = all(_is_output(record.target) for record in records.values())
     if not outputs or reply.refusal is not None or reply.failure is not None:
         return reply
     unread = [call.arguments for call in reply.calls if call.unreadable is not None and not call.partial]
@@ -446,10 +443,8 @@ def _with_value_in_thoughts(reply: RawReply, records: Records) -> RawReply:
     return structs.replace(reply, calls=(value,)) if valid and not repair(record, value.arguments).violations else reply
 
 
-def _is_output(target: Json) -> bool:
+def _is_output(target: str | None) -> bool:
     """Return whether the text of an answer is the value itself, without a tool call."""
-    from instrc.providers.targets import known_target
-
     known = known_target(target)
     return known is not None and not known.tool
 
@@ -491,9 +486,8 @@ def _call(one: RawCall, records: Records, *, enveloped: bool, cut: bool) -> Lift
     )
 
 
-def _name(one: RawCall, record: JsonObject | None) -> str | None:
-    own = None if record is None else mapping(record.get("tool")).get("name")
-    return one.name if own is None else str(own)
+def _name(one: RawCall, record: ToolMap | None) -> str | None:
+    return one.name if record is None else record.tool.name or one.name
 
 
 def _told(one: RawCall, *, otherwise: bool) -> Iterator[Repair]:
@@ -519,9 +513,10 @@ _OF_MCP = frozenset({"structuredContent", "structured_content", "isError", "is_e
 """Members, besides the content, one of which the result of an MCP server has."""
 
 
-def message(record: JsonObject, name: str | None, call_id: str | None, value: object, *, error: bool) -> Json:
+def message(record: ToolMap | None, name: str | None, call_id: str | None, value: object, *, error: bool) -> Json:
     """Return the result message for the provider of a call; raise `TypeError` for a value that is not JSON."""
-    known = known_target(record.get("target"))
+    record = record or ToolMap(codec=None)
+    known = known_target(record.target)
     said = json_of(value)
     if (fault := json_fault(said)) is not None:
         raise TypeError(f"the result is not JSON at `{fault[0] or '/'}`: {fault[1]}")
@@ -531,7 +526,7 @@ def message(record: JsonObject, name: str | None, call_id: str | None, value: ob
     text = said if isinstance(said, str) else dumps(said, indent=False)
     words: dict[str, Json] = {
         "@id": call_id,
-        "@name": mapping(record.get("tool")).get("sent") or name,
+        "@name": record.tool.sent or name,
         "@text": text,
         "@words": text if text.strip() else "(empty)",
         "@json": dumps(said, indent=False),
@@ -539,7 +534,7 @@ def message(record: JsonObject, name: str | None, call_id: str | None, value: ob
         "@error": True if error else None,
         "@status": "error" if error else None,
     }
-    return _fill_template(record.get("result", _CHAT if known is None else known.result), words)
+    return _fill_template(record.result or (_CHAT if known is None else known.result), words)
 
 
 def _of_mcp(said: Json) -> tuple[Json, bool] | None:
@@ -578,7 +573,7 @@ _NUMBERED = re.compile(r"functions[._](?P<name>.+)_\d+")
 """A name with the number of its call, as Kimi writes it after a server has replaced its punctuation."""
 
 
-def named(name: str | None, records: Records) -> tuple[JsonObject | None, bool]:
+def named(name: str | None, records: Records) -> tuple[ToolMap | None, bool]:
     """Return the map of the tool that a name refers to, and whether its spelling differs; no map for an unknown name.
 
     Another case, `-` for `_`, additions to the name, and a namespace are accepted if only one tool matches.
@@ -598,24 +593,19 @@ def named(name: str | None, records: Records) -> tuple[JsonObject | None, bool]:
     return None, False
 
 
-def _fitting(written: str, records: Records) -> list[JsonObject]:
+def _fitting(written: str, records: Records) -> list[ToolMap]:
     """Return the maps of the tools whose original or sent name equals a name except for case and dashes."""
     if (exact := map_of(written, records)) is not None:
         return [exact]
     sought = comparison_key(written.strip().replace(" ", "_"))
     if not sought:
         return []
-    return [record for sent, record in records.items() if sought in {comparison_key(sent), comparison_key(_own_name(record))}]
-
-
-def _own_name(record: JsonObject) -> str:
-    name = mapping(record.get("tool")).get("name")
-    return name if isinstance(name, str) else ""
+    return [record for sent, record in records.items() if sought in {comparison_key(sent), comparison_key(record.tool.name)}]
 
 
 def names_of(records: Records) -> str:
     """Return the original names of all tools, for a message."""
-    names = [_own_name(record) or sent for sent, record in records.items()]
+    names = [record.tool.name or sent for sent, record in records.items()]
     shown = ", ".join(f"`{name}`" for name in names[:5])
     return f"{shown}, …" if len(names) > 5 else shown
 

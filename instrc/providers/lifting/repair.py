@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 from msgspec import Struct
 
 from instrc.problems.suggest import comparison_key
+from instrc.providers.codec import ToolMap
 from instrc.providers.key_renaming import Shaping, shaped
 from instrc.providers.lifting.reply import loose_json
 from instrc.providers.transcode import CODEC_LEVELS, Transcoder
 from instrc.schema.patterns import time_limit
 from instrc.schema.validation import RAISED_ON_PURPOSE, Violation, json_fault, validate, validator
 from instrc.text.jsontext import loads
-from instrc.text.jsonvalue import Json, JsonArray, JsonObject, Location, as_texts, equal, mapping, pointer, put
+from instrc.text.jsonvalue import Json, JsonArray, JsonObject, Location, equal, pointer, put
 
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
@@ -68,11 +69,11 @@ class Repaired(NamedTuple):
     repairs: tuple[Repair, ...] = ()
 
 
-def repair(record: JsonObject, arguments: Json) -> Repaired:
+def repair(record: ToolMap, arguments: Json) -> Repaired:
     """Return the value of a call's arguments by the map of its tool."""
     if (fault := json_fault(arguments)) is not None:
         return Repaired(arguments, (Violation(fault[0], "json", "", fault[1]),))
-    schema = record["schema"]
+    schema = record.schema
     transcoder = Transcoder(record, fold=False)
     value = transcoder.read(arguments)
     broken = violations(schema, value)
@@ -93,15 +94,14 @@ _WRAPPERS = frozenset({"arguments", "parameters", "params", "args", "kwargs", "i
 """Members under which models nest the arguments a second time."""
 
 
-def _held(record: JsonObject, arguments: Json) -> tuple[Json, Repair] | None:
+def _held(record: ToolMap, arguments: Json) -> tuple[Json, Repair] | None:
     """Return arguments nested one level too deep: alone in a list, under a word for arguments, or under the tool's name."""
     if isinstance(arguments, list):
         alone = unpacked(arguments[0]) if len(arguments) == 1 else None
         return (alone, Repair("", "unlisted")) if isinstance(alone, dict) else None
     if not isinstance(arguments, dict):
         return None
-    tool = mapping(record.get("tool"))
-    names = {name for name in (tool.get("name"), tool.get("sent")) if isinstance(name, str)}
+    names = {record.tool.name, record.tool.sent} - {""}
     beside = {key for key in ("name", "tool", "function", "type") if isinstance(arguments.get(key), str)}
     keys = arguments.keys() - beside if len(arguments) > 1 else arguments.keys()
     for key in keys if len(keys) == 1 else ():
@@ -110,9 +110,9 @@ def _held(record: JsonObject, arguments: Json) -> tuple[Json, Repair] | None:
     return None
 
 
-def _is_wrapped(record: JsonObject, arguments: Json, held: Json) -> bool:
+def _is_wrapped(record: ToolMap, arguments: Json, held: Json) -> bool:
     """Return whether keys of the tool are nested one level too deep, and none are in place."""
-    keys = set(as_texts(record.get("keys") or []))
+    keys = set(record.keys)
     return (
         isinstance(held, dict) and not keys.isdisjoint(held) and (not isinstance(arguments, dict) or keys.isdisjoint(arguments))
     )
@@ -158,15 +158,14 @@ class _State(Struct, frozen=True):
     repairs: tuple[Repair, ...] = ()
 
 
-def _read_otherwise(record: JsonObject, arguments: Json, state: _State) -> _State:
+def _read_otherwise(record: ToolMap, arguments: Json, state: _State) -> _State:
     """Try other readings of the whole: with objects and lists converted, with the case of words repaired."""
-    schema = record["schema"]
-    if record.get("codec") is None:
+    if record.codec is None:
         return state
     held = unpacked(arguments) if isinstance(arguments, str) and arguments.lstrip().startswith(("{", "[", '"')) else arguments
     for fold in (False, True):
         other = Transcoder(record, fold=fold, read=unpacked).read(held)
-        wrongness = error_cost(schema, other)
+        wrongness = error_cost(record.schema, other)
         if state.wrongness.is_worse(wrongness):
             state = _State(other, wrongness, (*state.repairs, *_differences(state.value, other)))
     return state

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from instrc.problems.errors import CompileError, CompileWarning
 from instrc.problems.targets import LossyTarget, UnreadableMap
+from instrc.providers.codec import ToolMap
 from instrc.providers.lowering.context import LoweringOptions
 from instrc.providers.lowering.encoding import encoded
 from instrc.providers.lowering.lower import Lowering, lower_tool
-from instrc.providers.maps import map_of, records_in
+from instrc.providers.maps import map_of, records_in, tool_map
 from instrc.providers.targets import known_target
 from instrc.text.arguments import takes_plain_values, text_or_none, truth
 from instrc.text.callers import warn_caller
-from instrc.text.jsonvalue import Json, JsonObject
+from instrc.text.jsonvalue import Json
 from instrc.tools.tool import Tool
 
 
@@ -39,21 +40,21 @@ def encode(value: object, map: object, name: str | None = None, *, check: bool =
     if record is None:
         raise CompileError([UnreadableMap(reason=f"it knows no tool `{name}`")])
     sent, left_out = encoded(value, record, _payload_schema(map, record), check=truth("check", check))
-    known = known_target(record["target"])
+    known = known_target(record.target)
     if left_out and isinstance(value, dict | list) and known is not None and not known.null:  # the others receive null
         reason = "is null, which cannot be told from leaving a property out: what is null is left out"
-        problem = LossyTarget(target=str(record["target"]), keyword="default", pointer="", reason=reason)
+        problem = LossyTarget(target=known.name, keyword="default", pointer="", reason=reason)
         warn_caller(CompileWarning(problem))
     return sent
 
 
-def _payload_schema(given: object, record: JsonObject) -> Json:
+def _payload_schema(given: object, record: ToolMap) -> Json:
     """Return the sent schema of a map: that of its lowering, or of an equal new lowering."""
     for item in (given, *getattr(given, "lowerings", ())):
-        if isinstance(item, Lowering) and item.map == record:
+        if isinstance(item, Lowering) and tool_map(item.map) == record:
             return item.schema
-    dialect = known_target(record["target"])
-    if dialect is None or record.get("codec") is None:
+    dialect = known_target(record.target)
+    if dialect is None or record.codec is None:
         return True  # in the order of a payload of the same shape
-    again = lower_tool(Tool("tool", record["schema"]), dialect, LoweringOptions())
-    return again.schema if again.map.get("codec") == record["codec"] else True
+    again = lower_tool(Tool("tool", record.schema), dialect, LoweringOptions())
+    return again.schema if tool_map(again.map).codec == record.codec else True

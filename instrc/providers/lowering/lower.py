@@ -22,7 +22,7 @@ from instrc.providers.lowering.encoding import encoded
 from instrc.providers.lowering.intake import flat_survey, read, survey
 from instrc.providers.lowering.losses import Account, grouped_losses
 from instrc.providers.lowering.spelling import respell
-from instrc.providers.maps import VERSION
+from instrc.providers.maps import VERSION, tool_map
 from instrc.providers.targets import TargetName, known_target
 from instrc.providers.transcode import Inexpressible
 from instrc.schema.walk import map_schemas
@@ -346,16 +346,17 @@ def _examples(tool: Tool, record: JsonObject, schema: Json, dialect: Dialect) ->
     """
     if not tool.examples:
         return None, []
+    own = tool_map(record)
     if dialect.example is None:
         for example in tool.examples:
             with suppress(Inexpressible):
-                encoded(example.value, record, schema)  # an invalid one is reported at each use
+                encoded(example.value, own, schema)  # an invalid one is reported at each use
         return None, [Loss("", "examples", None, "annotation", "have no field in the envelope of the target")]
     result: list[Json] = []
     losses: list[Loss] = []
     for number, example in enumerate(tool.examples):
         try:
-            value, _ = encoded(example.value, record, schema)
+            value, _ = encoded(example.value, own, schema)
         except Inexpressible as error:
             losses.append(Loss("", "examples", example.value, "annotation", f"number {number + 1} is left out: {error}"))
             continue

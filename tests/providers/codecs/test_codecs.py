@@ -7,6 +7,7 @@ from typing import Any, get_args
 import pytest
 from every_case import every_case
 
+from instrc import CompileError
 from instrc.providers.codec import (  # the closed union, each case by itself
     Alternative,
     ArrayCodec,
@@ -14,8 +15,6 @@ from instrc.providers.codec import (  # the closed union, each case by itself
     ByPattern,
     Choice,
     ChoiceCodec,
-    Codecs,
-    Damaged,
     Member,
     More,
     NamesCodec,
@@ -29,12 +28,12 @@ from instrc.providers.codec import (  # the closed union, each case by itself
     TupleCodec,
     UnionCodec,
     ValuesCodec,
-    codecs_of,
     parts,
     prune,
     to_json,
     with_codecs,
 )
+from instrc.providers.maps import tool_map  # the map of one tool, by itself
 from instrc.text.jsontext import dumps, loads
 
 TEXT = TextCodec()
@@ -71,8 +70,8 @@ def test_there_is_an_example_of_each() -> None:
 def test_a_codec_is_the_same_when_it_is_read_again(codec: SomeCodec) -> None:
     written = loads(dumps(to_json(codec)))
     assert written == to_json(codec)  # no tuples, which other readers of the map would tell from lists
-    again = codecs_of({"codec": written, "codecs": {"part": None}})
-    assert again == Codecs(codec, {"part": None})
+    again = tool_map({"schema": True, "codec": written, "codecs": {"part": None}})
+    assert (again.codec, again.codecs) == (codec, {"part": None})
     assert dumps(to_json(again.codec)) == dumps(written)
 
 
@@ -105,12 +104,12 @@ def test_what_leads_to_codecs_that_change_nothing_is_dropped() -> None:
     ids=str,
 )
 def test_a_damaged_codec_is_told(damaged: Any) -> None:
-    with pytest.raises(Damaged):
-        codecs_of({"codec": {"as": "array", "items": damaged}})
+    with pytest.raises(CompileError, match="it is damaged"):
+        tool_map({"schema": True, "codec": {"as": "array", "items": damaged}})
 
 
 def test_a_codec_that_holds_itself_is_told() -> None:
     endless: dict[str, Any] = {"as": "array"}
     endless["items"] = endless
-    with pytest.raises(Damaged, match="recursion"):
-        codecs_of({"codec": endless})
+    with pytest.raises(CompileError, match=r"it is damaged: .*recursion"):
+        tool_map({"schema": True, "codec": endless})

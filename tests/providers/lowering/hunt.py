@@ -28,6 +28,7 @@ from instrc import Inexpressible, Lowering, lower, targets
 from instrc.problems.errors import InstrcError
 from instrc.providers.lowering.context import Loss  # one step of a lowering
 from instrc.providers.lowering.verify import breaches  # the rules alone, without asking the engines
+from instrc.providers.maps import tool_map  # the map of one tool, by itself
 from instrc.providers.transcode import Transcoder  # a value without the checks around it
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import equal
@@ -58,7 +59,7 @@ def finds(schema: Any, target: str, seed: int) -> Iterator[Find]:
         yield Find("rules", target, str(breach))
     if loads(dumps(result.map)) != result.map:
         yield Find("map", target, "the map is no plain JSON")
-    transcoder = Transcoder(result.map, fold=False)  # what is legal needs no mending
+    transcoder = Transcoder(tool_map(result.map), fold=False)  # what is legal needs no mending
     yield from _from_answers(schema, result, target, transcoder, seed)
     yield from _from_values(schema, result, target, transcoder, seed)
 

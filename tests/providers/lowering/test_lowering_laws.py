@@ -18,6 +18,7 @@ from judges import breaches, keywords
 
 from instrc import Inexpressible, Lowering, encode, lift, lower, targets
 from instrc.problems.errors import InstrcError
+from instrc.providers.maps import tool_map  # the map of one tool, by itself
 from instrc.providers.transcode import Transcoder  # a value without the checks around it
 from instrc.schema.validation import validate
 from instrc.text.jsontext import dumps, loads
@@ -55,7 +56,7 @@ def test_what_is_lifted_is_valid_or_the_constraint_is_reported(target: str, sche
         return
     original = Draft202012Validator(schema)
     reported = {loss.keyword for loss in result.losses if loss.kind in {"unenforced", "part"}}
-    transcoder = Transcoder(result.map)
+    transcoder = Transcoder(tool_map(result.map))
     for answer in Instances(result.schema, Random(seed)).some(5):  # noqa: S311  -- reproducible, not secret
         if any(dumps(key, indent=False) in dumps(answer, indent=False) for key in ODD):
             continue  # our own name for a renamed key is understood, so it is no undeclared one
@@ -73,7 +74,7 @@ def test_each_valid_value_has_an_answer_that_lifts_to_it(target: str, schema: An
         return
     payload = Draft202012Validator(result.schema)
     reported = any(loss.kind in {"narrowed", "convention"} for loss in result.losses)
-    transcoder = Transcoder(result.map)
+    transcoder = Transcoder(tool_map(result.map))
     for value in Instances(schema, Random(seed)).some(5):  # noqa: S311  -- reproducible, not secret
         try:
             answer = transcoder.write(value)
@@ -154,7 +155,7 @@ def test_a_text_of_a_wrong_format_is_no_valid_value(target: str) -> None:
         ]
     }
     result = lower(schema, target, "my.tool")
-    transcoder = Transcoder(result.map)
+    transcoder = Transcoder(tool_map(result.map))
     for value in ("null", "aa", None, "https://example.org", "42"):
         answer = transcoder.write(value)
         assert equal(transcoder.read(answer), value)
