@@ -12,7 +12,8 @@ from instrc.text.jsontext import loads
 from instrc.text.jsonvalue import Json, JsonObject, at, pointer
 
 
-def _tool_message() -> Json:
+def tool_message() -> Json:
+    """Return the message with a result in the format of OpenAI and compatible providers."""
     return {"role": "tool", "tool_call_id": "@id", "content": "@text"}
 
 
@@ -122,7 +123,7 @@ class Dialect(Struct, frozen=True, kw_only=True, dict=True):
     """Path of the schema in the envelope."""
     tool: bool = True
     """Whether the payload is a tool; otherwise it is a response format."""
-    result: Json = field(default_factory=_tool_message)
+    result: Json = field(default_factory=tool_message)
     """Template of the message with the result of a call.
 
     Its placeholders are `@id`, `@name`, `@text`, `@words` (a text that is never empty), `@json`, `@object`,
@@ -364,13 +365,9 @@ def relaxed(dialect: Dialect) -> Dialect:
 
 def fill_envelope(envelope: Json, values: dict[str, Json]) -> Json:
     """Return the envelope with its placeholders replaced; members whose value is `None` are left out."""
-    if isinstance(envelope, str):
-        return values.get(envelope, envelope)
     if isinstance(envelope, dict):
-        filled: JsonObject = {}
-        for key, part in envelope.items():
-            value = values.get(part, part) if part.__class__ is str else fill_envelope(part, values)
-            if value is not None:
-                filled[key] = value
-        return filled
-    return envelope
+        filled = {key: fill_envelope(part, values) for key, part in envelope.items()}
+        return {key: part for key, part in filled.items() if part is not None}
+    if isinstance(envelope, list):
+        return [fill_envelope(part, values) for part in envelope]
+    return values.get(envelope, envelope) if isinstance(envelope, str) else envelope

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from typing import Final
 
 from instrc.schema.vocabulary import HOLDERS, IN_PLACE, MANY, NAMED, ONE
-from instrc.text.jsonvalue import Json, JsonObject, Location, as_object, at, listing, mapping, put, tokens
+from instrc.text.jsonvalue import Json, JsonObject, Location, as_object, at_or, listing, mapping, put, tokens
 
 
 def walk(schema: Json) -> Iterator[tuple[Location, Json]]:
@@ -238,10 +238,7 @@ def local_target(root: Json, reference: Json) -> Json:
     """
     if not isinstance(reference, str) or (reference and not reference.startswith("#")):
         return None
-    try:
-        return at(root, unescaped(reference[1:]))
-    except (LookupError, ValueError):
-        return None
+    return at_or(root, unescaped(reference[1:]))
 
 
 def dereferenced(schema: Json, root: Json) -> Json:

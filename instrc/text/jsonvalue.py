@@ -227,6 +227,14 @@ def at(document: Json, pointer: str) -> Json:
     return value
 
 
+def at_or(document: Json, pointer: str, otherwise: Json = None) -> Json:
+    """Return the value a JSON Pointer leads to, or `otherwise` if it leads nowhere."""
+    try:
+        return at(document, pointer)
+    except (LookupError, ValueError):
+        return otherwise
+
+
 def kind_of(value: Json) -> str:
     """Return the JSON type of a value; a float without a fraction is an integer."""
     if value is None:

@@ -16,7 +16,7 @@ from instrc.schema.normalize import Rules
 from instrc.schema.upgrade import expand_discriminators
 from instrc.schema.vocabulary import is_extension
 from instrc.schema.walk import conjuncts, is_schema, map_schemas
-from instrc.text.jsonvalue import Json, JsonObject, Location, at, listing, mapping, pointer, tokens
+from instrc.text.jsonvalue import Json, JsonObject, Location, at_or, listing, mapping, pointer, tokens
 from instrc.text.names import free_name
 from instrc.tools.sources import DISCRIMINATOR, File, Given, localize_references, sound
 
@@ -263,12 +263,10 @@ class Components:
                 return None, ()
             document = self.given.neighbours.given(file).value if file and self.given.neighbours else self.given.value
             pointer = unquote(fragment)
-            target = at(document, pointer) if pointer.startswith("/") or not pointer else None
+            target = at_or(document, pointer) if pointer.startswith("/") or not pointer else None
         except InstrcError as error:
             self.given.left_out(path, reference, error.problems[0].message)
             return None, ()
-        except (LookupError, ValueError):
-            target = None
         if target is None or not (file or fragment):
             self.given.left_out(path, reference, "it leads nowhere")
             return None, ()

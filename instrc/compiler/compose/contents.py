@@ -23,7 +23,7 @@ from instrc.schema.impossible import is_written_false, may_hold_impossible
 from instrc.schema.kinds import own_kinds
 from instrc.schema.vocabulary import IN_PLACE, SPEAKS_OF
 from instrc.schema.walk import definition_named_by, required_names, subschemas, walk
-from instrc.text.jsonvalue import Json, JsonObject, Location, as_object, at, listing, mapping, pointer
+from instrc.text.jsonvalue import Json, JsonObject, Location, as_object, at_or, listing, mapping, pointer
 from instrc.text.jsonvalue import pointer as pointer_to
 from instrc.text.source import Span
 from instrc.vibes.registry import Registry
@@ -252,11 +252,8 @@ def _place(part: Impossible, added: Json, place: Span) -> Span:
     """Return where one of the contradictory keywords is written, or its innermost enclosing part."""
     if "{" not in place.text:
         return place
-    try:
-        written = at(added, pointer(part.path))
-    except (LookupError, ValueError):
-        written = None
-    word = next((word for word in part.words if isinstance(written, dict) and word in written), None)
+    written = mapping(at_or(added, pointer(part.path)))
+    word = next((word for word in part.words if word in written), None)
     return place_in(place, pointer(part.path)) if word is None else place_in(place, pointer((*part.path, word)), key=True)
 
 

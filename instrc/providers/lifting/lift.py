@@ -17,6 +17,7 @@ from instrc.problems.errors import AnswerError, CompileError
 from instrc.problems.problem import Problem
 from instrc.problems.suggest import comparison_key
 from instrc.providers.codec import ToolMap
+from instrc.providers.dialect import fill_envelope, tool_message
 from instrc.providers.lifting.answers import Ownership, json_of, readings
 from instrc.providers.lifting.repair import Repair, repair
 from instrc.providers.lifting.reply import RawCall, RawReply, join_replies, raw_call, strip_reasoning
@@ -507,8 +508,6 @@ def _chosen(first: Lifted, other: Lifted, *, equal: bool) -> Lifted:
 
 CALLED_NAME: Final = 300
 """Maximum characters of the name in a call; no provider accepts names half as long."""
-_CHAT: Json = {"role": "tool", "tool_call_id": "@id", "content": "@text"}
-"""Message format of OpenAI and compatible providers."""
 _OF_MCP = frozenset({"structuredContent", "structured_content", "isError", "is_error", "resultType", "result_type"})
 """Members, besides the content, one of which the result of an MCP server has."""
 
@@ -534,7 +533,7 @@ def message(record: ToolMap | None, name: str | None, call_id: str | None, value
         "@error": True if error else None,
         "@status": "error" if error else None,
     }
-    return _fill_template(record.result or (_CHAT if known is None else known.result), words)
+    return fill_envelope(record.result or (tool_message() if known is None else known.result), words)
 
 
 def _of_mcp(said: Json) -> tuple[Json, bool] | None:
@@ -551,16 +550,6 @@ def _of_mcp(said: Json) -> tuple[Json, bool] | None:
     texts = [part.get("text") if isinstance(part, dict) and part.get("type") == "text" else None for part in content]
     lines = [item for item in texts if isinstance(item, str)]
     return ("\n".join(lines) if len(lines) == len(content) else content), failed
-
-
-def _fill_template(template: Json, words: dict[str, Json]) -> Json:
-    """Return a template with its placeholders replaced; members with an empty placeholder are left out."""
-    if isinstance(template, dict):
-        filled = {key: _fill_template(item, words) for key, item in template.items()}
-        return {key: item for key, item in filled.items() if item is not None}
-    if isinstance(template, list):
-        return [_fill_template(item, words) for item in template]
-    return words.get(template, template) if isinstance(template, str) else template
 
 
 _BESIDE = re.compile(r"<\|[^|<>]*+\|>(?:commentary|analysis|final|json)?|\(\)\Z|:\d+\Z|[\s\"'`/]+\Z|\A[\s\"'`$]+")

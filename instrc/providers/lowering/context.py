@@ -62,14 +62,9 @@ class Loss(Struct, frozen=True, gc=False):
 
     def to_json(self) -> JsonObject:
         """Return the loss as plain JSON, for reports; `tool` is present if several tools were lowered."""
-        said: JsonObject = {
-            "pointer": self.pointer,
-            "keyword": self.keyword,
-            "value": self.value,
-            "kind": self.kind,
-            "reason": self.reason,
-        }
-        return said if self.tool is None else {"tool": self.tool, **said}
+        said: JsonObject = structs.asdict(self)
+        tool = said.pop("tool")
+        return said if tool is None else {"tool": tool, **said}
 
     @staticmethod
     def of_name(own: str, sent: str) -> tuple[Loss, ...]:

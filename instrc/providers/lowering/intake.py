@@ -21,7 +21,7 @@ from instrc.schema.upgrade import spelt_out, upgrade
 from instrc.schema.vocabulary import KEYWORDS, MANY, NAMED, NO_ASSERTIONS, ONE
 from instrc.schema.walk import every_schema, is_schema, subschemas, walk
 from instrc.schema.wellformed import SOUND, has_sound_keywords, problems_of
-from instrc.text.jsonvalue import Json, JsonObject, Location, as_object, at, mapping, pointer
+from instrc.text.jsonvalue import Json, JsonObject, Location, as_object, at_or, mapping, pointer
 
 LOWERED_SCHEMAS: Final = 100_000
 """Maximum schemas of a flat schema that is lowered; a larger one shares parts under `$defs` or is `too-large`."""
@@ -187,16 +187,8 @@ def _losses(notes: Iterable[Note], schema: Json) -> list[Loss]:
         word = keyword if keyword is not None else "type" if note.kind == "word" else "schema"
         asserted = word not in NO_ASSERTIONS and (note.kind == "repair" or word == "type")
         kind: LossKind = "repaired" if asserted else "annotation"
-        losses.append(Loss(pointer(place), word, _value_at(schema, note), kind, reason))
+        losses.append(Loss(pointer(place), word, at_or(schema, pointer(note.path), note.what), kind, reason))
     return losses
-
-
-def _value_at(schema: Json, note: Note) -> Json:
-    """Return the value at the place of a note."""
-    try:
-        return at(schema, pointer(note.path))
-    except (LookupError, ValueError, TypeError):
-        return note.what
 
 
 def _without_unreadable(schema: Json) -> list[Note]:

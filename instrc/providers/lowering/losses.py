@@ -26,7 +26,7 @@ from instrc.providers.lowering.uniform_plans import branches_of, is_output_refer
 from instrc.schema.impossible import is_written_false
 from instrc.schema.vocabulary import HOLDERS, KEYWORDS, MANY, NAMED, NO_ASSERTIONS, ONE
 from instrc.schema.walk import subschemas, walk
-from instrc.text.jsonvalue import Json, JsonObject, Location, at, mapping, pointer, tokens
+from instrc.text.jsonvalue import Json, JsonObject, Location, at_or, pointer, tokens
 
 if TYPE_CHECKING:
     from instrc.schema.flattening.provenance import Flat
@@ -265,7 +265,7 @@ def _contradictory(losses: tuple[Loss, ...], flat: Json, schema: Json, documents
         if loss.value is not False or loss.keyword == "strict":
             continue
         place = loss.pointer if loss.keyword in _WHOLE else loss.pointer + pointer((loss.keyword,))
-        if place and _value_at(schema, place) is False and _value_at(flat, place) is False:
+        if place and at_or(schema, place) is False and at_or(flat, place) is False:
             continue
         if traced is None:
             try:
@@ -283,14 +283,6 @@ def _contradictory(losses: tuple[Loss, ...], flat: Json, schema: Json, documents
                 yield Loss(part, keyword, value, "part", "is part of a contradiction")
 
 
-def _value_at(schema: Json, place: str) -> Json:
-    """Return the value at a place, or `None` if there is none."""
-    try:
-        return at(schema, place)
-    except (LookupError, ValueError, TypeError):
-        return None
-
-
 def _nearest(traced: Flat, place: str) -> str:
     """Return the innermost enclosing place with known origins."""
     while place and not traced.origins.get(place):
@@ -305,10 +297,10 @@ def _origins(traced: Flat, place: str, schema: Json, documents: Mapping[str, Jso
     inside = _nearest(traced, place)
     below = place.removeprefix(inside)
     result = [
-        (origin.pointer, _value_at((documents or {}).get(origin.uri) if origin.uri else schema, origin.pointer))
+        (origin.pointer, at_or((documents or {}).get(origin.uri) if origin.uri else schema, origin.pointer))
         for origin in traced.origins.get(inside, ())
     ]
-    exact = [(node + below, part) for node, whole in result if (part := _value_at(whole, below)) is not None]
+    exact = [(node + below, part) for node, whole in result if (part := at_or(whole, below)) is not None]
     return exact or [(node, whole) for node, whole in result if whole is not None] or [("", schema)]
 
 
@@ -323,7 +315,7 @@ def _with_what_it_refers_to(place: str, schema: Json, root: Json) -> Iterator[tu
             yield node + below, keyword, value
             if keyword in {"$ref", "$dynamicRef"} and isinstance(value, str):
                 target = unquote(value.removeprefix("#"))
-                target_and_part = (target, part) if (part := _value_at(root, target)) is not None else ("", root)
+                target_and_part = (target, part) if (part := at_or(root, target)) is not None else ("", root)
                 if target_and_part[0] not in seen:
                     seen.add(target_and_part[0])
                     pending.append(target_and_part)
@@ -335,11 +327,7 @@ def _key(loss: Loss) -> tuple[str, str, str]:
 
 def _was_forbidden(loss: Loss, schema: Json) -> bool:
     """Return whether an omitted property was forbidden by its author."""
-    try:
-        written = at(schema, loss.pointer)
-    except (LookupError, ValueError, TypeError):
-        written = loss.value
-    return is_written_false(written)
+    return is_written_false(at_or(schema, loss.pointer, loss.value))
 
 
 class Account(NamedTuple):
@@ -408,18 +396,11 @@ def _alternative_of_plan(path: tuple[str, ...], schema: Json, plans: dict[tuple[
         if path[place : place + 2] != ("items", "anyOf") or not path[place + 2].isdecimal():
             continue
         if path[:place] not in plans:
-            plans[path[:place]] = _branches_at(path[:place], schema)
+            plans[path[:place]] = branches_of(at_or(schema, pointer(path[:place])))
         branches = plans[path[:place]]
         if branches is not None and int(path[place + 2]) < len(branches):
             return place
     return None
-
-
-def _branches_at(path: tuple[str, ...], schema: Json) -> _Branches:
-    try:
-        return branches_of(mapping(at(schema, pointer(path))))
-    except LookupError:
-        return None
 
 
 def _reference_on(path: tuple[str, ...], node: Json) -> tuple[tuple[str, ...], Json]:
@@ -428,10 +409,7 @@ def _reference_on(path: tuple[str, ...], node: Json) -> tuple[tuple[str, ...], J
     Without one, return the path unchanged and `None`.
     """
     for place in range(len(path) + 1):
-        try:
-            passed = at(node, pointer(path[:place]))
-        except LookupError:
-            break
+        passed = at_or(node, pointer(path[:place]))
         if is_output_reference(passed):
             return path[place:], passed
     return path, None

@@ -49,7 +49,7 @@ from instrc.providers.lowering.losses import place_of
 from instrc.providers.lowering.unions import SILENT, combine, fit
 from instrc.schema.impossible import forbids_everything
 from instrc.schema.vocabulary import BY_TYPE, HOLDERS, NO_ASSERTIONS
-from instrc.schema.walk import reached_definitions, subschemas, with_parts
+from instrc.schema.walk import objects_below, reached_definitions, subschemas, with_parts
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, as_array, as_text, as_texts, freeze, optional_text
 from instrc.text.limits import REBUILT_LEVELS
@@ -380,7 +380,7 @@ def _schemas_shared(codecs: list[Codec], definitions: Mapping[str, Json]) -> tup
 
     roots = _all_mapped([*known.values(), *asked], one_of_each)
     bodies = dict(zip(known, roots, strict=False))
-    names = _Names[Json](roots, bodies, _inside_schema, "when", lambda name: {"$ref": f"{_BELOW}{name}"}, lambda part: part)
+    names = _Names[Json](roots, bodies, objects_below, "when", lambda name: {"$ref": f"{_BELOW}{name}"}, lambda part: part)
     short = _all_mapped(roots, names)
     for_each = {id(when): new for when, new in zip(asked, short[len(known) :], strict=True)}
     result = changed(codecs, lambda _, codec: _asking(codec, for_each))
@@ -445,10 +445,6 @@ class _Names(Generic[PartT]):
             self._taken.add(name)
         self.said[name] = part
         return self._reference(name)
-
-
-def _inside_schema(schema: Json) -> Iterator[Json]:
-    return (child for _, child in subschemas(schema) if isinstance(child, dict))
 
 
 def _asking(codec: SomeCodec, whens: Mapping[int, Json]) -> SomeCodec:

@@ -11,14 +11,14 @@ from msgspec import Struct
 from instrc.problems.errors import CompileError
 from instrc.problems.files import TooLarge
 from instrc.providers import targets
-from instrc.providers.dialect import DEFINITION_NAME, Dialect, schema_in
+from instrc.providers.dialect import DEFINITION_NAME, NUMBERS, Dialect, schema_in
 from instrc.providers.lowering import build
 from instrc.providers.lowering.lower import Lowering
 from instrc.providers.lowering.spelling import spelt_type, standard
 from instrc.providers.lowering.target_patterns import accepts_pattern
 from instrc.schema.kinds import TYPES
 from instrc.schema.validation import json_fault
-from instrc.schema.vocabulary import is_extension
+from instrc.schema.vocabulary import COUNTS, MANY, NAMED, ONE, is_extension
 from instrc.schema.walk import definition_named_by
 from instrc.schema.wellformed import problems_of
 from instrc.text.arguments import excerpt, takes_plain_values
@@ -74,7 +74,9 @@ def _verified(payload: Json, dialect: Dialect) -> Verification:
             return Verification(dialect.name, ())  # a tool without parameters, whose schema is left out
         schema, whole = payload, _in_envelope(payload, dialect)
     plain = standard(schema, dialect.spelling)
-    broken = _refused(plain, dialect) or breaches(whole, dialect)
+    here = pointer(dialect.where)
+    refused = [Breach("schema", f"{here}{problem.pointer}", problem.reason) for problem in problems_of(plain)]
+    broken = refused or breaches(whole, dialect)  # the rules of the target apply only to schemas
     return Verification(dialect.name, tuple(broken))
 
 
@@ -84,11 +86,6 @@ def _in_envelope(schema: Json, dialect: Dialect) -> Json:
 
     words = {"@name": "tool", "@description": None, "@schema": schema, "@schema-text": dumps(schema, indent=False), "@map": None}
     return fill_envelope(dialect.envelope, words)
-
-
-def _refused(schema: Json, dialect: Dialect) -> list[Breach]:
-    """Return why a value is not a JSON Schema; the target's rules apply only to schemas."""
-    return [Breach("schema", pointer(dialect.where) + problem.pointer, problem.reason) for problem in problems_of(schema)]
 
 
 class Breach(NamedTuple):
@@ -104,23 +101,7 @@ class Breach(NamedTuple):
 
 
 _HEAD = frozenset({"description", "title", "default", "$defs", "propertyOrdering", "nullable"})
-_ONE = (
-    "items",
-    "additionalProperties",
-    "propertyNames",
-    "contains",
-    "not",
-    "if",
-    "then",
-    "else",
-    "unevaluatedItems",
-    "unevaluatedProperties",
-)
-_OF_NUMBERS = {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"}
-_COUNTS = {"minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"}
-_MANY = ("anyOf", "allOf", "oneOf", "prefixItems")
-_LISTS = (*_MANY, "required", "enum")
-_NAMED = ("properties", "patternProperties", "$defs", "dependentSchemas", "definitions")
+_LISTS = MANY - ONE | {"required", "enum"}
 
 
 class NodeRules(Struct, frozen=True):
@@ -193,7 +174,7 @@ class NodeRules(Struct, frozen=True):
             yield Breach("pattern", place, "lengths stand beside a pattern or format")
 
     def _sizes(self, place: str, node: JsonObject) -> Iterator[Breach]:
-        for keywords, most in ((_OF_NUMBERS, self.dialect.most_bound), (_COUNTS, self.dialect.most_count)):
+        for keywords, most in ((NUMBERS, self.dialect.most_bound), (COUNTS, self.dialect.most_count)):
             for keyword in keywords & node.keys():
                 number = node[keyword]
                 if most is not None and isinstance(number, int | float) and abs(number) > most:
@@ -303,10 +284,11 @@ class NodeRules(Struct, frozen=True):
 
 def _shapes(place: str, node: JsonObject) -> Iterator[Breach]:
     """Check the places of lists, and of schemas by name."""
-    for keywords, shape in ((_LISTS, list), (_NAMED, dict)):
-        for keyword in keywords:
-            if keyword in node and not isinstance(node[keyword], shape):
-                yield Breach("shape", place, f"{_shown(keyword)} is not {'a list' if shape is list else 'an object'}")
+    for keyword, value in node.items():
+        if keyword in _LISTS and not isinstance(value, list):
+            yield Breach("shape", place, f"{_shown(keyword)} is not a list")
+        if keyword in NAMED and not isinstance(value, dict):
+            yield Breach("shape", place, f"{_shown(keyword)} is not an object")
 
 
 def _shown(value: Json) -> str:
@@ -333,11 +315,13 @@ def payload_schemas(schema: Json, path: tuple[str | int, ...]) -> Iterator[tuple
         yield pointer(here), node, role
         if not isinstance(node, dict):
             continue
-        stack.extend(((*here, keyword), node[keyword], keyword) for keyword in _ONE if keyword in node)
-        for keyword in _MANY:
-            stack += [((*here, keyword, index), child, keyword) for index, child in enumerate(listing(node.get(keyword)))]
-        for keyword in _NAMED:
-            stack += [((*here, keyword, name), child, keyword) for name, child in mapping(node.get(keyword)).items()]
+        for keyword, value in node.items():
+            if keyword in ONE:
+                stack.append(((*here, keyword), value, keyword))
+            elif keyword in MANY:
+                stack += [((*here, keyword, index), child, keyword) for index, child in enumerate(listing(value))]
+            elif keyword in NAMED:
+                stack += [((*here, keyword, name), child, keyword) for name, child in mapping(value).items()]
 
 
 def breaches(payload: Json, target: str | Dialect) -> list[Breach]:
