@@ -281,6 +281,7 @@ PRINTABLE = NameRule(r"^\x00-\x1f\x7f\"\\", r"^\x00-\x1f\x7f\"\\", 256)
 DEFINITION_NAME = NameRule("A-Za-z0-9_", "A-Za-z0-9_.-", 64)
 """Names of definitions: llguidance refuses others, and percent-encoding breaks xgrammar and outlines-core (run 2026-11-20)."""
 NUMBERS = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"})
+SIZES = frozenset({"minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"})
 CORE = frozenset({"type", "enum", "anyOf", "properties", "required", "items", "description"})
 STRICT = CORE | {"title", "const", "$ref", "$defs", "additionalProperties", "pattern", "format"}
 FORMATS = frozenset({"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"})

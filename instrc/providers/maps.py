@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Final, NoReturn, Protocol, TypeAlias
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final, NoReturn, TypeAlias
 
 from msgspec import ValidationError, convert
 from msgspec.structs import replace
@@ -30,12 +30,8 @@ def _maps(value: object, level: int) -> Iterator[JsonObject]:
         _refuse("it contains no map")
     if not isinstance(value, Mapping | list | tuple) and (inside := attribute(value, "map")) is not None:
         value = inside
-    elif (
-        not isinstance(value, Mapping | list | tuple)
-        and attribute(value, "model_dump") is not None
-        and hasattr(value, "model_dump")
-    ):
-        value = _dumped(value)
+    elif not isinstance(value, Mapping | list | tuple) and callable(dump := attribute(value, "model_dump")):
+        value = _dumped(dump)
     if isinstance(value, str | bytes | bytearray):
         value = _read(value)
     if isinstance(value, list | tuple):
@@ -67,16 +63,10 @@ def _refuse(reason: str) -> NoReturn:
     raise CompileError([UnreadableMap(reason=reason)])
 
 
-class _Model(Protocol):
-    """An object with pydantic's `model_dump`."""
-
-    def model_dump(self, *, mode: str, by_alias: bool) -> object:
-        """Return the model as plain values."""
-
-
-def _dumped(model: _Model) -> object:
+def _dumped(dump: Callable[..., object]) -> object:
+    """Return a pydantic model as plain values."""
     try:
-        return model.model_dump(mode="json", by_alias=True)
+        return dump(mode="json", by_alias=True)
     except Exception:  # noqa: BLE001  -- a foreign object that looks like a model
         return None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from itertools import islice
+from itertools import chain, islice, repeat
 from typing import Final, assert_never
 
 from instrc.providers.codec import (
@@ -140,7 +140,7 @@ class Transcoder:
             case ObjectCodec():
                 return self._object(codec, value, level) if isinstance(value, dict) else value
             case ArrayCodec():
-                return self._array(codec, value, level) if isinstance(value, list) else value
+                return self._items(self.decode, codec, value, level) if isinstance(value, list) else value
             case PairsCodec():
                 return self._pairs(codec, value, level) if isinstance(value, list) else value
             case TupleCodec():
@@ -176,12 +176,10 @@ class Transcoder:
             codec = None if value is None and codec.null else self._codecs.get(codec.name)
         return None
 
-    def _array(self, codec: ArrayCodec, value: list[Json], level: int) -> Json:
-        known = len(codec.prefix)
-        return [
-            self.decode(codec.prefix[index] if index < known else codec.items, item, level + 1)
-            for index, item in enumerate(value)
-        ]
+    def _items(self, convert: Callable[[Codec, Json, int], Json], codec: ArrayCodec, value: list[Json], level: int) -> list[Json]:
+        """Decode or encode the items of a list, each with the codec of its place."""
+        codecs = chain(codec.prefix, repeat(codec.items))
+        return [convert(inner, item, level + 1) for inner, item in zip(codecs, value, strict=False)]
 
     def _pairs(self, codec: PairsCodec, value: list[Json], level: int) -> Json:
         entries = [self.decode(entry_codec(codec, item), item, level + 1) for item in value]
@@ -325,7 +323,7 @@ class Transcoder:
             case ObjectCodec():
                 return self._object_out(codec, value, level) if isinstance(value, dict) else value
             case ArrayCodec():
-                return self._array_out(codec, value, level) if isinstance(value, list) else value
+                return self._items(self.encode, codec, value, level) if isinstance(value, list) else value
             case PairsCodec():
                 return self._pairs_out(codec, value, level) if isinstance(value, dict) else value
             case TupleCodec():
@@ -350,13 +348,6 @@ class Transcoder:
                 return value  # cyclic
             case _:
                 assert_never(codec)
-
-    def _array_out(self, codec: ArrayCodec, value: list[Json], level: int) -> Json:
-        known = len(codec.prefix)
-        return [
-            self.encode(codec.prefix[index] if index < known else codec.items, item, level + 1)
-            for index, item in enumerate(value)
-        ]
 
     def _pairs_out(self, codec: PairsCodec, value: dict[str, Json], level: int) -> Json:
         pairs = ({"key": key, "value": item} for key, item in value.items())

@@ -105,7 +105,6 @@ def anthropic_strict() -> Dialect:
         anthropic(),
         name="anthropic-strict",
         title="Anthropic strict tool",
-        result={"role": "user", "content": [_RESULT]},
         envelope={**_PLAIN, "strict": True},
         plain=_PLAIN,
         structure="rebuild",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import keyword
 
-from instrc.providers.dialect import FORMATS, NUMBERS, STRICT, Dialect, Fact, NameRule, Spelling
+from instrc.providers.dialect import FORMATS, NUMBERS, SIZES, STRICT, Dialect, Fact, NameRule, Spelling
 
 _TYPES = frozenset({"string", "boolean", "integer", "number", "image", "audio", "array", "object", "any", "null"})
 _PYTHON_NAME = NameRule(r"^\W\d", r"\w", 128, frozenset(keyword.kwlist), identifier=True)
@@ -122,18 +122,8 @@ def smolagents() -> Dialect:
         keys_at_root_only=True,
         keywords=STRICT
         | NUMBERS
-        | {
-            "prefixItems",
-            "minItems",
-            "maxItems",
-            "minLength",
-            "maxLength",
-            "minProperties",
-            "maxProperties",
-            "default",
-            "nullable",
-        }
-        | {"patternProperties", "propertyNames", "uniqueItems"},
+        | SIZES
+        | {"prefixItems", "default", "nullable", "patternProperties", "propertyNames", "uniqueItems"},
         order="free",
         recursion="unroll",
         formats=FORMATS | {"uri"},

@@ -10,6 +10,7 @@ from instrc.providers.dialect import (
     PLAIN_PATTERNS,
     PRINTABLE,
     PRINTABLE_KEYS,
+    SIZES,
     STRICT,
     WORD,
     Dialect,
@@ -84,18 +85,7 @@ def mistral() -> Dialect:
         where=("function", "parameters"),
         tool_name=WORD,
         key=PRINTABLE,
-        keywords=STRICT
-        | NUMBERS
-        | {
-            "prefixItems",
-            "minItems",
-            "maxItems",
-            "minLength",
-            "maxLength",
-            "patternProperties",
-            "minProperties",
-            "maxProperties",
-        },
+        keywords=STRICT | NUMBERS | SIZES | {"prefixItems", "patternProperties"},
         formats=FORMATS | {"uri"},
         patterns="plain",
         most_bound=2**62,

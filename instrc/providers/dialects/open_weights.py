@@ -11,6 +11,7 @@ from instrc.providers.dialect import (
     PLAIN_PATTERNS,
     PRINTABLE,
     PRINTABLE_KEYS,
+    SIZES,
     STRICT,
     WORD,
     Dialect,
@@ -142,9 +143,7 @@ def vllm() -> Dialect:
         where=("function", "parameters"),
         tool_name=WORD,
         key=PRINTABLE,
-        keywords=STRICT
-        | {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"}
-        | {"prefixItems", "minItems", "maxItems", "minLength", "maxLength", "minProperties", "maxProperties"},
+        keywords=STRICT | {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"} | SIZES | {"prefixItems"},
         formats=FORMATS | {"uri"},
         patterns="anchored",
         most_repeated=1000,

@@ -15,6 +15,7 @@ from instrc.providers.dialect import (
     Dialect,
     Fact,
     Limits,
+    function_tool,
 )
 
 _LIMITS = Limits(properties=5000, depth=10, enum_values=1000, long_enum=(250, 15_000), characters=120_000, description=1024)
@@ -75,12 +76,11 @@ _RULES = (
 
 def openai() -> Dialect:
     """Return the dialect of OpenAI Chat Completions, strict tools."""
-    function = {"name": "@name", "description": "@description", "parameters": "@schema"}
     return Dialect(
         name="openai",
         title="OpenAI Chat Completions, strict tool",
-        envelope={"type": "function", "function": {**function, "strict": True}},
-        plain={"type": "function", "function": {**function, "strict": False}},
+        envelope=function_tool(strict=True),
+        plain=function_tool(strict=False),
         where=("function", "parameters"),
         tool_name=WORD,
         key=PRINTABLE,

@@ -441,38 +441,28 @@ def reported_error(answer: JsonObject) -> RawReply | None:
 
 
 def _choices(answer: JsonObject) -> RawReply | None:
-    """Read Chat Completions, of OpenAI and of all who speak as it does."""
+    """Read Chat Completions, of OpenAI and of all who speak as it does, or one choice of it alone."""
     choices = answer.get("choices")
     if not isinstance(choices, list):
-        return None
+        return choice_of(answer) if is_choice(answer) else None
     result = [choice for choice in choices if isinstance(choice, dict)]
     if len(result) < len(choices) or (result and "delta" in result[0] and "message" not in result[0]):
         return None  # chunks of a stream are joined first
     return choice_of(result[0]) if result else RawReply()
 
 
-def _choice(answer: JsonObject) -> RawReply | None:
-    """Read one choice of Chat Completions alone."""
-    return choice_of(answer) if is_choice(answer) else None
-
-
 def _candidates(answer: JsonObject) -> RawReply | None:
-    """Read Gemini's candidates, and the reason where there are none."""
+    """Read Gemini's candidates, and the reason where there are none, or one candidate alone."""
     candidates, feedback = answer.get("candidates"), first(answer, "promptFeedback", "prompt_feedback")
     if not isinstance(candidates, list) and not isinstance(feedback, dict):
-        return None
+        return candidate_of(answer) if is_candidate(answer) else None
     result = RawReply()
-    for candidate in (candidates or ())[:1] if isinstance(candidates, list) else ():
+    for candidate in listing(candidates)[:1]:
         if isinstance(candidate, dict):
             result |= candidate_of(candidate)
     if isinstance(feedback, dict) and (reason := first(feedback, "blockReason", "block_reason")):
         result |= RawReply(refusal=str(reason).rsplit(".", 1)[-1])
     return result
-
-
-def _candidate(answer: JsonObject) -> RawReply | None:
-    """Read one candidate of Gemini alone."""
-    return candidate_of(answer) if is_candidate(answer) else None
 
 
 def _output(answer: JsonObject) -> RawReply | None:
@@ -555,9 +545,7 @@ def _message(answer: JsonObject) -> RawReply | None:
 _READERS: tuple[Callable[[JsonObject], RawReply | None], ...] = (
     reported_error,
     _choices,
-    _choice,
     _candidates,
-    _candidate,
     _langchain,
     _pydantic_ai,
     _deferred,

@@ -17,7 +17,7 @@ from instrc.problems.errors import AnswerError, CompileError
 from instrc.problems.problem import Problem
 from instrc.problems.suggest import comparison_key
 from instrc.providers.codec import ToolMap
-from instrc.providers.dialect import fill_envelope, tool_message
+from instrc.providers.dialect import Dialect, fill_envelope, tool_message
 from instrc.providers.lifting.answers import Ownership, json_of, readings
 from instrc.providers.lifting.repair import Repair, repair
 from instrc.providers.lifting.reply import RawCall, RawReply, join_replies, raw_call, strip_reasoning
@@ -353,8 +353,8 @@ def _without_doubles(calls: tuple[RawCall, ...]) -> tuple[tuple[RawCall, ...], f
 
 def _with_calls_in_text(reply: RawReply, records: Records) -> RawReply:
     """Find calls in the texts of an answer without other calls, unless the provider extracts them itself."""
-    if all(_quotes_calls(record.target) for record in records.values()):
-        return reply
+    if all(known is not None and (known.extracts_calls or not known.tool) for known in _dialects(records)):
+        return reply  # the provider extracts calls itself, so that an apparent call in a text is a quotation
     names = frozenset(records) | {record.tool.name for record in records.values() if record.tool.name}
     known = KnownTools(names, lambda value: len(records) == 1 and bool(value) and _ownership(value, records).all)
     bare = reply.calls[0] if len(reply.calls) == 1 and not reply.envelope else None
@@ -380,10 +380,9 @@ def _with_calls_in_text(reply: RawReply, records: Records) -> RawReply:
     return reply
 
 
-def _quotes_calls(target: str | None) -> bool:
-    """Return whether an apparent call in a text is a quotation, because the target's provider extracts calls itself."""
-    known = known_target(target)
-    return known is not None and (known.extracts_calls or not known.tool)
+def _dialects(records: Records) -> list[Dialect | None]:
+    """Return the known targets of tools, and `None` for others."""
+    return [known_target(record.target) for record in records.values()]
 
 
 def _value_in(text: str, records: Records) -> tuple[RawCall, str] | None:
@@ -420,7 +419,7 @@ def _unlikeliness(value: RawCall, records: Records) -> tuple[bool, ...]:
 
 def _with_value_in_text(reply: RawReply, records: Records) -> RawReply:
     """Read the value of a structured output inside prose: in a fence, or recognized by its keys."""
-    outputs = all(_is_output(record.target) for record in records.values())
+    outputs = all(known is not None and not known.tool for known in _dialects(records))
     if not outputs or reply.refusal is not None or reply.failure is not None:
         return reply
     unread = [call.arguments for call in reply.calls if call.unreadable is not None and not call.partial]
@@ -442,12 +441,6 @@ def _with_value_in_thoughts(reply: RawReply, records: Records) -> RawReply:
     value = raw_call(None, reply.thoughts)
     valid = value.unreadable is None and value.loose is None and value.arguments and _ownership(value.arguments, records).all
     return structs.replace(reply, calls=(value,)) if valid and not repair(record, value.arguments).violations else reply
-
-
-def _is_output(target: str | None) -> bool:
-    """Return whether the text of an answer is the value itself, without a tool call."""
-    known = known_target(target)
-    return known is not None and not known.tool
 
 
 def _with_ids_told(calls: Iterable[LiftedCall], repeated: frozenset[str]) -> tuple[LiftedCall, ...]:

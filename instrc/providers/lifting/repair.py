@@ -18,7 +18,7 @@ from instrc.providers.transcode import CODEC_LEVELS, Transcoder
 from instrc.schema.patterns import time_limit
 from instrc.schema.validation import RAISED_ON_PURPOSE, Violation, json_fault, validate, validator
 from instrc.text.jsontext import loads
-from instrc.text.jsonvalue import Json, JsonArray, JsonObject, Location, equal, pointer, put
+from instrc.text.jsonvalue import Json, JsonArray, JsonObject, Location, equal, mapping, pointer, put
 
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
@@ -402,8 +402,9 @@ def _cost(error: ValidationError, leaves: list[LeafViolation], *, certain: bool)
         words = wanted if keyword == "enum" else [wanted] if keyword == "const" else ()
         listed = _texts(words)
         types = _texts(wanted if isinstance(wanted, list) else [wanted]) if keyword == "type" else ()
-        keys = _keys(error.schema)
-        items = isinstance(error.schema, dict) and bool(error.schema.get("items"))
+        schema: JsonObject = error.schema if isinstance(error.schema, dict) else {}
+        keys = frozenset(mapping(schema.get("properties")))
+        items = bool(schema.get("items"))
         instance: Json = error.instance  # type: ignore[assignment]  # the types allow errors without a position
         path = tuple(error.absolute_path)
         leaves.append(LeafViolation(path, instance, keyword, certain, listed, types, keys, items))
@@ -422,12 +423,6 @@ def _cost(error: ValidationError, leaves: list[LeafViolation], *, certain: bool)
 
 def _texts(items: object) -> tuple[str, ...]:
     return tuple(item for item in items if isinstance(item, str)) if isinstance(items, list) else ()
-
-
-def _keys(schema: object) -> frozenset[str]:
-    """Return the keys that a schema declares."""
-    properties = schema.get("properties") if isinstance(schema, dict) else None
-    return frozenset(properties) if isinstance(properties, dict) else frozenset()
 
 
 def _sum(costs: Iterable[tuple[int, int]]) -> tuple[int, int]:

@@ -377,25 +377,17 @@ def text_of(value: Json) -> str | None:
         return type(value).__name__
 
 
+_STRING_OR_BRACKET = re.compile(r'"(?:[^"\\]|\\.)*+(?P<end>"?)|[][{}]', re.DOTALL)
+
+
 def ends_early(text: str) -> bool:
     """Return whether a text begins as JSON and ends before its brackets are closed."""
-    stack = 0
-    inside = escaped = False
     text = text.strip()
     if not text.startswith(("{", "[", '"')):
         return False
-    for character in text:
-        if inside:
-            if escaped:
-                escaped = False
-            elif character == "\\":
-                escaped = True
-            elif character == '"':
-                inside = False
-        elif character == '"':
-            inside = True
-        elif character in "{[":
-            stack += 1
-        elif character in "}]":
-            stack -= 1
-    return inside or stack > 0
+    depth = 0
+    for token in _STRING_OR_BRACKET.finditer(text):
+        if token["end"] == "":
+            return True
+        depth += (token[0] in {"{", "["}) - (token[0] in {"}", "]"})
+    return depth > 0

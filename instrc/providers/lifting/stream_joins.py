@@ -470,11 +470,10 @@ class _Item(Struct):
 
     def grow(self, said: JsonObject) -> None:
         """Update the item with an event of the whole; empty members remove nothing."""
-        self.said |= {key: held for key, held in said.items() if key not in self.said or _is_told(key, held)}
-
-
-def _is_told(key: str, held: Json) -> bool:
-    return says_something(content(held)) if key == "content" else bool(held)
+        for key, held in said.items():
+            told = says_something(content(held)) if key == "content" else held
+            if told or key not in self.said:
+                self.said[key] = held
 
 
 def _add(said: JsonObject, member: str, more: Json, whole: Json) -> None:

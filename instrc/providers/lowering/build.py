@@ -164,23 +164,24 @@ def exceeded(schema: Json, dialect: Dialect, name: str) -> list[BudgetExceeded]:
     if not dialect.budgeted:
         return []
     sizes = count(schema)
-    result = [
-        ("properties", sizes.properties, limits.properties, name),
-        (_LEVELS, sizes.depth, limits.depth, name),
-        ("enum values", sizes.enum_values, limits.enum_values, name),
-        ("characters of names and values", sizes.characters, limits.characters, name),
-        ("optional parameters", sizes.optional, limits.optional, name),
-        ("union-typed parameters", sizes.unions, limits.unions, name),
-    ]
+    over = _over(
+        dialect,
+        name,
+        ("properties", sizes.properties, limits.properties),
+        (_LEVELS, sizes.depth, limits.depth),
+        ("enum values", sizes.enum_values, limits.enum_values),
+        ("characters of names and values", sizes.characters, limits.characters),
+        ("optional parameters", sizes.optional, limits.optional),
+        ("union-typed parameters", sizes.unions, limits.unions),
+    )
+    return [structs.replace(each, offender=f"{name}{deepest(schema)}") if each.what == _LEVELS else each for each in over]
+
+
+def _over(dialect: Dialect, offender: str, *uses: tuple[str, int, int | None]) -> list[BudgetExceeded]:
+    """Return the uses, by name, that exceed their limit, if there is one."""
     return [
-        BudgetExceeded(
-            target=dialect.name,
-            what=what,
-            count=number,
-            limit=limit,
-            offender=f"{offender}{deepest(schema)}" if what == _LEVELS else offender,
-        )
-        for what, number, limit, offender in result
+        BudgetExceeded(target=dialect.name, what=what, count=number, limit=limit, offender=offender)
+        for what, number, limit in uses
         if limit is not None and number > limit
     ]
 
@@ -204,16 +205,16 @@ class BudgetUse(NamedTuple):
         sizes = count(schema)
         return BudgetUse(self.strict_tools + 1, self.optional + sizes.optional, self.unions + sizes.unions)
 
-    def over(self, dialect: Dialect, name: str) -> Iterable[BudgetExceeded]:
-        """Yield the exceeded budgets, with the last added tool as the offender."""
+    def over(self, dialect: Dialect, name: str) -> list[BudgetExceeded]:
+        """Return the exceeded budgets, with the last added tool as the offender."""
         limits = dialect.limits
-        for what, number, limit in (
+        return _over(
+            dialect,
+            name,
             ("strict tools", self.strict_tools, limits.strict_tools),
             ("optional parameters", self.optional, limits.optional),
             ("union-typed parameters", self.unions, limits.unions),
-        ):
-            if limit is not None and number > limit:
-                yield BudgetExceeded(target=dialect.name, what=what, count=number, limit=limit, offender=name)
+        )
 
 
 _OF_THE_REST = frozenset({"additionalProperties", "unevaluatedProperties"})

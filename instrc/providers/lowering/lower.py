@@ -29,7 +29,7 @@ from instrc.schema.walk import map_schemas
 from instrc.text import arguments
 from instrc.text.arguments import takes_plain_values
 from instrc.text.jsontext import dumps
-from instrc.text.jsonvalue import Json, JsonObject, Payload, mapping
+from instrc.text.jsonvalue import Json, JsonObject, Payload, mapping, text_or_empty
 from instrc.text.limits import UNROLL
 from instrc.text.notebook import block, folded, table
 from instrc.text.sentences import EN
@@ -283,20 +283,20 @@ def _said_once(schema: Json, tool: Tool, flat: Json, dialect: Dialect) -> tuple[
     A hint lists the paths that a step reads, not the purpose of a tool: it stays in the schema if possible.
     """
     description = tool.description
-    own = _said(flat, "description") if isinstance(flat, dict) else None
-    if own is not None and dialect.rooted:
+    own: str | None = text_or_empty(mapping(flat).get("description"))
+    if own and dialect.rooted:
         own = Hint.split(own, tool.hints)[0]
-    own = own or (_said(flat, "title") if isinstance(flat, dict) else None)
+    own = own or text_or_empty(mapping(flat).get("title")) or None
     if not isinstance(schema, dict) or (dialect.structure == "pass_through" and not dialect.describable):
         return description, schema
     if not dialect.describable:
-        text = description or _said(schema, "description") or own
+        text = description or text_or_empty(schema.get("description")) or own
         return None, {
             "description": text,
             **{key: value for key, value in schema.items() if key != "description"},
         } if text else schema
     if not dialect.rooted:  # there is no place for it
-        return join_notes(description or own, _said(schema, "description")) or "", schema
+        return join_notes(description or own, text_or_empty(schema.get("description"))) or "", schema
     node = schema.get("description")
     if not isinstance(node, str):
         return description or own, schema
@@ -307,12 +307,6 @@ def _said_once(schema: Json, tool: Tool, flat: Json, dialect: Dialect) -> tuple[
         )
         return own or description or None, schema
     return description, schema
-
-
-def _said(schema: JsonObject, keyword: str) -> str | None:
-    """Return a text of a schema, or `None` if it is missing or empty."""
-    text = schema.get(keyword)
-    return text if isinstance(text, str) and text else None
 
 
 def _cut(text: str, most: int) -> tuple[str, str]:

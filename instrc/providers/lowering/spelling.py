@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from instrc.providers.dialect import Spelling
 from instrc.providers.lowering.context import join_notes
 from instrc.schema.kinds import TYPES
-from instrc.schema.walk import required_names
+from instrc.schema.walk import map_schemas, required_names
 from instrc.text.jsonvalue import Json, JsonArray, JsonObject, listing, mapping, optional_text
 
 _SCHEMAS = frozenset({"properties", "$defs"})
@@ -107,7 +107,7 @@ def standard(schema: Json, spelling: Spelling) -> Json:
     """Return the JSON Schema equivalent of a schema in the spelling of a target."""
     if spelling.inputs:
         return _from_inputs(mapping(schema))
-    return _read(schema) if spelling.capitals or spelling.nullable else schema
+    return map_schemas(schema, _read) if spelling.capitals or spelling.nullable else schema
 
 
 def _from_inputs(inputs: JsonObject) -> Json:
@@ -121,26 +121,21 @@ def _from_inputs(inputs: JsonObject) -> Json:
     return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
 
 
-def _read(schema: Json) -> Json:
-    if not isinstance(schema, dict):
-        return schema
-    result: JsonObject = {}
-    nullable = schema.get("nullable") is True
-    for keyword, value in schema.items():
-        if keyword == "type":
-            result["type"] = _one_or_all([*(name.lower() for name in _names(value)), *(["null"] if nullable else [])])
-        elif keyword == "enum" and isinstance(value, list):
-            result["enum"] = [*value, None] if nullable else value
-        elif keyword in _SCHEMAS and isinstance(value, dict):
-            result[keyword] = {name: _read(child) for name, child in value.items()}
-        elif keyword in _SCHEMA and isinstance(value, dict):
-            result[keyword] = _read(value)
-        elif keyword == "anyOf" and isinstance(value, list):
-            null: JsonArray = [{"type": "null"}] if nullable else []
-            result["anyOf"] = [*(_read(child) for child in value), *null]
-        elif keyword != "nullable":
-            result[keyword] = value
+def _read(node: Json) -> Json:
+    """Return a schema whose subschemas are already standard."""
+    if not isinstance(node, dict):
+        return node
+    result: JsonObject = {keyword: value for keyword, value in node.items() if keyword != "nullable"}
+    if "type" in node:
+        result["type"] = _one_or_all(name.lower() for name in _names(node["type"]))
+    if node.get("nullable") is True:
+        result |= {"type": _one_or_all([*_names(result["type"]), "null"])} if "type" in node else {}
+        result |= {word: [*listing(node[word]), null] for word, null in _NULLS if isinstance(node.get(word), list)}
     return result
+
+
+_NULLS: tuple[tuple[str, Json], ...] = (("enum", None), ("anyOf", {"type": "null"}))
+"""How null is one more alternative of a keyword."""
 
 
 def spelt_type(name: str, spelling: Spelling) -> str:

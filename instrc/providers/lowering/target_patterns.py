@@ -24,24 +24,18 @@ def split_repetitions(pattern: str, most: int) -> str:
     out: list[str] = []
     groups: list[int] = []
     """Starts of the open groups in the output."""
-    atom = place = 0
-    while place < len(pattern):
-        repeats = REPEATS.match(pattern, place)
-        if repeats is not None and atom < len(out):
+    atom = 0
+    for piece in pieces(pattern):
+        if repeats := REPEATS.fullmatch(piece):
             repeated = "".join(out[atom:])
             if len(repeated) > SPLIT_PATTERN:
                 return pattern
             out[atom:] = [f"{repeated}{{{range_}}}{repeats[4]}" for range_ in _ranges(repeats, most)] or [""]
-            place = repeats.end()
             continue
-        found = ATOM.match(pattern, place)
-        assert found is not None
-        text = found[0]
-        atom = groups.pop() if text == ")" and groups else len(out)
-        if text.startswith("("):
+        atom = groups.pop() if piece == ")" and groups else len(out)
+        if piece.startswith("("):
             groups.append(len(out))
-        out.append(text)
-        place = found.end()
+        out.append(piece)
     result = "".join(out)
     return result if len(result) <= SPLIT_PATTERN else pattern
 

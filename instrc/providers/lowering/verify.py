@@ -11,14 +11,14 @@ from msgspec import Struct
 from instrc.problems.errors import CompileError
 from instrc.problems.files import TooLarge
 from instrc.providers import targets
-from instrc.providers.dialect import DEFINITION_NAME, NUMBERS, Dialect, schema_in
+from instrc.providers.dialect import DEFINITION_NAME, NUMBERS, SIZES, Dialect, schema_in
 from instrc.providers.lowering import build
 from instrc.providers.lowering.lower import Lowering
 from instrc.providers.lowering.spelling import spelt_type, standard
 from instrc.providers.lowering.target_patterns import accepts_pattern
 from instrc.schema.kinds import TYPES
 from instrc.schema.validation import json_fault
-from instrc.schema.vocabulary import COUNTS, MANY, NAMED, ONE, is_extension
+from instrc.schema.vocabulary import MANY, NAMED, ONE, is_extension
 from instrc.schema.walk import definition_named_by
 from instrc.schema.wellformed import problems_of
 from instrc.text.arguments import excerpt, takes_plain_values
@@ -174,7 +174,7 @@ class NodeRules(Struct, frozen=True):
             yield Breach("pattern", place, "lengths stand beside a pattern or format")
 
     def _sizes(self, place: str, node: JsonObject) -> Iterator[Breach]:
-        for keywords, most in ((NUMBERS, self.dialect.most_bound), (COUNTS, self.dialect.most_count)):
+        for keywords, most in ((NUMBERS, self.dialect.most_bound), (SIZES, self.dialect.most_count)):
             for keyword in keywords & node.keys():
                 number = node[keyword]
                 if most is not None and isinstance(number, int | float) and abs(number) > most:
