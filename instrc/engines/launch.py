@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
 from pathlib import Path
 from secrets import token_hex
 from typing import Literal, TypeAlias, cast
@@ -21,7 +22,16 @@ from instrc.engines.equip import (
     require_chosen_model,
     require_model,
 )
-from instrc.engines.prepare import Prepared, activities_of, models_of, reach_of, rehearsed, unregistered
+from instrc.engines.prepare import (
+    Prepared,
+    activities_of,
+    inputs_schema,
+    models_of,
+    output_schema,
+    reach_of,
+    rehearsed,
+    unregistered,
+)
 from instrc.engines.projects import folder_of, project_name
 from instrc.problems.errors import ConflictError, InputError, InstrcError, SettingsError
 from instrc.problems.problem import Problem
@@ -40,7 +50,7 @@ from instrc.runtime.plan import plan_of
 from instrc.runtime.retry import ForkOptions, fork_of, origin_of, wrong_id
 from instrc.runtime.run_config import CacheConfig, Launch, OnFailure, RunConfig
 from instrc.runtime.traces import Sink, told_apart
-from instrc.text.jsonvalue import Json, as_object, tokens
+from instrc.text.jsonvalue import Json, JsonObject, as_object, tokens
 from instrc.tools.python_values import JsonLike, json_of
 
 RehearseMode: TypeAlias = bool | Literal["with-activities"]
@@ -164,6 +174,11 @@ class Launcher:
         sink = told_apart(watch)
         made = effects_of(self.prepared, self.plan, run, model, self.activities, sink, self.local.checks, config)
         return replace(made, parts=parts)
+
+    @cached_property
+    def schemas(self) -> tuple[JsonObject, JsonObject]:
+        """The JSON Schemas of a run's inputs and of its result."""
+        return inputs_schema(self.prepared), output_schema(self.plan)
 
     def launch(self, given: JsonLike, run: str | None = None) -> Launch:
         """Return the launch of a run; raise `InputError` if its inputs do not fit."""

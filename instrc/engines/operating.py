@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from msgspec import Struct, structs
 
 from instrc.engines.dbos.store import scrub
-from instrc.engines.run_table import RunTable, begin_write, conditions_of, runs_query
+from instrc.engines.run_table import RunTable, conditions_of, runs_query
 from instrc.engines.service_tables import AUDIT, CLAIMS, DELIVERIES, FEED, HOOKS, MESSAGES, REQUESTS, RUNS
 from instrc.runtime.run_report import OPEN, STATUSES, RunFilter
 from instrc.text.jsonvalue import JsonObject
@@ -50,8 +50,7 @@ def erase_names(table: RunTable, run: str, secret: str) -> None:
     def pseudonym(text: str) -> str:
         return hmac.new(secret.encode(), f"pseudonym {text}".encode("utf-8", "surrogatepass"), sha256).hexdigest()[:32]
 
-    with table.engine.begin() as connection:
-        begin_write(connection)
+    with table.writing() as connection:
         sent = sa.select(MESSAGES.c.id).where(MESSAGES.c.run == run)
         connection.execute(sa.delete(DELIVERIES).where(DELIVERIES.c.message.in_(sent)))
         for each in (MESSAGES, REQUESTS):
@@ -103,8 +102,7 @@ def audit_log(table: RunTable, chosen: AuditFilter, limit: int, below: int | Non
         query = query.where(AUDIT.c.at < chosen.before)
     if below is not None:
         query = query.where(AUDIT.c.number < below)
-    with table.engine.connect() as connection:
-        return [AuditEntry(**row._mapping) for row in connection.execute(query)]  # noqa: SLF001  -- its public name for a mapping
+    return [AuditEntry(**row._mapping) for row in table.select(query)]  # noqa: SLF001  -- its public name for a mapping
 
 
 CostGroup: TypeAlias = Literal["program", "day", "person"]
@@ -151,13 +149,11 @@ def costs(
     )
     if programs is not None:
         query = query.where(RUNS.c.program.in_(list(programs)))
-    with table.engine.connect() as connection:
-        rows = connection.execute(query).all()
     return [
         CostRow(
             row.program, row.day if row.day is None else float(row.day * _DAY), row.person, row.runs, int(row.tokens), row.cost
         )
-        for row in rows
+        for row in table.select(query)
         if row.runs
     ]
 
@@ -205,8 +201,7 @@ def deliveries(
     if before is not None:
         query = query.where(sa.tuple_(MESSAGES.c.at, MESSAGES.c.id) < sa.tuple_(*map(sa.literal, before)))
     query = query.order_by(MESSAGES.c.at.desc(), MESSAGES.c.id.desc()).limit(limit)
-    with table.engine.connect() as connection:
-        return [WebhookDelivery(**row._mapping) for row in connection.execute(query)]  # noqa: SLF001  -- its public name for a mapping
+    return [WebhookDelivery(**row._mapping) for row in table.select(query)]  # noqa: SLF001  -- its public name for a mapping
 
 
 def send_again(table: RunTable, chosen: DeliveryFilter, *, dry_run: bool = False) -> int:
@@ -215,8 +210,7 @@ def send_again(table: RunTable, chosen: DeliveryFilter, *, dry_run: bool = False
     meant = query.where(*_deliveries_of(chosen), DELIVERIES.c.status != "pending")
     again = sa.update(DELIVERIES).where(sa.tuple_(DELIVERIES.c.hook, DELIVERIES.c.message).in_(meant))
     hooks = sa.or_(HOOKS.c.id == chosen.hook, HOOKS.c.id.in_(meant.with_only_columns(DELIVERIES.c.hook)))
-    with table.engine.begin() as connection:
-        begin_write(connection)
+    with table.writing() as connection:
         if dry_run:
             return connection.execute(sa.select(sa.func.count()).select_from(meant.subquery())).scalar_one()
         connection.execute(sa.update(HOOKS).where(hooks).values(disabled=None))

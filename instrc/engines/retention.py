@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 import sqlalchemy as sa
 
 from instrc.engines.projects import project_here
-from instrc.engines.run_table import RunTable, begin_write
+from instrc.engines.run_table import RunTable
 from instrc.engines.service_tables import AUDIT, CURSORS, DELIVERIES, FEED, HOOKS, MESSAGES, NONCES, REQUESTS, RUNS
 from instrc.problems.errors import InstrcError
 from instrc.runtime.engine_protocol import Engine
@@ -72,8 +72,7 @@ async def sweep(engine: Engine, table: RunTable, kept: Kept, project: str | None
 
 
 def _delete(table: RunTable, source: sa.Table, column: sa.Column[object], old: sa.Select[object]) -> int:
-    with table.engine.begin() as connection:
-        begin_write(connection)
+    with table.writing() as connection:
         keys = list(connection.execute(old).scalars())
         if source is MESSAGES:
             connection.execute(sa.delete(DELIVERIES).where(DELIVERIES.c.message.in_(keys)))
@@ -83,8 +82,7 @@ def _delete(table: RunTable, source: sa.Table, column: sa.Column[object], old: s
 def _take_turn(table: RunTable, project: str) -> bool:
     """Return whether it is this process's turn to sweep, as no other of its project has for an hour."""
     now, turn = time(), f"{_TURN}/{digest_of(project)[:16]}"
-    with table.engine.begin() as connection:
-        begin_write(connection)
+    with table.writing() as connection:
         last = connection.execute(sa.select(CURSORS.c.value).where(CURSORS.c.name == turn).with_for_update()).scalar()
         if last is None:
             connection.execute(sa.insert(CURSORS).values(name=turn, value=str(now)))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from time import time
-from typing import Final, Literal, Protocol, TypeAlias, cast, runtime_checkable
+from typing import Any, Final, Literal, Protocol, TypeAlias, cast, runtime_checkable
 
 import sqlalchemy as sa
 from msgspec import Struct, field, structs
@@ -31,7 +32,7 @@ from instrc.engines.service_tables import (
 from instrc.runtime.interpreter.documents import Outcome
 from instrc.runtime.journal import JournalEntry
 from instrc.runtime.questions import Question
-from instrc.runtime.run_config import LaunchDocument, RunConfig
+from instrc.runtime.run_config import Launch, LaunchDocument, RunConfig
 from instrc.runtime.run_report import OPEN, RunFault, RunFilter, RunReport
 from instrc.runtime.traces import usage_of
 from instrc.text.jsonvalue import Json, JsonObject
@@ -125,141 +126,145 @@ class RunTable:
     def __init__(self, engine: sa.Engine) -> None:
         self.engine = engine
         create_tables(engine)
+        self.single: sa.Engine = engine.execution_options(isolation_level="AUTOCOMMIT")
+        """The same database for single statements, each of which is a transaction: a server is asked once, not three times."""
         self.watchers: list[Callable[[Sequence[RunChange]], object]] = []
         """Called with what was written here, in whichever thread wrote it."""
 
     def note(self, report: RunReport, opening: Callable[[Question], Opening], mark: JournalMark | None = None) -> list[RunChange]:
         """Write the state of a run; return the changes. `opening` is called for each new question."""
         try:
-            return self._note(report, opening, mark)
+            with self.writing() as connection:
+                written = self.note_in(connection, report, opening, mark)
         except sa.exc.IntegrityError:  # another process has just written it
-            return self._note(report, opening, mark)
+            return self.note(report, opening, mark)
+        return self.publish(written)
 
-    def _note(self, report: RunReport, opening: Callable[[Question], Opening], mark: JournalMark | None) -> list[RunChange]:
+    @contextmanager
+    def writing(self) -> Iterator[sa.Connection]:
+        """Begin a transaction, on SQLite with the write lock, so that the data it reads is current when it writes."""
         with self.engine.begin() as connection:
-            begin_write(connection)
-            before = connection.execute(sa.select(RUNS).where(RUNS.c.run == report.run).with_for_update()).first()
-            if mark is not None and not _may_write(before, mark):
-                return []
-            known = None if before is None or before.status == DELETED else before
-            who = report.config.starter
-            changes = [RunChange("run.started", report.run, report.name, {"who": who} if who else {})] if known is None else []
-            below = None if mark is None or report.has_ended else mark.below
-            is_new = before is None and not report.questions
-            changes += (
-                [] if is_new else _note_questions(connection, report, opening, below, () if mark is None else mark.answered)
-            )
-            status = report.status if below is None or is_new else _open_status(connection, report.run)
-            used = {} if mark is None or mark.is_old else _used(connection, report.run, mark)
-            if known is None:
-                if before is not None:  # a run with its id was deleted
-                    connection.execute(sa.delete(RUNS).where(RUNS.c.run == report.run))
-                _insert(connection, report, {"starter": who, "tokens": 0.0, **_values(report, None, mark, status), **used})
-            else:
-                values = {"status": status} if below else _values(report, known, mark, status)
-                values |= used
-                connection.execute(sa.update(RUNS).where(RUNS.c.run == report.run).values(values))
-            if known is None or known.status != status:
-                changes.append(RunChange(cast("ChangeKind", f"run.{status}"), report.run, report.name))
-            written = [] if mark is not None and mark.is_old else tell_in(connection, changes)
-        return self._told(written)
+            if connection.dialect.name == "sqlite":
+                connection.exec_driver_sql("BEGIN IMMEDIATE")
+            yield connection
+
+    def note_in(
+        self, connection: sa.Connection, report: RunReport, opening: Callable[[Question], Opening], mark: JournalMark | None
+    ) -> list[RunChange]:
+        """Write the state of a run in a transaction; return the changes, which are to be published when it has ended."""
+        before = connection.execute(sa.select(RUNS).where(RUNS.c.run == report.run).with_for_update()).first()
+        if mark is not None and not _may_write(before, mark):
+            return []
+        known = None if before is None or before.status == DELETED else before
+        who = report.config.starter
+        changes = [RunChange("run.started", report.run, report.name, {"who": who} if who else {})] if known is None else []
+        below = None if mark is None or report.has_ended else mark.below
+        is_new = before is None and not report.questions
+        changes += [] if is_new else _note_questions(connection, report, opening, below, () if mark is None else mark.answered)
+        status = report.status if below is None or is_new else _open_status(connection, report.run)
+        used = {} if mark is None or mark.is_old else _used(connection, report.run, mark)
+        if known is None:
+            if before is not None:  # a run with its id was deleted
+                connection.execute(sa.delete(RUNS).where(RUNS.c.run == report.run))
+            _insert(connection, report, {"starter": who, "tokens": 0.0, **_values(report, None, mark, status), **used})
+        else:
+            values = {"status": status} if below else _values(report, known, mark, status)
+            values |= used
+            connection.execute(sa.update(RUNS).where(RUNS.c.run == report.run).values(values))
+        if known is None or known.status != status:
+            changes.append(RunChange(cast("ChangeKind", f"run.{status}"), report.run, report.name))
+        return [] if mark is not None and mark.is_old else tell_in(connection, changes)
 
     def forget_all(self, runs: Sequence[str]) -> None:
         """Delete the data of runs, except that they existed."""
-        with self.engine.begin() as connection:
-            begin_write(connection)
+        with self.writing() as connection:
             forget(connection, runs)
         scrub(self.engine)
 
     def reopen(self, run: str, entries: int) -> None:
         """Mark an ended run with the given number of entries as continued; one with more entries is unchanged."""
         ended = sa.and_(RUNS.c.run == run, RUNS.c.status.in_(("failed", "stopped", "done")))
-        with self.engine.begin() as connection:
-            begin_write(connection)
+        with self.writing() as connection:
             known = sa.and_(ended, sa.func.coalesce(RUNS.c.entries, 0) <= entries)
             goes_on = {"status": "running", "ended": None, "error_kind": None, "error_step": None, "error_message": None}
             program = connection.execute(sa.update(RUNS).where(known).values(goes_on).returning(RUNS.c.program)).scalar()
             written = [] if program is None else tell_in(connection, [RunChange("run.running", run, program)])
-        self._told(written)
+        self.publish(written)
 
     def tell(self, change: RunChange) -> list[RunChange]:
         """Add a change to the feed."""
         with self.engine.begin() as connection:
             written = tell_in(connection, [change])
-        return self._told(written)
+        return self.publish(written)
 
-    def _told(self, changes: list[RunChange]) -> list[RunChange]:
+    def publish(self, changes: list[RunChange]) -> list[RunChange]:
+        """Call the watchers with changes that are committed."""
         for watcher in self.watchers if changes else ():
             watcher(changes)
         return changes
 
+    def select(self, query: sa.Select[*tuple[Any, ...]]) -> Sequence[Any]:  # rows of any columns
+        """Return the rows of a query."""
+        with self.single.connect() as connection:
+            return connection.execute(query).all()
+
     def run(self, run: str) -> RunRow | None:
         """Return a run."""
         query = sa.select(RUNS, METADATA.c.key, METADATA.c.value).outerjoin(METADATA, METADATA.c.run == RUNS.c.run)
-        with self.engine.connect() as connection:
-            rows = connection.execute(query.where(RUNS.c.run == run)).all()
-            return _run_row(rows[0], {row.key: row.value for row in rows if row.key is not None}) if rows else None
+        rows = self.select(query.where(RUNS.c.run == run))
+        return _run_row(rows[0], {row.key: row.value for row in rows if row.key is not None}) if rows else None
 
     def runs(self, query: sa.Select[*tuple[object, ...]], limit: int | None = 50) -> list[RunRow]:
         """Return the runs of a `runs_query`."""
-        with self.engine.connect() as connection:
-            rows = connection.execute(query.limit(limit)).all()
-            known = _metadata(connection, [row.run for row in rows])
-            return [_run_row(row, known.get(row.run, {})) for row in rows]
+        rows, known = self.select(query.limit(limit)), dict[str, dict[str, str]]()
+        for row in self.select(sa.select(METADATA).where(METADATA.c.run.in_([row.run for row in rows]))) if rows else ():
+            known.setdefault(row.run, {})[row.key] = row.value
+        return [_run_row(row, known.get(row.run, {})) for row in rows]
 
     def names(self, query: sa.Select[*tuple[object, ...]], limit: int | None = None) -> list[str]:
         """Return the ids of the runs of a `runs_query`."""
-        with self.engine.connect() as connection:
-            return list(connection.execute(query.with_only_columns(RUNS.c.run).limit(limit)).scalars())
+        return [row.run for row in self.select(query.with_only_columns(RUNS.c.run).limit(limit))]
 
     def count(self, query: sa.Select[*tuple[object, ...]]) -> int:
         """Return how many rows a query has."""
-        with self.engine.connect() as connection:
-            return connection.execute(sa.select(sa.func.count()).select_from(query.order_by(None).subquery())).scalar_one()
+        [(number,)] = self.select(sa.select(sa.func.count()).select_from(query.order_by(None).subquery()))
+        return int(number)
 
     def lacking(self, runs: Collection[str]) -> set[str]:
         """Return the runs that are missing from the table, or recorded by an earlier release, possibly outdated."""
         is_current = sa.or_(RUNS.c.entries.is_not(None), RUNS.c.status.not_in(OPEN))
-        with self.engine.connect() as connection:
-            current = connection.execute(sa.select(RUNS.c.run).where(RUNS.c.run.in_(runs), is_current)).scalars()
-            return set(runs).difference(current)
+        return set(runs).difference(row.run for row in self.select(sa.select(RUNS.c.run).where(RUNS.c.run.in_(runs), is_current)))
 
     def count_by(self, column: sa.Column[str]) -> dict[str, int]:
         """Return the number of runs, by status or program."""
-        query = sa.select(column, sa.func.count()).where(RUNS.c.status != DELETED).group_by(column)
-        with self.engine.connect() as connection:
-            return {row[0]: row[1] for row in connection.execute(query)}
+        rows = self.select(sa.select(column, sa.func.count()).where(RUNS.c.status != DELETED).group_by(column))
+        return {row[0]: row[1] for row in rows}
 
     def questions(self, query: sa.Select[*tuple[object, ...]], limit: int | None = 50) -> list[QuestionRow]:
         """Return the open questions of a `questions_query`."""
-        with self.engine.connect() as connection:
-            return [_question_row(row) for row in connection.execute(query.limit(limit))]
+        return [_question_row(row) for row in self.select(query.limit(limit))]
 
     def feed(self, after: int, limit: int = 200) -> list[RunChange]:
         """Return the events after a number."""
-        with self.engine.connect() as connection:
+        with self.single.connect() as connection:
             return feed_after(connection, after, limit)
 
     def feed_bounds(self) -> tuple[int, int]:
         """Return the first and last number of the feed, or zeros if it is empty."""
-        with self.engine.connect() as connection:
-            first, last = connection.execute(sa.select(sa.func.min(FEED.c.number), sa.func.max(FEED.c.number))).one()
+        [(first, last)] = self.select(sa.select(sa.func.min(FEED.c.number), sa.func.max(FEED.c.number)))
         return first or 0, last or 0
 
     def has_keys(self) -> bool:
         """Return whether there is any API key."""
-        with self.engine.connect() as connection:
-            return connection.execute(sa.select(KEYS.c.id).limit(1)).first() is not None
+        return bool(self.select(sa.select(KEYS.c.id).limit(1)))
 
     def cursor(self, name: str) -> str | None:
         """Return a stored cursor."""
-        with self.engine.connect() as connection:
-            return connection.execute(sa.select(CURSORS.c.value).where(CURSORS.c.name == name)).scalar()
+        return next((row.value for row in self.select(sa.select(CURSORS.c.value).where(CURSORS.c.name == name))), None)
 
     def move_cursor(self, name: str, value: str) -> None:
         """Store a cursor."""
-        with self.engine.begin() as connection:
-            begin_write(connection)
+        with self.writing() as connection:
             connection.execute(sa.delete(CURSORS).where(CURSORS.c.name == name))
             connection.execute(sa.insert(CURSORS).values(name=name, value=value))
 
@@ -278,17 +283,14 @@ class TableEngine(Protocol):
     def table(self) -> RunTable:
         """Return the run table."""
 
+    async def enqueue(self, launch: Launch, beside: Sequence[sa.Executable] = ()) -> RunReport:
+        """Enqueue a run, and execute statements where its row is written; nothing for one that has already started."""
+
     async def write_row(self, run: str) -> None:
         """Write the state of a run from its journal, if the process carrying it out has not done so."""
 
     async def fill(self) -> bool:
         """Write the runs of an earlier release into the table, from where that was interrupted; `False` if there are none."""
-
-
-def begin_write(connection: sa.Connection) -> None:
-    """Begin an SQLite transaction with the write lock, so that the data it reads is current when it writes."""
-    if connection.dialect.name == "sqlite":
-        connection.exec_driver_sql("BEGIN IMMEDIATE")
 
 
 def _may_write(before: sa.Row[*tuple[object, ...]] | None, mark: JournalMark) -> bool:
@@ -416,14 +418,6 @@ def feed_after(connection: sa.Connection, after: int, limit: int) -> list[RunCha
     """Return the events after a number."""
     query = sa.select(FEED).where(FEED.c.number > after).order_by(FEED.c.number).limit(limit)
     return [RunChange(row.kind, row.run, row.program, row.body, row.at, row.number) for row in connection.execute(query)]
-
-
-def _metadata(connection: sa.Connection, runs: list[str]) -> dict[str, dict[str, str]]:
-    found: dict[str, dict[str, str]] = {}
-    if runs:
-        for row in connection.execute(sa.select(METADATA).where(METADATA.c.run.in_(runs))):
-            found.setdefault(row.run, {})[row.key] = row.value
-    return found
 
 
 def _question_row(row: sa.Row[*tuple[object, ...]]) -> QuestionRow:

@@ -66,8 +66,7 @@ def files_in(value: Json) -> set[str]:
 
 def stored_file(records: Records, run: str, key: str) -> StoredFile | None:
     """Return a file of a run."""
-    with records.engine.connect() as connection:
-        row = connection.execute(sa.select(FILES).where(FILES.c.run == run, FILES.c.file == key)).first()
+    row = next(iter(records.select(sa.select(FILES).where(FILES.c.run == run, FILES.c.file == key))), None)
     return None if row is None else StoredFile(row.name, type_of(key), row.data)
 
 

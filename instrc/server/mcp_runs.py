@@ -27,7 +27,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from instrc import problems
 from instrc.engines.launch import Launcher
-from instrc.engines.prepare import Prepared, inputs_schema
+from instrc.engines.prepare import Prepared
 from instrc.problems.errors import InstrcError, RateLimitError
 from instrc.process.process import Process
 from instrc.runtime.questions import Question
@@ -135,7 +135,7 @@ class RunOffers(Offers):
         async def call(caller: Caller, inputs: JsonObject) -> Json:
             return standing_of(await self.service.start(caller, name, inputs))
 
-        schema = inputs_schema(launcher.prepared)
+        schema = launcher.schemas[0]
         goes_on = "Starts a run, which goes on by itself, and gives its id: `run_status` tells how it stands."
         title = as_text(schema["description"]).partition("\n")[0]
         described: JsonObject = {**schema, "title": title, "description": f"{schema['description']}.\n{goes_on}"}

@@ -22,7 +22,6 @@ from instrc.engines.run_table import (
     QuestionRow,
     RunChange,
     RunTable,
-    begin_write,
     questions_query,
     tell_in,
     vote_in,
@@ -90,16 +89,14 @@ class Records(RunTable):
     def open_runs(self, limit: int) -> list[str]:
         """Return active runs, least recently checked first."""
         query = sa.select(RUNS.c.run).where(RUNS.c.status.in_(("running", "waiting", "held"))).order_by(RUNS.c.seen).limit(limit)
-        with self.engine.connect() as connection:
-            return list(connection.execute(query).scalars())
+        return [row.run for row in self.select(query)]
 
     def note_changed(self, report: RunReport, opening: Callable[[Question], Opening]) -> list[RunChange]:
         """Write the state of a run that was read, without a write transaction if nothing changed."""
-        with self.engine.connect() as connection:
-            row = connection.execute(sa.select(RUNS).where(RUNS.c.run == report.run)).first()
-            if row is not None and (row.status, row.ended) == (report.status, report.ended) and row.seen > time() - _SEEN:
-                known = set(connection.execute(sa.select(QUESTIONS.c.question).where(QUESTIONS.c.run == report.run)).scalars())
-                if known == {each.id for each in report.questions}:
+        for row in self.select(sa.select(RUNS).where(RUNS.c.run == report.run)):
+            if (row.status, row.ended) == (report.status, report.ended) and row.seen > time() - _SEEN:
+                known = self.select(sa.select(QUESTIONS.c.question).where(QUESTIONS.c.run == report.run))
+                if {each.question for each in known} == {each.id for each in report.questions}:
                     return []
         return self.note(report, opening)
 
@@ -116,16 +113,15 @@ class Records(RunTable):
         candidates: dict[tuple[str, str], list[str]] = {}
         votes: dict[tuple[str, str], list[Vote]] = {}
         known: dict[str, KeyRow] = {}
-        with self.engine.connect() as connection:
-            waiting = {*runs}
-            while waiting:
-                query = sa.select(RUNS.c.run, RUNS.c.starter, RUNS.c.origin).where(RUNS.c.run.in_(waiting))
-                known |= (read := {row.run: row for row in connection.execute(query)})
-                waiting = {row.origin for row in read.values() if row.origin is not None} - known.keys()
-            for row in connection.execute(sa.select(CANDIDATES).where(CANDIDATES.c.run.in_(runs)).order_by(CANDIDATES.c.who)):
-                candidates.setdefault((row.run, row.question), []).append(row.who)
-            for row in connection.execute(sa.select(VOTES).where(VOTES.c.run.in_(runs)).order_by(VOTES.c.at)):
-                votes.setdefault((row.run, row.question), []).append(vote_in(row))
+        waiting = {*runs}
+        while waiting:
+            query = sa.select(RUNS.c.run, RUNS.c.starter, RUNS.c.origin).where(RUNS.c.run.in_(waiting))
+            known |= (read := {row.run: row for row in self.select(query)})
+            waiting = {row.origin for row in read.values() if row.origin is not None} - known.keys()
+        for row in self.select(sa.select(CANDIDATES).where(CANDIDATES.c.run.in_(runs)).order_by(CANDIDATES.c.who)):
+            candidates.setdefault((row.run, row.question), []).append(row.who)
+        for row in self.select(sa.select(VOTES).where(VOTES.c.run.in_(runs)).order_by(VOTES.c.at)):
+            votes.setdefault((row.run, row.question), []).append(vote_in(row))
         return [
             QuestionPeople(
                 _starters(row.run, dict(known)),
@@ -142,15 +138,14 @@ class Records(RunTable):
     def tell_due(self, kind: ChangeKind, cursor: str, until: float) -> int:
         """Report the open questions due between a cursor and a moment, once for all services; return how many."""
         place = CURSORS.c.name == cursor
-        with self.engine.begin() as connection:
-            begin_write(connection)
+        with self.writing() as connection:
             told = float(connection.execute(sa.select(CURSORS.c.value).where(place).with_for_update()).scalar() or time())
             due = self.questions(questions_query(due_before=until).where(QUESTIONS.c.due >= told), None)
             written = tell_in(connection, [RunChange(kind, row.run, row.program, {"question": row.question.id}) for row in due])
             value = str(max(told, until))
             if connection.execute(sa.update(CURSORS).where(place).values(value=value)).rowcount == 0:
                 connection.execute(sa.insert(CURSORS).values(name=cursor, value=value))
-        self._told(written)
+        self.publish(written)
         return len(written)
 
     def claim(self, row: QuestionRow, who: str, until: float | None, means: str) -> str | None:
@@ -169,7 +164,7 @@ class Records(RunTable):
                     return str(connection.execute(sa.select(CLAIMS.c.who).where(*place)).scalar())
             kind: ChangeKind = "question.released" if until is None else "question.claimed"
             written = tell_in(connection, [RunChange(kind, run, row.program, {"question": name, "who": who})])
-        self._told(written)
+        self.publish(written)
         return None
 
     def vote(self, run: str, question: str, vote: Vote, opened: float, nonce: str | None = None) -> Vote | None:
@@ -205,24 +200,22 @@ class Records(RunTable):
     def answered_by(self, who: str, limit: int) -> list[tuple[str, str, str, Vote]]:
         """Return the answers of a person, latest first: the run, its program, the question, and the answer."""
         query = sa.select(VOTES, RUNS.c.program).join_from(VOTES, RUNS, VOTES.c.run == RUNS.c.run).where(VOTES.c.who == who)
-        with self.engine.connect() as connection:
-            rows = connection.execute(query.order_by(VOTES.c.at.desc()).limit(limit))
-            return [(row.run, row.program, row.question, vote_in(row)) for row in rows]
+        rows = self.select(query.order_by(VOTES.c.at.desc()).limit(limit))
+        return [(row.run, row.program, row.question, vote_in(row)) for row in rows]
 
     def reserve(self, key: str, digest: str, run: str) -> tuple[str, str]:
         """Record that a key starts a run; return the digest and run of the key, possibly existing ones."""
         with suppress(sa.exc.IntegrityError), self.engine.begin() as connection:  # the same may be sent twice at once
             connection.execute(sa.insert(REQUESTS).values(key=key, digest=digest, run=run, at=time()))
             return digest, run
-        with self.engine.connect() as connection:
-            found = connection.execute(sa.select(REQUESTS).where(REQUESTS.c.key == key)).one()
-            return found.digest, found.run
+        [found] = self.select(sa.select(REQUESTS).where(REQUESTS.c.key == key))
+        return found.digest, found.run
 
     def count_action(self, name: str, minute: int) -> int:
         """Count a caller's action in a minute; return the number in all services of the store."""
         counted = self._insert(RATES).values(name=name, minute=minute, count=1)
         counted = counted.on_conflict_do_update(index_elements=["name", "minute"], set_={"count": RATES.c.count + 1})
-        with self.engine.begin() as connection:
+        with self.single.connect() as connection:
             count = int(connection.execute(counted.returning(RATES.c.count)).scalar_one())
             if count == 1:
                 connection.execute(sa.delete(RATES).where(RATES.c.name == name, RATES.c.minute < minute))
@@ -233,6 +226,10 @@ class Records(RunTable):
         if runs:
             with self.engine.begin() as connection:
                 connection.execute(sa.insert(AUDIT), [_audited(who, means, action, run, question, sent) for run in runs])
+
+    def audited(self, who: str, means: str, action: str, run: str, sent: Json) -> sa.Insert:
+        """Return the statement that does the same in the transaction of what was done."""
+        return sa.insert(AUDIT).values(_audited(who, means, action, run, None, sent))
 
     def release(self, run: str, who: str) -> list[str]:
         """End the claims on the questions of a run; return these questions."""
@@ -251,12 +248,11 @@ class Records(RunTable):
 
     def keys_of(self, name: str) -> list[KeyRow]:
         """Return the API keys of a name."""
-        with self.engine.connect() as connection:
-            return list(connection.execute(sa.select(KEYS).where(KEYS.c.name == name)))
+        return [*self.select(sa.select(KEYS).where(KEYS.c.name == name))]
 
     def key(self, ident: str) -> KeyRow | None:
         """Return an API key, recording its use at most once a minute."""
-        with self.engine.begin() as connection:
+        with self.single.connect() as connection:
             row = connection.execute(sa.select(KEYS).where(KEYS.c.id == ident)).first()
             if row is not None and (row.used or 0) < time() - 60:
                 connection.execute(sa.update(KEYS).where(KEYS.c.id == ident).values(used=time()))
@@ -271,9 +267,7 @@ class Records(RunTable):
 
     def session(self, digest: str) -> KeyRow | None:
         """Return an active session."""
-        with self.engine.connect() as connection:
-            found = sa.select(SESSIONS).where(SESSIONS.c.hash == digest, SESSIONS.c.expires >= time())
-            return connection.execute(found).first()
+        return next(iter(self.select(sa.select(SESSIONS).where(SESSIONS.c.hash == digest, SESSIONS.c.expires >= time()))), None)
 
     def end_session(self, digest: str) -> None:
         """Delete a session."""
@@ -282,8 +276,7 @@ class Records(RunTable):
 
     def key_names(self) -> list[str]:
         """Return the names that have API keys."""
-        with self.engine.connect() as connection:
-            return list(connection.execute(sa.select(KEYS.c.name).distinct().order_by(KEYS.c.name)).scalars())
+        return [row.name for row in self.select(sa.select(KEYS.c.name).distinct().order_by(KEYS.c.name))]
 
     def revoke(self, name: str) -> int:
         """Delete the API keys of a name, and return how many there were."""

@@ -17,7 +17,7 @@ from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 from instrc import problems
 from instrc.engines.approvals import OUTSIDER, Vote, approval_of, disputed_by, normal_name, side_of
 from instrc.engines.launch import Launcher, forked
-from instrc.engines.run_table import UNDUE, QuestionRow, RunChange, TableEngine, questions_query, runs_query
+from instrc.engines.run_table import UNDUE, QuestionRow, RunChange, TableEngine, questions_query, runs_query, storable
 from instrc.engines.schedules import Schedule, Scheduling
 from instrc.engines.service_tables import DELETED
 from instrc.problems.errors import (
@@ -93,10 +93,10 @@ class RunService:
         self._under_way: dict[str, asyncio.Task[RunReport]] = {}
         self._turns: dict[str, asyncio.Lock] = {}
         records.watchers.append(self.hub.changed)
-        self._writes = not isinstance(engine, TableEngine)
-        """Whether the service writes the table of runs, for an engine whose carriers do not."""
-        if isinstance(engine, TableEngine):
-            engine.use_table(records, self.visibility.opening)
+        self._keeper: TableEngine | None = engine if isinstance(engine, TableEngine) else None
+        """The engine if its carriers write the table of runs; otherwise the service does."""
+        if self._keeper is not None:
+            self._keeper.use_table(records, self.visibility.opening)
 
     @property
     def signer(self) -> Signer:
@@ -131,8 +131,9 @@ class RunService:
         The same caller with the same `key` and inputs gets the same run; other inputs raise `KeyReused`.
         """
         await self._enter(caller)
-        if any(len(name) > NAME for name in (key or "", *(metadata or {}).values())):
-            reason = f"a name, as of a thread or a message, has at most {NAME} characters"
+        names = (key or "", *(metadata or {}), *(metadata or {}).values())
+        if any(len(name) > NAME or storable(name) != name for name in names):
+            reason = f"a name, as of a thread or a message, has at most {NAME} characters, all of which a store can hold"
             raise RequestError([problems.serving.InvalidRequest(reason=reason)])
         info = await self.program(caller, program)
         caller.require("starter", program, f"start runs of `{program}`")
@@ -148,10 +149,11 @@ class RunService:
             launch = replace(launch, run=known)
         if key is not None or run is not None:
             await self.visibility.require_free(caller, launch.run)
-        if isinstance(self.engine, TableEngine) and self.engine.starts_by_queue:
-            report = await self._settled(await self.engine.start(launch), wait)
-        else:
-            report = await self._recorded(launch.run, self.engine.start(launch), wait)
+        if self._keeper is not None and self._keeper.starts_by_queue:
+            started = self.records.audited(caller.name, caller.by, "start", launch.run, launch.inputs)
+            report = await self._settled(await self._keeper.enqueue(launch, [started]), wait)
+            return await self.visibility.whole(report, report.config.starter, report.config.metadata, launch.plan["digest"])
+        report = await self._recorded(launch.run, self.engine.start(launch), wait)
         await self._audit(caller, "start", launch.run, sent=launch.inputs)
         await self._note(report)
         return await self.visibility.info_of(caller, report)
@@ -350,9 +352,9 @@ class RunService:
             if (row := await asyncio.to_thread(self.records.question, run, question)) is not None:
                 return row
             await asyncio.sleep(pause)
-        if isinstance(self.engine, TableEngine):  # its carrier has died or hangs
+        if self._keeper is not None:  # its carrier has died or hangs
             child = question.rpartition("/")[0]
-            await self.engine.write_row(f"{run}/{child}" if child else run)
+            await self._keeper.write_row(f"{run}/{child}" if child else run)
         return await asyncio.to_thread(self.records.question, run, question)
 
     async def claim(self, caller: Caller, run: str, question: str, *, to: str | None = None) -> QuestionInfo:
@@ -525,12 +527,12 @@ class RunService:
 
     async def _look(self) -> None:
         """Finish decisions of processes that have ended; read runs that are not kept in the table."""
-        if isinstance(self.engine, TableEngine):
+        if self._keeper is not None:
             with suppress(InstrcError, SQLAlchemyError):  # the store may be unavailable: listing runs fills the table later
-                await self.engine.fill()
+                await self._keeper.fill()
         while True:
-            await (asyncio.sleep(_LEFT / 2) if not self._writes else self.hub.wait(None, LOOK))
-            if self._writes:
+            await (asyncio.sleep(_LEFT / 2) if self._keeper is not None else self.hub.wait(None, LOOK))
+            if self._keeper is None:
                 await self._look_at_runs()
             with suppress(Exception):  # the next request reports an error of the store
                 await self._finish_votes()
@@ -549,7 +551,7 @@ class RunService:
 
     async def _note(self, report: RunReport) -> None:
         """Wake the waiters of a run, and write its state if its process does not."""
-        if self._writes:
+        if self._keeper is None:
             async with self._turns.setdefault(report.run, asyncio.Lock()):
                 await asyncio.to_thread(self.records.note_changed, report, partial(self.visibility.opening, report.name))
             self._turns.pop(report.run, None)
@@ -588,7 +590,7 @@ class RunService:
 
     async def _is_taken(self, run: str, question: str | None) -> bool:
         """Return whether a run is recorded, and a question no longer open."""
-        if self._writes:
+        if self._keeper is None:
             report = await self.engine.show(run)
             return all(each.id != question for each in report.questions)
         if question is not None:

@@ -55,11 +55,11 @@ class EventStreams:
 
     async def hear(self) -> None:
         """Receive events and partial answers of runs in other processes, while there are local waiters."""
-        number = 0
+        number, keeper = 0, self.engine if isinstance(self.engine, TableEngine) else None
         while isinstance(self.engine, TracedEngine):
             await asyncio.sleep(TOLD_PAUSE)
             with suppress(SQLAlchemyError):  # waiting clients also poll
-                if isinstance(self.engine, TableEngine) and self.engine.starts_by_queue and self.hub.is_awaited:
+                if keeper is not None and keeper.starts_by_queue and self.hub.is_awaited:
                     number = number or (await asyncio.to_thread(self.records.feed_bounds))[1]
                     changes = await asyncio.to_thread(self.records.feed, number)
                     number = changes[-1].number if changes else number

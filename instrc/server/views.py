@@ -10,7 +10,6 @@ from msgspec import Struct, field
 from instrc import problems
 from instrc.engines.approvals import Approval, Vote
 from instrc.engines.launch import Launcher
-from instrc.engines.prepare import inputs_schema, output_schema
 from instrc.engines.run_table import QuestionRow, RunRow
 from instrc.problems.errors import InputError
 from instrc.runtime.activities import complaints
@@ -94,9 +93,10 @@ class Page(Struct, frozen=True):
 
 def program_info(name: str, launcher: Launcher) -> ProgramInfo:
     """Return the description of a program offered under a name."""
-    inputs = inputs_schema(launcher.prepared)
-    title = str(inputs.pop("description")).partition("\n")[0]
-    return ProgramInfo(name, title, inputs, output_schema(launcher.plan), launcher.plan["digest"])
+    inputs, output = launcher.schemas
+    title = str(inputs["description"]).partition("\n")[0]
+    inputs = {key: part for key, part in inputs.items() if key != "description"}
+    return ProgramInfo(name, title, inputs, output, launcher.plan["digest"])
 
 
 def inputs_of(info: ProgramInfo, given: JsonLike) -> JsonObject:

@@ -32,6 +32,7 @@ class Visibility:
 
     def __init__(self, engine: Engine, records: Records, settings: ServiceSettings) -> None:
         self.engine = engine
+        self._listing: WorkerListing | None = engine if isinstance(engine, WorkerListing) else None
         self.records = records
         self.settings = settings
 
@@ -80,12 +81,15 @@ class Visibility:
         row = await asyncio.to_thread(self.records.run, report.run)
         starter = None if row is None else row.starter
         if may_see(caller, report.name, starter):
-            waits_for = await self.unserved({report.run: report.config.project} if report.status == "running" else {})
-            metadata, digest = ({}, None) if row is None else (row.metadata, row.digest)
-            return RunInfo(report, starter, metadata, digest=digest, waits_for=waits_for.get(report.run))
+            return await self.whole(report, starter, {} if row is None else row.metadata, None if row is None else row.digest)
         asked = tuple([each for each in report.questions if await asyncio.to_thread(self._is_for, caller, report, each)])
         seen = replace(report, outcome=None, record=None, config=RunConfig(), questions=asked)
         return RunInfo(seen, starter, is_whole=False)
+
+    async def whole(self, report: RunReport, starter: str | None, metadata: Mapping[str, str], digest: str | None) -> RunInfo:
+        """Return all of a run, with the project for whose worker it waits."""
+        waits_for = await self.unserved({report.run: report.config.project} if report.status == "running" else {})
+        return RunInfo(report, starter, metadata, digest=digest, waits_for=waits_for.get(report.run))
 
     async def require_free(self, caller: Caller, run: str) -> None:
         """Raise for the id of a deleted run, or of another caller's, whose state would otherwise be revealed."""
@@ -103,7 +107,7 @@ class Visibility:
 
     async def unserved(self, runs: Mapping[str, str | None]) -> dict[str, str]:
         """Return the runs among these that no living worker serves, with the project each waits for."""
-        return await self.engine.unserved(runs) if isinstance(self.engine, WorkerListing) else {}
+        return {} if self._listing is None else await self._listing.unserved(runs)
 
 
 def may_see(caller: Caller, program: str, starter: str | None) -> bool:

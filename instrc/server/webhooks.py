@@ -24,7 +24,7 @@ from standardwebhooks import Webhook
 
 from instrc import problems
 from instrc.engines.approvals import ALL
-from instrc.engines.run_table import RunChange, begin_write, feed_after, storable
+from instrc.engines.run_table import RunChange, feed_after, storable
 from instrc.engines.service_tables import CANDIDATES, CURSORS, DELIVERIES, HOOKS, MESSAGES, RUNS
 from instrc.problems.errors import InputError, InstrcError, RequestError, SettingsError
 from instrc.server.records import Records
@@ -144,7 +144,6 @@ class Webhooks:
     def __init__(self, records: Records, rules: AddressRules, link: Callable[[RunChange], str]) -> None:
         """Listen to the records of a service; `link` returns the address of the page for a change."""
         self.records = records
-        self.database: sa.Engine = records.engine
         self.rules = rules
         self.link = link
         self.forms: dict[str, Form] = {}
@@ -196,7 +195,7 @@ class Webhooks:
         """Return the webhooks, oldest first: those of one run, or those without a run."""
         of_run = HOOKS.c.run == run if run is not None else HOOKS.c.run.is_(None)
         query = sa.select(HOOKS).where(of_run).order_by(HOOKS.c.made)
-        return [_hook_of(row) for row in await asyncio.to_thread(self._read, query)]
+        return [_hook_of(row) for row in await asyncio.to_thread(self.records.select, query)]
 
     async def remove(self, hook: str) -> bool:
         """Delete a webhook and its pending messages; return whether there was one."""
@@ -207,8 +206,7 @@ class Webhooks:
     def read_feed(self) -> None:
         """Copy new entries of the feed into the outbox: each change once, whichever process wrote it."""
         place = sa.select(CURSORS.c.value).where(CURSORS.c.name == _FEED).with_for_update()
-        with self.database.begin() as connection:
-            begin_write(connection)
+        with self.records.writing() as connection:
             after = int(connection.execute(place).scalar_one())
             changes = feed_after(connection, after, _READ)
             if not changes:
@@ -296,7 +294,7 @@ class Webhooks:
             .where(due.c.turn <= _AT_ONCE)
             .limit(100)
         )
-        rows = await asyncio.to_thread(self._read, query)
+        rows = await asyncio.to_thread(self.records.select, query)
         sent = await asyncio.gather(*(self._send(row) for row in rows))
         return sum(sent)
 
@@ -340,14 +338,10 @@ class Webhooks:
         stamp = {"webhook-id": row.message, "webhook-timestamp": str(int(at.timestamp())), "webhook-signature": signature}
         return body, {**headers, **stamp}
 
-    def _read(self, query: sa.Select[tuple[object, ...]]) -> Sequence[sa.Row[tuple[object, ...]]]:
-        with self.database.connect() as connection:
-            return connection.execute(query).all()
-
     def _write(self, statements: Iterable[sa.Executable]) -> int:
         """Execute statements in one transaction; return the number of rows changed by the last one."""
         changed = 0
-        with self.database.begin() as connection:
+        with self.records.engine.begin() as connection:
             for each in statements:
                 changed = connection.execute(each).rowcount
         return changed

@@ -137,11 +137,11 @@ class DurableEngine(TracedEngine):
         """Start a run, and wait until it ends or waits for a person; an identical earlier run continues."""
         begun = store.launch_json(launch)
         if self.starts_by_queue:
-            return await self._enqueue(launch, begun)
+            return await self.enqueue(launch)
         async with self._carrier_with_tables(launch.run, launch.config.project) as runner:
             if runner is None:
                 is_new = await self.asker.find(launch.run) is None
-                await self._enqueue(launch, begun)
+                await self.enqueue(launch)
                 return await (self._attend(launch.run, 0) if is_new else self.resume(launch.run))
             with store.trouble(self.location):
                 is_new = await runner.away(_start(runner, begun))
@@ -149,22 +149,33 @@ class DurableEngine(TracedEngine):
         _refuse_another(row, begun)  # another process or thread may just have started one
         return await (self._report_of(row, whole=True) if is_new else self.resume(launch.run))
 
-    async def _enqueue(self, launch: Launch, begun: LaunchDocument) -> RunReport:
-        """Enqueue a run for its project, and report its start; a worker takes it from there."""
+    async def enqueue(self, launch: Launch, beside: Sequence[sa.Executable] = ()) -> RunReport:
+        """Enqueue a run for its project, and report its start; a worker takes it from there.
+
+        For a new run, the statements `beside` it are executed where its row is written.
+        """
         if not await self.asker.is_there():
             await asyncio.to_thread(self._prepare)
-        if not await self.asker.ask(lambda client: self._put(client, begun)):
+        if not await self.asker.ask(lambda client: self._put(client, store.launch_json(launch), beside)):
             return await self.show(launch.run)
         if (runner := self._runner_here()) is not None:
             runner.loop.call(runner.rest.wake)
         return RunReport(launch.run, launch.name, "running", None, began=time(), config=launch.config)
 
-    def _put(self, client: DBOSClient, begun: LaunchDocument) -> bool:
-        """Enqueue a run unless it has already started; return whether it was enqueued."""
-        is_new = store.enqueue(client, begun, is_local=self.location.is_local)
-        if is_new:
-            self.rows.add(begun)
-        else:
+    def _put(self, client: DBOSClient, begun: LaunchDocument, beside: Sequence[sa.Executable] = ()) -> bool:
+        """Enqueue a run unless it has already started; return whether it was enqueued.
+
+        On a server its row is written in the same transaction; a folder has the table in another file.
+        """
+        table, is_local = self.rows.table(), self.location.is_local
+        with self.asker.db().begin() as connection:
+            is_new = store.enqueue(client, connection, begun, is_local=is_local)
+            changes = self.rows.add(connection, begun, beside) if is_new and not is_local else []
+        if is_new and is_local:
+            with table.writing() as connection:
+                changes = self.rows.add(connection, begun, beside)
+        table.publish(changes)
+        if not is_new:
             for row in client.list_workflows(workflow_ids=[begun["run"]]):
                 _refuse_another(row, begun)
         return is_new

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from time import time
 
+import sqlalchemy as sa
 from dbos import WorkflowStatus
 
 from instrc.engines.approvals import OpeningOf
@@ -17,7 +18,7 @@ from instrc.engines.dbos import store
 from instrc.engines.dbos.store_client import StoreClient, launch_of
 from instrc.engines.equip import opening_of, settings_of
 from instrc.engines.projects import folder_of
-from instrc.engines.run_table import FILLED, JournalMark, RunTable, StandingWriter
+from instrc.engines.run_table import FILLED, JournalMark, RunChange, RunTable, StandingWriter
 from instrc.engines.service_tables import service_store
 from instrc.engines.stores import RunStore
 from instrc.problems.errors import InstrcError
@@ -56,12 +57,14 @@ class RunRows:
                     self._table = RunTable(service_store(self.place).open())
             return self._table
 
-    def add(self, begun: LaunchDocument) -> None:
-        """Add a run that has just been put into the queue."""
+    def add(self, connection: sa.Connection, begun: LaunchDocument, beside: Sequence[sa.Executable]) -> list[RunChange]:
+        """Add a run that has just been put into the queue, with other statements; return the changes for `publish`."""
         config = RunConfig.from_json(begun["how"])
         started = RunReport(begun["run"], begun["name"], "running", None, began=time(), config=config)
+        for statement in beside:
+            connection.execute(statement)
         mark = JournalMark(-1, digest=begun["plan"]["digest"])
-        self.table().note(started, partial(self.opening_of(begun), begun["name"]), mark)
+        return self.table().note_in(connection, started, partial(self.opening_of(begun), begun["name"]), mark)
 
     def writer_of(self, launch: LaunchDocument, entries: Sequence[JournalEntry]) -> StandingWriter:
         """Return the writer of a run's row, which continues after these entries of its journal."""

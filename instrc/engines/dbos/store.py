@@ -61,8 +61,8 @@ def launch_json(launch: Launch) -> LaunchDocument:
     return {**made, "entries": [*launch.entries]} if launch.entries else made
 
 
-def enqueue(client: DBOSClient, launch: LaunchDocument, *, is_local: bool = False) -> bool:
-    """Enqueue a run; return `False` if there is one with its id."""
+def enqueue(client: DBOSClient, connection: sa.Connection, launch: LaunchDocument, *, is_local: bool = False) -> bool:
+    """Enqueue a run in a transaction; return `False` if there is one with its id."""
     from dbos._error import DBOSWorkflowIDInUseError  # has no public name; the tables of a service need the database alone
 
     options: EnqueueOptions = {
@@ -73,7 +73,7 @@ def enqueue(client: DBOSClient, launch: LaunchDocument, *, is_local: bool = Fals
         "workflow_id_reuse_policy": "reject",
     }
     try:
-        client.enqueue(options, launch)
+        client.enqueue_in_transaction(connection, options, launch)
     except DBOSWorkflowIDInUseError:
         return False
     return True

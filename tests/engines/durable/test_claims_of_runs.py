@@ -89,7 +89,8 @@ def test_a_run_that_dbos_takes_while_it_is_asked_for_is_begun_once(stage: Stage,
             time.sleep(1)
         return rows
 
-    enqueue(stage.engine.asker.client(), launch_json(launch("r2", CALL)))
+    with stage.engine.asker.db().begin() as connection:
+        enqueue(stage.engine.asker.client(), connection, launch_json(launch("r2", CALL)))
     monkeypatch.setattr(stage.runner.client, "list_workflows", seen)
     stage.release_after(3)
     assert go(stage.engine.resume("r2")).status == "done"
@@ -105,7 +106,8 @@ def test_a_run_that_dbos_has_just_taken_is_not_put_back_into_the_queue(stage: St
         threading.Timer(1, execute_dequeued_workflow, given).start()
 
     monkeypatch.setattr(runner, "execute_dequeued_workflow", begin_later)
-    enqueue(stage.engine.asker.client(), launch_json(launch("r2", CALL)))
+    with stage.engine.asker.db().begin() as connection:
+        enqueue(stage.engine.asker.client(), connection, launch_json(launch("r2", CALL)))
     assert taken.wait(20)
     stage.release_after(2)
     assert go(stage.engine.resume("r2")).status == "done"

@@ -185,7 +185,8 @@ class TestRest:
         begin(engine)
         asleep(engine)
         launch = {"run": "r2", "name": "test", "plan": plan_of(ASK), "inputs": {"prompt": "go"}, "how": {}}
-        store.enqueue(engine.asker.client(), launch)  # type: ignore[arg-type]  # a launch of a test
+        with engine.asker.db().begin() as connection:
+            store.enqueue(engine.asker.client(), connection, launch)  # type: ignore[arg-type]  # a launch of a test
         while go(engine.show("r2")).status != "waiting":
             time.sleep(0.05)
 
