@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -12,6 +13,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
+from filelock import FileLock
 
 ROOT = Path(__file__).parent.parent
 SITE = ROOT / ".ci" / "site" / "out" / "site"
@@ -20,7 +22,10 @@ LOOKED_AT = [
     "index.html",
     "examples/tutorial/8-durable/index.html",
     "examples/guides/settings.html",
-    "reference/python.html",
+]
+PLACES = [
+    *((place, width, scheme) for place in LOOKED_AT for width in (400, 1400) for scheme in ("light", "dark")),
+    ("reference/python.html", 400, "light"),  # so long that axe takes ten seconds
 ]
 
 pytest.importorskip("zensical")
@@ -29,9 +34,14 @@ pytestmark = pytest.mark.long
 
 @pytest.fixture(scope="module")
 def pages() -> dict[Path, str]:
-    done = subprocess.run([sys.executable, ".ci/site/build.py"], cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "issue" not in done.stdout.replace("No issues", ""), done.stdout
+    """Build the site once for all processes of a run of the tests: the first marks it, and the others wait for it."""
+    mark, run = SITE.parent / "tested", os.environ.get("PYTEST_XDIST_TESTRUNUID", str(os.getpid()))
+    with FileLock(SITE.parent.with_suffix(".lock")):
+        if not mark.exists() or mark.read_text(encoding="utf-8") != run:
+            done = subprocess.run([sys.executable, ".ci/site/build.py"], cwd=ROOT, capture_output=True, text=True, check=False)
+            assert done.returncode == 0, done.stdout + done.stderr
+            assert "issue" not in done.stdout.replace("No issues", ""), done.stdout
+            mark.write_text(run, encoding="utf-8")
     return {page: page.read_text(encoding="utf-8") for page in SITE.rglob("*.html") if page.name != "404.html"}
 
 
@@ -90,9 +100,7 @@ def browser(pages: dict[Path, str]) -> Iterator[object]:  # the site must be the
         started.close()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [400, 1400])
-@pytest.mark.parametrize("place", LOOKED_AT)
+@pytest.mark.parametrize(("place", "width", "scheme"), PLACES)
 def test_a_page_fits_and_axe_finds_nothing(place: str, width: int, scheme: str, browser: object) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright")
     page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)  # type: ignore[attr-defined]  # of playwright

@@ -167,7 +167,7 @@ def show_command(
     """Show the state of a run: its outcome, or its open question."""
     kept = engine(at, run=run)
     report = run_to_end(kept.show(run))
-    used = kept.usage(run) or usage_in(kept.trace(run))
+    used = kept.usage(run) or usage_in(kept.trace_from(run)[0])
     spent: JsonObject = {"usage": cast("JsonObject", used)} if used["requests"] else {}
     write(f"{dumps(report_as_json(report, record=record) | spent)}\n")
 
@@ -225,7 +225,7 @@ def _traced(run: str, at: options.EngineGroup) -> tuple[str, str, str, list[Even
         return file.stem, "running" if outcome is None else outcome["status"], "", events, {}
     kept = engine(at, run=run)
     report, launch = run_to_end(kept.show(run)), run_to_end(kept.launch(run))
-    return report.run, report.status, report.origin, kept.trace(run), titles_of(Process.from_json(launch.plan["process"]))
+    return report.run, report.status, report.origin, kept.trace_from(run)[0], titles_of(Process.from_json(launch.plan["process"]))
 
 
 _SHOWN = ("sent", "input", "show", "answer", "output", "thoughts", "metrics", "cost", "complaints", "error", "place", "traceback")

@@ -262,7 +262,7 @@ class EngineRun(Run):
     @property
     def trace(self) -> list[Event]:
         """The events in order; a `RuntimeWarning` if none are kept here."""
-        found = self._host.engine.trace(self.id)
+        found = self._host.engine.trace_from(self.id)[0]
         if not found and (self.report.outcome is not None or self.report.record):
             message = f"no trace of `{self.id}` is here: it lies in the folder of the process that has carried the run"
             warn_caller(message)

@@ -373,8 +373,8 @@ class Condition(msgspec.Struct, frozen=True, gc=False):
                 found.append([number])
         return found
 
-    def as_text(self, path: Callable[[Read], str], test: Callable[[Json], str]) -> str:
-        """Return the condition in the notation of the language; `path` and `test` render paths and schemas."""
+    def as_text(self, path: Callable[[Read], str], test: Callable[[Json], str], both: str, either: str) -> str:
+        """Return the condition as text: `path` and `test` render paths and schemas, `both` and `either` join them."""
         cases: list[str] = []
         for case in self.alternatives:
             clauses: list[str] = []
@@ -384,8 +384,8 @@ class Condition(msgspec.Struct, frozen=True, gc=False):
                     clauses.append(f"{path(read)} {COMPARISONS[self.compared[number]]} {path(self.tests[number + 1][0])}")
                 elif number - 1 not in self.compared:
                     clauses.append(f"{path(read)}{test(schema)}")
-            cases.append(" and ".join(clauses))
-        return " or ".join(cases)
+            cases.append(f" {both} ".join(clauses))
+        return f" {either} ".join(cases)
 
     def places(self) -> Iterator[tuple[tuple[str | int, ...], int]]:
         """Yield the location of each test's path below the condition, and the index of the test."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping
+from importlib.resources import files
 from typing import Final
 from unicodedata import combining, east_asian_width
 
@@ -117,25 +119,8 @@ SIGNS: Final[dict[flow.Executor, str]] = {"model": "●", "server": "■", "user
 """The sign of each executor, which is read without colour."""
 
 
-WORDS: Final[Mapping[str, str]] = {
-    "model": "Model",
-    "server": "Server",
-    "user": "Person",
-    "inputs": "inputs: {names}",
-    "entry": "entry",
-    "step": "{count} step",
-    "steps": "{count} steps",
-    "most": "at most {count}",
-    "rounds": "at most {count} rounds",
-    "keep": "keep {count}",
-    "calls": "calls {name}",
-    "fails": "fails the block",
-    "plan": "a plan",
-    "within": "within {time}",
-    "after": "after {time}",
-    "ended": "when {names} ended",
-}
-"""The texts of a picture; conditions and blocks are in the notation of the language."""
+WORDS: Final[Mapping[str, str]] = tomllib.loads((files("instrc.process") / "picture.toml").read_text(encoding="utf-8"))
+"""The texts of a picture in English, with blocks and conditions in the notation of the language."""
 
 
 class Picture(Struct, frozen=True):
@@ -367,36 +352,42 @@ class _Painter(Struct):
         """Return the title of a block, and of each of its parts."""
         match block:
             case flow.Each(item=item, source=source, most=most, until=until, selection=selection):
-                title = f"each {item} in {self.value(source)}{self.selection(selection)}"
-                title += f" until {self.condition(until)}" if until else ""
+                title = self.rounds("each", item, source, selection, until)
                 return title + ("" if most in {None, _USUAL} else self.limit("most", most)), [None]
             case flow.Repeat(item=item, source=source, until=until, most=most, keep=keep, selection=selection):
-                title = "repeat" + (f" {item} in {self.value(source)}{self.selection(selection)}" if item else "")
-                title += f" until {self.condition(until)}" if until else ""
+                title = self.rounds("repeat each" if item else "repeat", item, source, selection, until)
                 title += self.limit("rounds", most) if most is not None else ""
                 return title + (self.limit("keep", keep) if keep else ""), [None]
-            case flow.Else(of=of):
-                return f"else of the {re.sub(r'Context[0-9]+$', '', of)}", [None]
+            case flow.Else():
+                return self.words["else of repeat"], [None]
             case _:
-                parts = flow.parts_of(block)
+                parts, word = flow.parts_of(block), flow.word_of(block)
                 cases = any(part.condition for part in parts)
-                return flow.word_of(block), [self.title_of_part(number, part, cases=cases) for number, part in enumerate(parts)]
+                titles = [self.title_of_part(number, part, cases=cases) for number, part in enumerate(parts)]
+                return self.words[word], titles
+
+    def rounds(
+        self, word: str, item: str | None, source: flow.Value | None, chosen: flow.Selection | None, until: flow.Condition | None
+    ) -> str:
+        """Return the title of a block that runs several times."""
+        parts = [self.words[word].format(item=item, source=self.value(source) if item else ""), *self.selection(chosen)]
+        return " ".join([*parts, *([self.condition("until", until)] if until else [])])
 
     def limit(self, word: str, count: int | None) -> str:
         return f" · {self.words[word].format(count=f'{count:,}')}"
 
     def title_of_part(self, number: int, part: flow.BlockPart, *, cases: bool) -> str | None:
         if part.condition is not None:
-            return ("else " if number else "") + f"when {self.condition(part.condition)}"
-        return "else" if cases else part.title
+            return self.condition("else when" if number else "when", part.condition)
+        return self.words["else"] if cases else part.title and self.words[part.title]
 
-    def selection(self, chosen: flow.Selection | None) -> str:
-        """Return the selection of elements that a block runs for, in program syntax."""
+    def selection(self, chosen: flow.Selection | None) -> list[str]:
+        """Return the parts of the selection of elements that a block runs for."""
         if chosen is None:
-            return ""
-        text = "" if chosen.condition is None else f" when {self.condition(chosen.condition)}"
+            return []
         numbers = (("max", chosen.most), ("first", chosen.first))
-        return text + "".join(f" {word} {self.value(value)}" for word, value in numbers if value is not None)
+        counts = [self.words[word].format(count=self.value(value)) for word, value in numbers if value is not None]
+        return [*([self.condition("when", chosen.condition)] if chosen.condition else []), *counts]
 
     def value(self, value: flow.Value | None) -> str:
         if isinstance(value, flow.Read):
@@ -404,30 +395,29 @@ class _Painter(Struct):
         reads = list(flow.reads_of(value))
         return ", ".join(map(self.text, reads)) if reads else _short(str(getattr(value, "value", "…")))
 
-    def condition(self, condition: flow.Condition) -> str:
-        """Return a condition in the notation of the language, with titles."""
-        return condition.as_text(self.text, _test)
+    def condition(self, word: str, condition: flow.Condition) -> str:
+        """Return a condition after its word, with titles."""
+        return f"{self.words[word]} {condition.as_text(self.text, self.test, self.words['and'], self.words['or'])}"
+
+    def test(self, schema: Json) -> str:
+        """Return the requirement of a condition on a value, as the language writes it if it can."""
+        test = schema if isinstance(schema, dict) else {}
+        if test.keys() == {"const"}:
+            return "" if test["const"] is True else f" {self.words['is'].format(value=_short(_json(test['const'])))}"
+        if test == {"not": {"type": "null"}}:
+            return f" {self.words['is not null']}"
+        excluded = test.get("not") if test.keys() == {"not"} else None
+        values = excluded.get("enum") if isinstance(excluded, dict) and excluded.keys() == {"enum"} else None
+        if isinstance(values, list) and len(values) == 2 and values[1] is None:
+            return f" {self.words['is not'].format(value=_short(_json(values[0])))}"
+        signs = [word for word in test if word in _SIGNS]
+        if len(signs) == 1 and test.keys() == {"type", *signs} and test["type"] == "number":
+            return f" {_SIGNS[signs[0]]} {_json(test[signs[0]])}"
+        return f" {self.words['@'].format(schema=_short(_notation(schema)))}"
 
 
 _USUAL = 1000
 """Default limit of an `each`."""
-
-
-def _test(schema: Json) -> str:
-    """Return the requirement of a condition on a value, in the notation of the language if there is one."""
-    test = schema if isinstance(schema, dict) else {}
-    if test.keys() == {"const"}:
-        return "" if test["const"] is True else f" is {_short(_json(test['const']))}"
-    if test == {"not": {"type": "null"}}:
-        return " is not null"
-    excluded = test.get("not") if test.keys() == {"not"} else None
-    values = excluded.get("enum") if isinstance(excluded, dict) and excluded.keys() == {"enum"} else None
-    if isinstance(values, list) and len(values) == 2 and values[1] is None:
-        return f" is not {_short(_json(values[0]))}"
-    signs = [word for word in test if word in _SIGNS]
-    if len(signs) == 1 and test.keys() == {"type", *signs} and test["type"] == "number":
-        return f" {_SIGNS[signs[0]]} {_json(test[signs[0]])}"
-    return f" @ {_short(_notation(schema))}"
 
 
 _SIGNS: Final = {"minimum": ">=", "exclusiveMinimum": ">", "maximum": "<=", "exclusiveMaximum": "<"}

@@ -64,9 +64,6 @@ class Engine(Protocol):
     async def delete_all(self, runs: Sequence[str]) -> None:
         """Delete runs that have ended, and their children."""
 
-    def trace(self, run: str) -> list[Event]:
-        """Return the events of a run, in order."""
-
     def trace_from(self, run: str, place: int = 0) -> tuple[list[Event], int]:
         """Return the events of a run after a cursor, in order, and the new cursor; the first cursor is 0."""
 
@@ -166,10 +163,6 @@ class TracedEngine:
         self.equip: Equip = equip if parts is None else lambda *given: replace(equip(*given), parts=parts)
         self.watch: Sink | None = told_apart(options.get("watch"))
         self.keep: Keep = options.get("keep", "all")
-
-    def trace(self, run: str) -> list[Event]:
-        """Return the events of a run, in order."""
-        return self.trace_from(run)[0]
 
     def trace_from(self, run: str, place: int = 0) -> tuple[list[Event], int]:
         """Return the events after a cursor, as far as they are stored on this machine, and the new cursor."""

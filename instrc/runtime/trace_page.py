@@ -10,7 +10,6 @@ from pathlib import Path
 from instrc.process.picture import name_of_step
 from instrc.runtime.traces import TimelineLane, TimelineSpan
 from instrc.text.jsontext import dumps
-from instrc.text.jsonvalue import Json
 from instrc.text.page_style import page_style
 
 _LANES: tuple[TimelineLane, ...] = ("model", "server", "process", "person")
@@ -61,11 +60,10 @@ def page_of(
     links = f'<nav aria-label="Other commands">{links}</nav>' if links else ""
     names = [title_of(span, titles) for span in spans]
     lanes = "".join(_lane(lane, [item for item in numbered if item[1].lane == lane], names, whole) for lane in _LANES)
-    tokens = sum(_tokens(span) for span in spans)
-    about = f"{status} · {len(spans)} commands · {_seconds(whole)}" + (f" · {tokens:,} tokens" if tokens else "")
-    cost = sum(item for span in spans if isinstance(item := span.facts.get("cost"), int | float))
+    tokens, cost = sum(span.tokens for span in spans), sum(span.cost for span in spans)
+    about = f"{status} · {len(spans)} commands · {time_text(whole)}" + (f" · {tokens:,} tokens" if tokens else "")
     about += f" · ${cost:,.4f}" if cost else ""
-    ticks = "".join(f"<span>{_seconds(whole * part / 4)}</span>" for part in range(5))
+    ticks = "".join(f"<span>{time_text(whole * part / 4)}</span>" for part in range(5))
     details = "".join(_details(number, span, names[number]) for number, span in numbered)
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
@@ -120,10 +118,11 @@ def _lane(lane: TimelineLane, spans: list[tuple[int, TimelineSpan]], names: Sequ
 
 
 def _took(span: TimelineSpan) -> str:
-    return "open" if span.ended is None else _seconds(span.ended - span.began)
+    return "open" if span.ended is None else time_text(span.ended - span.began)
 
 
-def _seconds(seconds: float) -> str:
+def time_text(seconds: float) -> str:
+    """Return a duration as text."""
     return f"{seconds * 1000:.0f} ms" if seconds < 1 else f"{seconds:.1f} s" if seconds < 120 else f"{seconds / 60:.1f} min"
 
 
@@ -133,12 +132,6 @@ def _bar(before: float, width: float, room: float, label: str, *, late: bool) ->
     drawn = f'<i style="left:{before * share:.2f}%;width:{width * share:.2f}%"></i>'
     aside = f' style="right:{100 - before * share:.2f}%;max-width:{before * share:.2f}%"' if late else ""
     return f"{drawn}<span{aside}>{escape(label)}</span>" if label else drawn
-
-
-def _tokens(span: TimelineSpan) -> int:
-    usage: Json = span.facts.get("usage")
-    counts = [usage.get(name) for name in ("input_tokens", "output_tokens")] if isinstance(usage, dict) else []
-    return sum(count for count in counts if isinstance(count, int))
 
 
 def _details(number: int, span: TimelineSpan, label: str) -> str:
@@ -154,13 +147,12 @@ def _details(number: int, span: TimelineSpan, label: str) -> str:
     if span.retries:
         tried = "\n".join(span.retries)
         parts.append(f"<h3>Tried again after</h3><pre>{escape(tried)}</pre>")
-    tokens = _tokens(span)
     facts = [
         _took(span),
         span.state,
         *([f"{len(span.retries) + 1} tries"] if span.retries else []),
-        *([f"{tokens:,} tokens"] if tokens else []),
-        *([f"${cost:,.4f}"] if isinstance(cost := span.facts.get("cost"), int | float) else []),
+        *([f"{span.tokens:,} tokens"] if span.tokens else []),
+        *([f"${span.cost:,.4f}"] if span.cost else []),
         *([str(span.facts["model"])] if span.facts.get("model") else []),
     ]
     return (

@@ -296,38 +296,62 @@ class TimelineSpan(Struct):
             return ", ".join(map(str, steps))
         return str(self.facts.get("activity") or self.facts.get("child") or self.id)
 
+    @property
+    def tokens(self) -> int:
+        """The tokens read and written by a model."""
+        usage = self.facts.get("usage")
+        counts = [usage.get(name) for name in ("input_tokens", "output_tokens")] if isinstance(usage, dict) else []
+        return sum(count for count in counts if isinstance(count, int))
+
+    @property
+    def cost(self) -> float:
+        """The known cost of a model in US dollars."""
+        cost = self.facts.get("cost")
+        return cost if isinstance(cost, int | float) else 0
+
 
 def spans_of(events: Iterable[Event]) -> list[TimelineSpan]:
     """Return the spans of a run in order of their start."""
-    result: dict[str, TimelineSpan] = {}
+    timeline = Timeline()
+    timeline.add(events)
+    return list(timeline.spans.values())
+
+
+class Timeline(Struct):
+    """The spans of a run, built from its events as they are read."""
+
+    spans: dict[str, TimelineSpan] = field(default_factory=dict)
+    """Spans by command, in order of their start."""
+    count: int = 0
+    """Number of events read."""
     start: float | None = None
-    for event in events:
-        start = event["at"] if start is None else start
-        child = event["run"].partition("/")[2]
-        if event["event"] == "ended":
-            _end(result.values(), f"{child}/" if child else "", event["at"] - start)
-        if "id" not in event:
-            continue
-        key = f"{child}/{event['id']}" if child else event["id"]
-        kind = event["event"]
-        span = result.get(key)
-        if span is None or (kind in {"asked", "called"} and span.ended is not None):
-            span = result[key] = TimelineSpan(key, _BEGINS.get(kind, "server"), event["at"] - start)
-        elif kind == "launched":
-            span.lane = "process"
-        if kind == "retried":
-            span.retries.append(str(event["error"]))
-            continue
-        if kind == "rejected":
-            span.state = "rejected"
-        span.facts |= without_type(event)
-        if kind in _ENDS:
-            span.ended = event["at"] - start
-            span.state = "failed" if kind == "failed" or "error" in event else "done"
-    for span in result.values():
-        for name in _NOT_SHOWN:
-            span.facts.pop(name, None)
-    return list(result.values())
+
+    def add(self, events: Iterable[Event]) -> None:
+        """Add the next events; facts are replaced, not changed, so that others may read the spans meanwhile."""
+        for event in events:
+            self.count += 1
+            start = self.start = event["at"] if self.start is None else self.start
+            child = event["run"].partition("/")[2]
+            if event["event"] == "ended":
+                _end([*self.spans.values()], f"{child}/" if child else "", event["at"] - start)
+            if "id" not in event:
+                continue
+            key = f"{child}/{event['id']}" if child else event["id"]
+            kind = event["event"]
+            span = self.spans.get(key)
+            if span is None or (kind in {"asked", "called"} and span.ended is not None):
+                span = self.spans[key] = TimelineSpan(key, _BEGINS.get(kind, "server"), event["at"] - start)
+            elif kind == "launched":
+                span.lane = "process"
+            if kind == "retried":
+                span.retries.append(str(event["error"]))
+                continue
+            if kind == "rejected":
+                span.state = "rejected"
+            span.facts = {**span.facts, **{name: fact for name, fact in without_type(event).items() if name not in _NOT_SHOWN}}
+            if kind in _ENDS:
+                span.ended = event["at"] - start
+                span.state = "failed" if kind == "failed" or "error" in event else "done"
 
 
 def _end(spans: Iterable[TimelineSpan], prefix: str, at: float) -> None:

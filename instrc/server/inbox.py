@@ -45,7 +45,6 @@ from instrc.runtime.questions import Question
 from instrc.runtime.retry import ForkOptions, RetryOptions
 from instrc.runtime.run_report import RunFilter, RunReport, step_values
 from instrc.runtime.trace_page import page_of
-from instrc.runtime.traces import spans_of
 from instrc.server.access import Caller, RateLimiter
 from instrc.server.door import CONTENT_POLICY, caller_of, peer_in
 from instrc.server.files import files_in, keep, reference_of, stored_file
@@ -437,7 +436,7 @@ class Inbox:
             "asked": await self._waiting(caller, report, whole=info.is_whole),
             "operates": caller.may("operator", report.name),
             "events": None if report.has_ended else f"/v1/runs/{quote(report.run)}/events",
-            "seen": len(story.events),
+            "seen": story.events,
             "problems": (),
             "form": None,
         }
@@ -493,7 +492,7 @@ class Inbox:
         story, first = await self.service.story(caller, run), request.query_params.get("first", "0")
         place = int(first) if re.fullmatch(r"[0-9]{1,7}", first) else 0
         titles = {} if story.launch is None else titles_of(Process.from_json(story.launch.plan["process"]))
-        made = page_of(run, story.info.report.standing, spans_of(story.events), titles, place, _COMMANDS)
+        made = page_of(run, story.info.report.standing, story.spans, titles, place, _COMMANDS)
         return HTMLResponse(made, 200, {"Content-Security-Policy": _TRACE_POLICY})
 
     async def _file(self, request: Request) -> Response:

@@ -28,8 +28,8 @@ from instrc.process.picture import (
 from instrc.process.process import Process
 from instrc.process.svg import figure
 from instrc.runtime.run_report import step_values
-from instrc.runtime.trace_page import keys_of, title_of
-from instrc.runtime.traces import SpanState, TimelineSpan, spans_of
+from instrc.runtime.trace_page import keys_of, time_text, title_of
+from instrc.runtime.traces import SpanState, TimelineSpan
 from instrc.server.forms import Words
 from instrc.server.views import RunStory
 from instrc.text.jsontext import dumps
@@ -52,7 +52,7 @@ def run_facts(story: RunStory, query: Mapping[str, str], records: Sequence[Json]
     facts["number"] = int(number) if re.fullmatch(r"[1-9][0-9]{0,5}", number) else 1
     if story.launch is None:
         return facts
-    process, spans = Process.from_json(story.launch.plan["process"]), spans_of(story.events)
+    process, spans = Process.from_json(story.launch.plan["process"]), story.spans
     titles, outcome = titles_of(process), story.info.report.outcome
     groups = groups_of(spans, titles)
     names = {span.id: title_of(span, titles) for span in spans if span.id in story.votes}
@@ -92,12 +92,8 @@ class StepGroup(Struct):
     def add(self, span: TimelineSpan) -> None:
         """Add an execution."""
         self.spans.append(span)
-        usage, cost = span.facts.get("usage"), span.facts.get("cost")
-        if isinstance(usage, dict):
-            counts = (usage.get("input_tokens"), usage.get("output_tokens"))
-            self.tokens += sum(count for count in counts if isinstance(count, int))
-        if isinstance(cost, int | float):
-            self.cost += cost
+        self.tokens += span.tokens
+        self.cost += span.cost
 
     @property
     def counts(self) -> dict[str, int]:
@@ -235,7 +231,7 @@ def _noted(step: PictureStep, group: StepGroup | None, tokens: str) -> PictureSt
     if group is None:
         return replace(step, state="idle")
     spent = [
-        *([f"{seconds:.1f} s" if seconds >= 1 else f"{1000 * seconds:.0f} ms"] if (seconds := group.seconds) is not None else []),
+        *([time_text(seconds)] if (seconds := group.seconds) is not None else []),
         *([tokens.format(count=f"{group.tokens:,}")] if group.tokens else []),
     ]
     spent += [f"${group.cost:,.4f}"] if group.cost else []

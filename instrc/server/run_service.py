@@ -40,7 +40,7 @@ from instrc.server.access import Action, Caller, RateLimiter, is_candidate, refu
 from instrc.server.bounds import NAME
 from instrc.server.identity import Signer, caller_later, known_person, link_word, read_link, refuse_unknown
 from instrc.server.records import Records
-from instrc.server.streams import LOOK, EventStreams, Hub
+from instrc.server.streams import LOOK, EventStreams, Hub, Timelines
 from instrc.server.views import Page, ProgramInfo, QuestionInfo, RunInfo, RunStory, inputs_of, program_info
 from instrc.server.visibility import SEES, Visibility, may_see
 from instrc.text.jsontext import digest_of
@@ -90,6 +90,7 @@ class RunService:
         self.event_streams = EventStreams(self.visibility, self.hub)
         self.rate: RateLimiter = RateLimiter(self.settings.rate)
         self._secrets: list[str] = [*secrets]
+        self._timelines = Timelines(engine)
         self._under_way: dict[str, asyncio.Task[RunReport]] = {}
         self._turns: dict[str, asyncio.Lock] = {}
         records.watchers.append(self.hub.changed)
@@ -217,7 +218,7 @@ class RunService:
     async def trace(self, caller: Caller, run: str) -> list[Event]:
         """Return the events of a run, in order; a caller who only answers questions sees only these."""
         await self.visibility.require_whole(caller, run)
-        return await asyncio.to_thread(self.engine.trace, run)
+        return (await asyncio.to_thread(self.engine.trace_from, run))[0]
 
     async def story(self, caller: Caller, run: str) -> RunStory:
         """Return the state and launch of a run, its events, and the answers of people.
@@ -227,8 +228,8 @@ class RunService:
         info = await self.visibility.info_of(caller, await self.visibility.seen(caller, run, whole=False))
         if not info.is_whole:
             return RunStory(info)
-        events = await asyncio.to_thread(self.engine.trace, run)
-        return RunStory(info, await self.engine.launch(run), events, await asyncio.to_thread(self.records.votes, run))
+        spans, events = await asyncio.to_thread(self._timelines.read, run)
+        return RunStory(info, await self.engine.launch(run), spans, events, await asyncio.to_thread(self.records.votes, run))
 
     async def cancel(self, caller: Caller, run: str) -> RunInfo:
         """Cancel a run; one that has ended is unchanged."""

@@ -14,7 +14,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from instrc.engines.run_table import RunChange, TableEngine
 from instrc.runtime.engine_protocol import Engine, TracedEngine
 from instrc.runtime.models.partial import AnswerPart
-from instrc.runtime.traces import Event
+from instrc.runtime.traces import Event, Timeline, TimelineSpan
 from instrc.server.access import Caller
 from instrc.server.records import Records
 from instrc.server.views import RunInfo, standing_json
@@ -173,6 +173,32 @@ class TraceReading:
         """Yield the new parts of incomplete model answers."""
         for key in [key for key in box if key.partition("~")[0] in self._asked]:
             yield NumberedEvent(self.after, "partial", part_json(box.pop(key)))
+
+
+class Timelines:
+    """Holds the timelines of the runs that were read last, so that a page that follows its run reads only new events."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self._held: dict[str, tuple[int, Timeline]] = {}
+        """The cursor after the last event and the timeline, by run, in order of use."""
+
+    def read(self, run: str) -> tuple[list[TimelineSpan], int]:
+        """Return the spans of a run as they are now, and the number of its last event."""
+        place, timeline = self._held.pop(run, (0, Timeline()))  # one thread continues it; others read it from its beginning
+        events, place = self.engine.trace_from(run, place)
+        timeline.add(events)
+        if timeline.count <= _EVENTS:
+            self._held[run] = (place, timeline)
+        for other in [*self._held][:-_HELD]:
+            self._held.pop(other, None)
+        return [*timeline.spans.values()], timeline.count
+
+
+_HELD: Final = 4
+"""Maximum timelines held."""
+_EVENTS: Final = 100_000
+"""Maximum events of a timeline that is held."""
 
 
 def part_json(part: AnswerPart) -> JsonObject:

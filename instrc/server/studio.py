@@ -303,7 +303,7 @@ class Studio(Struct):
         """Append a run to the test cases or evaluation cases next to its program, once."""
         place, run, kind = self.path(asked.get("path")), text_or_empty(asked.get("run")), asked.get("kind")
         story = await self.service.story(LOCAL, run)
-        outcome = story.info.report.outcome
+        outcome, events = story.info.report.outcome, await self.service.trace(LOCAL, run)
         if (
             story.launch is None
             or outcome is None
@@ -317,9 +317,9 @@ class Studio(Struct):
         if run not in before:
             case = (run, story.launch.inputs)
             if kind == "eval" and outcome["status"] == "done":
-                text = eval_case(*case, outcome, story.events)
+                text = eval_case(*case, outcome, events)
             else:
-                text = test_case(*case, outcome, story.events)
+                text = test_case(*case, outcome, events)
             file.write_text(f"{before}{'' if not before or before.endswith(chr(10)) else chr(10)}{text}", encoding="utf-8")
         return {"file": file.relative_to(self.root).as_posix()}
 

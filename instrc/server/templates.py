@@ -18,6 +18,7 @@ from instrc.problems.problem import Problem
 from instrc.problems.serving import NotAuthenticated
 from instrc.problems.settings import InvalidSettings
 from instrc.problems.suggest import nearest
+from instrc.process.picture import WORDS
 from instrc.runtime.questions import Question
 from instrc.server.files import is_reference, type_of
 from instrc.server.forms import Words
@@ -50,6 +51,7 @@ def languages(added: str | None = None) -> Mapping[str, PageWords]:
     """
     ours = (files("instrc.server") / "pages" / "words.toml").read_text(encoding="utf-8")
     table: dict[str, dict[str, str]] = tomllib.loads(ours)
+    table[DEFAULT] |= {f"picture {part}": text for part, text in WORDS.items()}
     shown = {DEFAULT: table[DEFAULT], "problems": table["problems ru"]}
     for name, texts in _added(added, shown).items() if added is not None else ():
         table[name] = {**table.get(name, {} if name.startswith("problems ") else table[DEFAULT]), "language": name, **texts}
@@ -146,16 +148,9 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters["json"] = _as_json
-    made.filters["linked"] = _linked
+    made.filters.update(json=dumps, linked=_linked, media_type=type_of, readable=readable)
     made.tests["file"] = is_reference
-    made.filters["media_type"] = type_of
-    made.filters["readable"] = readable
     return made
-
-
-def _as_json(value: Json) -> str:
-    return dumps(value)
 
 
 _OVERRIDES: Final = {0x202D: "[U+202D]", 0x202E: "[U+202E]"}

@@ -15,7 +15,7 @@ from instrc.problems.errors import InputError
 from instrc.runtime.activities import complaints
 from instrc.runtime.run_config import Launch
 from instrc.runtime.run_report import RunReport
-from instrc.runtime.traces import Event
+from instrc.runtime.traces import TimelineSpan
 from instrc.text.jsontext import digest_of
 from instrc.text.jsonvalue import Json, JsonObject, as_object, tokens
 from instrc.tools.python_values import JsonLike
@@ -80,7 +80,9 @@ class RunStory(Struct, frozen=True):
     info: RunInfo
     launch: Launch | None = None
     """Launch of the run; `None` for callers who see only a part."""
-    events: Sequence[Event] = ()
+    spans: Sequence[TimelineSpan] = ()
+    events: int = 0
+    """Number of the last event in `spans`."""
     votes: Mapping[str, Sequence[Vote]] = field(default_factory=dict)
 
 

@@ -503,7 +503,7 @@ def test_runs_are_listed_and_one_that_is_not_there_is_a_problem(stage: Any) -> N
         await stage.start(ONE_CALL)
         await stage.start(ONE_CALL, run="r2")
         assert {report.run for report in await stage.engine.runs()} == {"r1", "r2"}
-        assert any(event["event"] == "returned" for event in stage.engine.trace("r1"))
+        assert any(event["event"] == "returned" for event in stage.engine.trace_from("r1")[0])
         for what in (stage.engine.show("nobody"), stage.engine.answer("nobody", "x", 1), stage.engine.cancel("../r1")):
             with pytest.raises(NotFoundError) as raised:
                 await what

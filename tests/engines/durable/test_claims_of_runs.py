@@ -165,7 +165,7 @@ def test_a_run_that_is_put_into_the_queue_amid_an_effect_goes_on(stage: Stage) -
 
     assert go(both()).status == "done"
     assert stage.keys == ["r2/serverContext1.step1_send"] * 2
-    repeated = [event["key"] for event in stage.engine.trace("r2") if event["event"] == "repeated"]
+    repeated = [event["key"] for event in stage.engine.trace_from("r2")[0] if event["event"] == "repeated"]
     assert repeated == ["r2/serverContext1.step1_send"]
 
 

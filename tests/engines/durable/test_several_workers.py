@@ -143,7 +143,7 @@ def test_workers_that_are_harmed_carry_nothing_twice(
         for report in reports:
             mine = {key for key in effects if key.startswith(f"{report.run}/")}
             assert {key.removeprefix(report.run) for key in mine} == wanted, "the same effects, under the same keys"
-            repeated = {event["key"] for event in engine.trace(report.run) if event["event"] == "repeated"}
+            repeated = {event["key"] for event in engine.trace_from(report.run)[0] if event["event"] == "repeated"}
             assert {key for key in mine if effects[key] > 1} <= repeated, "what was perhaps done twice is reported"
     finally:
         workers.end()

@@ -171,7 +171,7 @@ def test_runs_that_only_wait_hold_no_slot(shop: Shop) -> None:
         go(shop.engine.answer(f"asks{number}", "userContext1", {"decision": "Approve"}))
     shop.until(lambda: [shop.status(f"asks{number}") for number in range(3)] == ["done"] * 3)
     assert [len(shop.effects(run)) for run in ("asks0", "asks1", "asks2", "late", "acts")] == [1, 1, 1, 1, 2]
-    told = [event["event"] for event in shop.engine.trace("asks0")]
+    told = [event["event"] for event in shop.engine.trace_from("asks0")[0]]
     assert (told.count("question"), told.count("told"), told.count("repeated")) == (1, 1, 0)
 
 
@@ -229,6 +229,6 @@ def test_a_run_that_a_worker_of_another_project_draws_goes_back_to_its_own(shop:
         shop.worker()
         shop.until(lambda: shop.status("r1") == "done")
         [key, *_] = shop.effects("r1")
-        shop.until(lambda: [event["key"] for event in shop.engine.trace("r1") if event["event"] == "repeated"] == [key])
+        shop.until(lambda: [event["key"] for event in shop.engine.trace_from("r1")[0] if event["event"] == "repeated"] == [key])
     finally:
         other.end()
