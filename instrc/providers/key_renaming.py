@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from collections.abc import Set as AbstractSet
 from typing import Final, Literal, TypeAlias
 
+from msgspec import Struct
+
 from instrc.schema.patterns import may_match
 from instrc.schema.walk import in_place, required_names
 from instrc.text.jsonvalue import Json, JsonObject, Location, as_texts, equal, kind_of, listing, mapping
@@ -18,71 +20,60 @@ ReadText: TypeAlias = Callable[[str], Json]
 _SHAPED = frozenset({"array", "object"})
 
 
-class KeyRenamer:
+class KeyRenamer(Struct, frozen=True, eq=False):
     """Renames the keys of a value, and repairs the case of its strings, according to the schemas that apply to it."""
 
-    def __init__(
-        self,
-        root: Json,
-        rename: Callable[[str], str] = str,
-        back: dict[str, str] | None = None,
-        *,
-        fold: bool = False,
-        spare: bool = False,
-        read: ReadText | None = None,
-    ) -> None:
-        """`rename` is applied to declared names; with `back`, sent names are converted to declared ones instead.
-
-        With `spare`, null is left out if it is the default of an optional property.
-        With `read`, which parses the JSON in a text, objects and lists are converted to the expected shape.
-        """
-        self._root = root
-        self._rename = rename
-        self._back = back
-        self._fold = fold
-        self._spare = spare
-        self._read = read
+    root: Json
+    rename: Callable[[str], str] = str
+    """Applied to declared names."""
+    back: dict[str, str] | None = None
+    """Declared names by sent names, which are converted to them in place of `rename`."""
+    fold: bool = False
+    spare: bool = False
+    """Whether null is left out if it is the default of an optional property."""
+    read: ReadText | None = None
+    """Parses the JSON in a text, so that objects and lists are converted to the expected shape."""
 
     def converted(self, value: Json, schemas: list[Json], level: int = 0) -> Json:
         """Return the value in the names and shapes of the other side."""
         if level > RENAMED_LEVELS:
             return value
-        if self._read is not None:
+        if self.read is not None:
             types = {kind for node in self.applying(schemas) for kind in types_named(node, "") if kind}
-            value = shaped(value, types, self._read)[0] if types & _SHAPED and types <= _SHAPED | {"null"} else value
+            value = shaped(value, types, self.read)[0] if types & _SHAPED and types <= _SHAPED | {"null"} else value
         if isinstance(value, dict):
             nodes = list(self.applying(schemas))
             declared = {name for node in nodes for name in _names(node)}
-            renamed_here = {self._back[key] for key in value if self._back.get(key) in declared} if self._back else set()
+            renamed_here = {self.back[key] for key in value if self.back.get(key) in declared} if self.back else set()
             result: JsonObject = {}
             for key, item in value.items():
                 if key in renamed_here:
                     continue  # the name in this package for the name that was sent
-                if self._spare and item is None and _is_null_by_default(nodes, key):
+                if self.spare and item is None and _is_null_by_default(nodes, key):
                     continue
                 ours, sent = key, key
-                if self._back is not None:
-                    if self._back.get(key) in declared:
-                        ours = self._back[key]
-                    elif key[-1:] == "_" and key not in declared and self._back.get(key.rstrip("_")) in declared:
+                if self.back is not None:
+                    if self.back.get(key) in declared:
+                        ours = self.back[key]
+                    elif key[-1:] == "_" and key not in declared and self.back.get(key.rstrip("_")) in declared:
                         ours = key[:-1]
                     sent = ours
                 elif key in declared:
-                    sent = self._rename(key)
-                elif any(key.rstrip("_") == self._rename(name) != name for name in declared):
+                    sent = self.rename(key)
+                elif any(key.rstrip("_") == self.rename(name) != name for name in declared):
                     sent = f"{key}_"  # its new name already stands for another key
                 result[sent] = self.converted(item, list(schemas_of_key(nodes, ours)), level + 1)
             return result
         if isinstance(value, list):
             nodes = list(self.applying(schemas))
             return [self.converted(item, list(schemas_of_item(nodes, index)), level + 1) for index, item in enumerate(value)]
-        if self._fold and isinstance(value, str):
+        if self.fold and isinstance(value, str):
             return folded(value, [item for node in self.applying(schemas) for item in _strings(node)])
         return value
 
     def applying(self, schemas: list[Json]) -> Iterator[JsonObject]:
         """Yield the schema objects that apply to the same place as the given ones."""
-        return in_place(schemas, self._root)
+        return in_place(schemas, self.root)
 
 
 def types_named(node: JsonObject, otherwise: str) -> list[str]:

@@ -184,16 +184,15 @@ def _ollama(pieces: list[JsonObject]) -> JsonObject:
 
 def _live(pieces: list[JsonObject]) -> JsonObject:
     """Join the messages of Gemini's Live API: whole calls, text in parts, and a mark at the end of a turn."""
-    parts: JsonArray = []
-    ended = False
+    chunks: list[JsonObject] = []
     for piece in pieces:
         calls = mapping(first(piece, "toolCall", "tool_call"))
-        parts += [{"functionCall": call} for call in listing(first(calls, "functionCalls", "function_calls"))]
+        parts: JsonArray = [{"functionCall": call} for call in listing(first(calls, "functionCalls", "function_calls"))]
         content = mapping(first(piece, "serverContent", "server_content"))
         parts += listing(mapping(first(content, "modelTurn", "model_turn")).get("parts"))
-        ended = ended or bool(calls) or bool(first(content, "turnComplete", "turn_complete", "generationComplete"))
-    said: JsonObject = {"role": "model", "parts": _texts_joined(parts)}
-    return {"candidates": [{"content": said, "finishReason": "STOP" if ended else "MAX_TOKENS"}]}
+        ended = calls or first(content, "turnComplete", "turn_complete", "generationComplete")
+        chunks.append({"candidates": [{"content": {"parts": parts}, "finishReason": "STOP" if ended else None}]})
+    return _gemini(chunks)
 
 
 def _converse(pieces: list[JsonObject]) -> JsonObject:

@@ -6,7 +6,7 @@ from typing import cast
 
 from instrc.problems.errors import AnswerError
 from instrc.problems.targets import InvalidAnswer
-from instrc.providers.arrange import Arranger
+from instrc.providers.arrange import arranged
 from instrc.providers.codec import ToolMap
 from instrc.providers.key_renaming import KeyRenamer, undeclared_key
 from instrc.providers.targets import known_target
@@ -29,13 +29,13 @@ def encoded(value: object, record: ToolMap, schema: Json, *, check: bool = True)
             raise AnswerError([InvalidAnswer(pointer=item.instance, reason=item.message) for item in wrong])
         _refuse_undeclared(written, record)
     try:
-        sent, left_out = Transcoder(record).write(Arranger(own).arranged(written, [own])), False
+        sent, left_out = Transcoder(record).write(arranged(written, own)), False
     except Inexpressible:
         spared = KeyRenamer(own, spare=True).converted(written, [own])
         if equal(spared, written):
             raise
         sent, left_out = Transcoder(record).write(spared), True
-    return Arranger(schema).arranged(sent, [schema]), left_out
+    return arranged(sent, schema), left_out
 
 
 def _refuse_undeclared(value: Json, record: ToolMap) -> None:

@@ -13,9 +13,6 @@ from instrc.schema.kinds import TYPES
 from instrc.schema.walk import map_schemas, required_names
 from instrc.text.jsonvalue import Json, JsonArray, JsonObject, listing, mapping, optional_text
 
-_SCHEMAS = frozenset({"properties", "$defs"})
-_SCHEMA = frozenset({"items", "additionalProperties"})
-
 
 def respell(schema: Json, spelling: Spelling) -> Json:
     """Return a schema in the spelling of a target."""
@@ -23,7 +20,9 @@ def respell(schema: Json, spelling: Spelling) -> Json:
         return schema
     if spelling.inputs:
         return _inputs(schema)
-    return _respelled(schema, spelling) if spelling.capitals or spelling.nullable else schema
+    if not spelling.capitals and not spelling.nullable:
+        return schema
+    return map_schemas(schema, lambda node: _respelled(node, spelling))
 
 
 def _inputs(schema: JsonObject) -> Json:
@@ -62,24 +61,20 @@ def _one_or_all(names: Iterable[str]) -> Json:
     return result[0] if len(result) == 1 else result
 
 
-def _respelled(schema: Json, spelling: Spelling) -> Json:
-    """Write types in capitals and null as `nullable`, or one of the two."""
-    if not isinstance(schema, dict):
-        return schema
+def _respelled(node: Json, spelling: Spelling) -> Json:
+    """Write types in capitals and null as `nullable`, or one of the two, in a schema whose subschemas are already so."""
+    null: Json = {"type": "null"} if spelling.nullable else None
+    if not isinstance(node, dict) or node == null:
+        return node
     result: JsonObject = {}
-    for keyword, value in schema.items():
+    for keyword, value in node.items():
         if keyword == "type":
             result |= _types(_names(value), spelling)
         elif keyword == "enum" and spelling.nullable and isinstance(value, list):
             result["enum"] = [item for item in value if item is not None]
-        elif keyword in _SCHEMAS and isinstance(value, dict):
-            result[keyword] = {name: _respelled(child, spelling) for name, child in value.items()}
-        elif keyword in _SCHEMA and isinstance(value, dict):
-            result[keyword] = _respelled(value, spelling)
         elif keyword == "anyOf" and isinstance(value, list):
-            others = [child for child in value if not (spelling.nullable and child == {"type": "null"})]
-            head: JsonObject = result if len(others) == len(value) else {**result, "nullable": True}
-            result = _union(head, [_respelled(child, spelling) for child in others])
+            others = [child for child in value if child != null]
+            result = _union(result if len(others) == len(value) else {**result, "nullable": True}, others)
         else:
             result[keyword] = value
     return result

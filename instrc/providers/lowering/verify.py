@@ -11,15 +11,15 @@ from msgspec import Struct
 from instrc.problems.errors import CompileError
 from instrc.problems.files import TooLarge
 from instrc.providers import targets
-from instrc.providers.dialect import DEFINITION_NAME, NUMBERS, SIZES, Dialect, schema_in
+from instrc.providers.dialect import DEFINITION_NAME, NUMBERS, SIZES, Dialect, fill_envelope, schema_in
 from instrc.providers.lowering import build
 from instrc.providers.lowering.lower import Lowering
 from instrc.providers.lowering.spelling import spelt_type, standard
 from instrc.providers.lowering.target_patterns import accepts_pattern
 from instrc.schema.kinds import TYPES
 from instrc.schema.validation import json_fault
-from instrc.schema.vocabulary import MANY, NAMED, ONE, is_extension
-from instrc.schema.walk import definition_named_by
+from instrc.schema.vocabulary import is_extension
+from instrc.schema.walk import definition_named_by, subschemas
 from instrc.schema.wellformed import problems_of
 from instrc.text.arguments import excerpt, takes_plain_values
 from instrc.text.jsontext import dumps
@@ -82,8 +82,6 @@ def _verified(payload: Json, dialect: Dialect) -> Verification:
 
 def _in_envelope(schema: Json, dialect: Dialect) -> Json:
     """Put a bare schema into the envelope of a target."""
-    from instrc.providers.dialect import fill_envelope
-
     words = {"@name": "tool", "@description": None, "@schema": schema, "@schema-text": dumps(schema, indent=False), "@map": None}
     return fill_envelope(dialect.envelope, words)
 
@@ -101,11 +99,10 @@ class Breach(NamedTuple):
 
 
 _HEAD = frozenset({"description", "title", "default", "$defs", "propertyOrdering", "nullable"})
-_LISTS = MANY - ONE | {"required", "enum"}
 
 
 class NodeRules(Struct, frozen=True):
-    """The rules of a target for the schemas of one payload."""
+    """The rules of a target for the schemas of one payload, which is valid JSON Schema."""
 
     dialect: Dialect
     root: Json
@@ -120,10 +117,8 @@ class NodeRules(Struct, frozen=True):
                 yield Breach("boolean", place, "a boolean is not a schema here")
             return
         if not isinstance(node, dict):
-            yield Breach("schema", place, "a schema is expected")
             return
         yield from self._names(place, node)
-        yield from _shapes(place, node)
         if dialect.structure == "pass_through":
             return
         yield from self._sizes(place, node)
@@ -195,8 +190,6 @@ class NodeRules(Struct, frozen=True):
             several = len([name for name in types if name != "null"]) > 1
             if not dialect.type_lists and (not dialect.null_type or not dialect.null or several):
                 yield Breach("type", place, "types in a list are not known")
-            if len(set(map(freeze, types))) < len(types) or not types:
-                yield Breach("type", place, "types in a list differ")
         for name in types if isinstance(types, list) else [types]:
             if name not in known or (name == "null" and not dialect.null):
                 yield Breach("type", place, f"{_shown(name)} is not a type")
@@ -255,8 +248,6 @@ class NodeRules(Struct, frozen=True):
 
     def _union(self, place: str, node: JsonObject) -> Iterator[Breach]:
         branches = listing(node["anyOf"])
-        if not branches:
-            yield Breach("anyOf", place, "a union has at least one branch")
         if node.keys() - _HEAD - {"anyOf"}:
             yield Breach("anyOf", place, "constraints stand beside a union")
         if self.dialect.first_keys:
@@ -282,15 +273,6 @@ class NodeRules(Struct, frozen=True):
         return mapping(mapping(self.root).get("$defs"))
 
 
-def _shapes(place: str, node: JsonObject) -> Iterator[Breach]:
-    """Check the places of lists, and of schemas by name."""
-    for keyword, value in node.items():
-        if keyword in _LISTS and not isinstance(value, list):
-            yield Breach("shape", place, f"{_shown(keyword)} is not a list")
-        if keyword in NAMED and not isinstance(value, dict):
-            yield Breach("shape", place, f"{_shown(keyword)} is not an object")
-
-
 def _shown(value: Json) -> str:
     """Return a value of a payload as text."""
     return dumps(value, indent=False)
@@ -313,15 +295,7 @@ def payload_schemas(schema: Json, path: tuple[str | int, ...]) -> Iterator[tuple
     while stack:
         here, node, role = stack.pop()
         yield pointer(here), node, role
-        if not isinstance(node, dict):
-            continue
-        for keyword, value in node.items():
-            if keyword in ONE:
-                stack.append(((*here, keyword), value, keyword))
-            elif keyword in MANY:
-                stack += [((*here, keyword, index), child, keyword) for index, child in enumerate(listing(value))]
-            elif keyword in NAMED:
-                stack += [((*here, keyword, name), child, keyword) for name, child in mapping(value).items()]
+        stack.extend(((*here, *step), child, str(step[0])) for step, child in subschemas(node))
 
 
 def breaches(payload: Json, target: str | Dialect) -> list[Breach]:

@@ -9,8 +9,8 @@ from typing import Any
 from every_case import every_case
 from test_facts_of_targets import RICH
 
-from instrc import lower, targets
-from instrc.providers.lowering.verify import Breach, breaches  # the rules alone, without asking the engines
+from instrc import lower, targets, verify
+from instrc.providers.lowering.verify import Breach, breaches  # the rules alone, without a look for the schema
 from instrc.text.jsonvalue import at
 
 Plant = Callable[[Any], object]
@@ -71,12 +71,12 @@ MISTAKES: list[tuple[str, str, str, Plant]] = [
     ("openai", "order", "required in another order", lambda schema: schema["required"].reverse()),
     ("openai", "boolean", "a boolean schema", lambda schema: schema["properties"].update(_thought=True)),
     ("openai", "schema", "a schema that is none", lambda schema: schema["properties"].update(_thought=1)),
-    ("openai", "type", "a type twice", lambda schema: schema["properties"]["_thought"].update(type=["string", "string"])),
-    ("openai", "type", "a list of no types", lambda schema: schema["properties"]["_thought"].update(type=[])),
+    ("openai", "schema", "a type twice", lambda schema: schema["properties"]["_thought"].update(type=["string", "string"])),
+    ("openai", "schema", "a list of no types", lambda schema: schema["properties"]["_thought"].update(type=[])),
     ("openai", "enum", "a value twice", lambda schema: schema["properties"]["_thought"].update(enum=["a", "a"])),
-    ("openai", "required", "a name twice", lambda schema: schema["required"].append(schema["required"][-1])),
+    ("openai", "schema", "a name twice", lambda schema: schema["required"].append(schema["required"][-1])),
     ("openai", "required", "a name of nothing", lambda schema: schema["required"].append("nowhere")),
-    ("openai", "anyOf", "a union of nothing", lambda schema: schema["properties"].update(_thought={"anyOf": []})),
+    ("openai", "schema", "a union of nothing", lambda schema: schema["properties"].update(_thought={"anyOf": []})),
     ("anthropic", "comment", "a comment", lambda schema: schema.update({"$comment": "for programs"})),
     ("anthropic", "comment", "a word of an API", lambda schema: schema["properties"]["_thought"].update({"x-order": 1})),
     ("anthropic", "comment", "one in capitals", lambda schema: schema["properties"]["_thought"].update({"X-Order": 1})),
@@ -130,21 +130,21 @@ MISTAKES: list[tuple[str, str, str, Plant]] = [
 @every_case(("target", "rule", "what", "plant"), MISTAKES, ids=lambda value: value if isinstance(value, str) else "")
 def test_a_planted_mistake_is_found(target: str, rule: str, what: str, plant: Plant) -> None:
     payload = copy.deepcopy(lower(RICH, target, "draft").payload)
-    assert not breaches(payload, target)
+    assert not verify(payload, target).breaches
     schema = payload
     for step in targets()[target].where:
         schema = schema[step]
     plant(schema)
-    assert rule in {breach.rule for breach in breaches(payload, target)}, what
+    assert rule in {breach.rule for breach in verify(payload, target).breaches}, what
 
 
 def test_the_envelope_and_the_name_are_judged() -> None:
     payload = lower(RICH, "openai", "draft").payload
-    assert {breach.rule for breach in breaches({**payload, "more": 1}, "openai")} == {"envelope"}
+    assert {breach.rule for breach in verify({**payload, "more": 1}, "openai").breaches} == {"envelope"}
     named = {**payload, "function": {**payload["function"], "name": "a b"}}
-    assert {breach.rule for breach in breaches(named, "openai")} == {"tool-name"}
+    assert {breach.rule for breach in verify(named, "openai").breaches} == {"tool-name"}
     long = {**payload, "function": {**payload["function"], "description": "x" * 1025}}
-    assert {breach.rule for breach in breaches(long, "openai")} == {"description"}
+    assert {breach.rule for breach in verify(long, "openai").breaches} == {"description"}
 
 
 def test_a_payload_that_is_no_object_and_a_schema_that_is_no_json_are_told() -> None:
@@ -163,7 +163,7 @@ def test_a_payload_that_is_no_object_and_a_schema_that_is_no_json_are_told() -> 
 def test_a_breach_is_written_with_its_place_and_its_rule() -> None:
     payload = copy.deepcopy(lower(RICH, "openai", "draft").payload)
     payload["function"]["parameters"]["properties"]["_thought"]["format"] = "uri"
-    [breach] = breaches(payload, "openai")
+    [breach] = verify(payload, "openai").breaches
     assert str(breach) == '/function/parameters/properties/_thought: "uri" is not a known format [format]'
 
 
@@ -176,7 +176,7 @@ def test_a_keyword_that_holds_what_it_cannot_is_judged_and_never_ends_the_judgem
     payload = lower({"type": "object", "properties": {"a": {"type": "object", "properties": {}}}}, target, "draft").payload
     place = "".join(f"/{step}" for step in targets()[target].where) + ("/a" if target == "smolagents" else "/properties/a")
     at(payload, place)[keyword] = copy.deepcopy(value)
-    found = breaches(payload, target)
+    found = verify(payload, target).breaches
     lists = keyword in {"anyOf", "required", "enum"} and not isinstance(value, list)
     assert found or target == "smolagents" or not lists, keyword  # inputs are judged by their types alone
 
