@@ -42,6 +42,9 @@ COMPLETING = re.compile(r'^```json schemas/\S+\n\{ "type": "object" \}\n```\n', 
 """Files that only make the example of a problem complete, for the test that runs it."""
 MOST_PARAMETERS = 30
 """Parameters of a class that are shown: those of a larger one are fields that its own page explains."""
+ERRORS = "../examples/guides/python.md#errors"
+LONG_SIGNATURE = 200
+"""Characters of a signature from which another function with the same parameters refers to it."""
 MOST_OF_A_DEFAULT = 40
 """Characters of a default that is shown."""
 sys.path.insert(0, str(HERE))
@@ -109,16 +112,25 @@ def explained() -> None:
 def reference() -> None:
     """Write the public functions and classes with their docstrings, and the schemas."""
     parts = ["# Python\n\nThe public names of `instrc`. `help(instrc.NAME)` says the same; `NAME_async` is for an event loop.\n"]
+    errors: list[str] = []
+    first_with: dict[str, str] = {}
     public = {name: thing for name in instrc.__all__ if callable(thing := getattr(instrc, name))}
     for name, thing in public.items():
         if name.removesuffix("_async") != name and name.removesuffix("_async") in public:
             continue
-        shown = f"{'class ' if isinstance(thing, type) else ''}{name}{_signature(thing)}"
+        if isinstance(thing, type) and issubclass(thing, instrc.InstrcError) and thing is not instrc.InstrcError:
+            errors.append(f"* `{name}`: {' '.join((inspect.getdoc(thing) or '').split())}")
+            continue
+        signature = _signature(thing)
+        first = first_with.setdefault(signature.rpartition(" -> ")[0] or signature, name)
+        same = len(signature) > LONG_SIGNATURE and first != name
+        shown = f"{'class ' if isinstance(thing, type) else ''}{name}{f'(…)  # the parameters of {first}' if same else signature}"
         parts.append(f"## {name}\n\n```py\n{shown}\n```\n\n{inspect.getdoc(thing) or ''}\n")
         if f"{name}_async" in public:
             parts.append(f"### {name}_async\n\n{inspect.getdoc(public[f'{name}_async'])}\n")
         if isinstance(thing, type):
             parts += _members(name, thing)
+    parts += [f"## Errors\n\nSubclasses of `InstrcError` ([when, and their codes]({ERRORS})):\n", *errors]
     write("reference/python.md", "\n".join(parts))
     contract = "[The contract](../instrc/runtime/contract.md#the-contract-of-the-process-json) says how a process is carried out."
     parts = [f"# Schemas\n\n{contract}\n"]
