@@ -80,7 +80,7 @@ _SCHEME = "aug:"
 
 
 def _schemas(path: str, workspace: Workspace, report: Report, *, programs: bool) -> Iterator[tuple[str, _Given]]:
-    """Yield the flat schemas of a file or reference by name; for two programs without the hints about values read."""
+    """Yield the flat schemas of a file or reference by name; two programs are compared without hints."""
     from instrc.schema.flattening.flatten import flatten  # as above
 
     if path.endswith(_PROGRAM):

@@ -78,9 +78,9 @@ def comparing_of(group: VersionGroup) -> Comparing | None:
     """Return the comparison that the options ask for; wrong use ends the command."""
     if not (group.against or group.vibe or group.mixin or group.against_model or group.against_set):
         if group.drop is not None:
-            options.refuse_use("--fail-on-drop needs another version, as `--against main` or `--vibe A=B`")
+            options.refuse_use("--fail-on-drop needs another version, such as `--against main` or `--vibe A=B`")
         if group.judge or group.judge_model:
-            options.refuse_use("--judge needs another version, as `--against main` or `--vibe A=B`")
+            options.refuse_use("--judge needs another version, such as `--against main` or `--vibe A=B`")
         return Comparing(None) if group.ablate else None
     if group.ablate:
         options.refuse_use("--ablate makes its own versions: leave the other one out")
@@ -110,7 +110,7 @@ def _share(said: str) -> float:
     except ValueError:
         share = -1.0
     if not 0 <= share < 1:
-        options.refuse_use(f"--fail-on-drop takes a share, as 2% or 0.02, not `{said}`")
+        options.refuse_use(f"--fail-on-drop takes a share, such as 2% or 0.02, not `{said}`")
     return share
 
 

@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from instrc.server.records import Records
 
 _T = TypeVar("_T")
-Since = Annotated[str | None, typer.Option("--since", metavar="SPAN", help="Only those of this time up to now, as P7D.")]
+Since = Annotated[str | None, typer.Option("--since", metavar="SPAN", help="Only those since this long ago, such as P7D.")]
 Before = Annotated[str | None, typer.Option("--before", metavar="SPAN", help="Only those older than this, for example P30D.")]
 ErrorText = Annotated[
     str | None, typer.Option("--error", metavar="TEXT", help="Only failed and held runs with this kind of error, step, or text.")
 ]
-Yes = Annotated[bool, typer.Option("--yes", help="With --do: do it instead of only counting.")]
+Yes = Annotated[bool, typer.Option("--yes", help="With --do: apply the action, and do not only count the runs.")]
 Limit = Annotated[int, typer.Option("--limit", min=1, max=1_000_000, metavar="N", help="Maximum entries.")]
 _SHOWN = 20
 """Maximum runs that a count lists."""
@@ -201,7 +201,7 @@ def deliveries_command(
     event: Annotated[str | None, typer.Option("--event", metavar="NAME", help="Only this event, as run.failed.")] = None,
     message: Annotated[str | None, typer.Option("--message", metavar="ID", help="Only this message.")] = None,
     again: Annotated[bool, typer.Option("--again", help="Count the messages to send again; with --yes, send them.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="With --again: do it instead of only counting.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="With --again: send the messages, and do not only count them.")] = False,
     limit: Limit = 50,
     as_json: AsJson = False,
 ) -> None:

@@ -113,7 +113,7 @@ def _deliver(text: str, output: Path | None, sources: tuple[str, ...], report: R
 
 @plan_group.command()
 def export(
-    plans: Annotated[str, typer.Argument(metavar="PLANS", help="A plan, or what `plan import` and `plan sample` print; or -.")],
+    plans: Annotated[str, typer.Argument(metavar="PLANS", help="A plan, or the output of `plan import` or `plan sample`; or -.")],
     tools: BenchFile,
     output: OutputFile = None,
     shape: ProblemFormat = Format.TEXT,

@@ -129,7 +129,7 @@ def _refuse_beside(option: str, why: str, others: dict[str, object]) -> None:
     """Refuse options that have no effect with another one."""
     for name, value in others.items():
         if value is not None and value is not False:  # 0 is printed as well
-            options.refuse_use(f"{name} says nothing beside {option}: {why}")
+            options.refuse_use(f"{name} has no effect beside {option}: {why}")
 
 
 def _run_items(
@@ -310,7 +310,7 @@ def worker_command(
     with run_display.Watcher(as_json=as_json, quiet=quiet, several=True) as sink:
         for place in project or []:
             if not place.is_dir():
-                options.refuse_use(f"`{place}` is no folder", "--project")
+                options.refuse_use(f"`{place}` is not a folder", "--project")
             serve_project(place)
         options.refuse_no_span("--drain", drain)
         worker = WorkerOptions(name=name, slots=slots, drain=seconds(drain))

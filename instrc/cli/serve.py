@@ -120,7 +120,7 @@ def _keep_keys(
 
     for each in roles:
         if each.rpartition(":")[2] not in ROLES:
-            options.refuse_use(f"`{each[:80]}` is no role: roles are {', '.join(f'`{known}`' for known in ROLES)}", "--role")
+            options.refuse_use(f"`{each[:80]}` is not a role: roles are {', '.join(f'`{known}`' for known in ROLES)}", "--role")
     options.refuse_no_span("--expires", expires)
     for said in (name, revoke):
         if said is not None and (not said.strip() or len(said) > _LONGEST_NAME):
@@ -158,7 +158,7 @@ def studio_command(
         from instrc.server.streams import Hub
         from instrc.server.studio import Studio
     if not folder.is_dir():
-        raise SettingsError([problems.runs.UnusableSetting(what="path", word=str(folder), reason="it is no folder")])
+        raise SettingsError([problems.runs.UnusableSetting(what="path", word=str(folder), reason="it is not a folder")])
     listener = hosting.listener_at("127.0.0.1", port)
     os.chdir(folder)
     hub = Hub()

@@ -252,7 +252,7 @@ def index_of(program: surface.Program) -> SymbolIndex:
 
 
 class _Walk:
-    """Goes through a program, and notes its names."""
+    """Walks through a program, and records its names."""
 
     def __init__(self, index: SymbolIndex) -> None:
         self.index = index

@@ -95,9 +95,7 @@ class ExtraComma(Problem):
         if self.where == "bounds":
             return "remove it: the bounds follow each other: `until PATH max 5 keep 2`"
         if self.where == "condition":
-            return (
-                "write `or` where one of them is enough, for both a name in the block: `const done = when A { when B { true } }`"
-            )
+            return "write `and` if both are needed, `or` if one is enough"
         if self.where == "body":
             return "end the statement with `;`; for an object of both, `{ { a: A, b: B } }`"
         if self.where == "statement":

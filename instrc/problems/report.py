@@ -22,7 +22,7 @@ class Report:
         self.problems: list[Problem] = []
         self._warnings = 0
         self._last_warning: Problem | None = None
-        """How many of the first problems are no errors, and the last of these: they are not looked at for each step again."""
+        """How many of the first problems are not errors, and the last of these: they are not looked at for each step again."""
 
     def add(self, problem: Problem) -> None:
         """Add a problem."""

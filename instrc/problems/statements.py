@@ -241,7 +241,7 @@ _ADVICE: tuple[tuple[frozenset[str], str], ...] = (
     ),
     (
         frozenset({"select", "insert", "update", "delete", "where"}),
-        "a member is read by its path, `people.name`; what is to be done with a list stands in `each NAME in PATH { … }`",
+        "a member is read by its path, `people.name`; use `each NAME in PATH { … }` for the elements of a list",
     ),
     (frozenset({"assert"}), "write what must be true into the schema, or `when PATH { … } else { … }`"),
     (frozenset({"global", "nonlocal", "del", "mut"}), "remove it: a name has one value, which each block inside sees"),

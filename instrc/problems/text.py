@@ -57,7 +57,7 @@ class StrayCharacter(Problem):
         if self.in_string:
             return f"write it as `\\u{ord(self.characters):04x}`"
         if self.others:
-            return f"write `{self.instead}`, and replace the other signs of this kind in the line: {self._listed}"
+            return f"write `{self.instead}`, and replace the similar characters in the line: {self._listed}"
         return f"write `{self.instead}`" if self.instead else "remove it"
 
     @property
@@ -167,7 +167,7 @@ class TemplateString(Problem):
     def hint(self) -> str | None:
         inside = "" if self.at is None else self.at.source.text[self.at.end :].partition("`")[0]
         if "|" in inside or re.search(r"\w\(", inside):
-            return "remove the backticks: they are signs of Markdown"
+            return "remove the backticks: they belong to Markdown"
         return 'write "…"'
 
     @property

@@ -113,7 +113,7 @@ Fault: TypeAlias = tuple[str, str, tuple[str, ...]]
 """Name of the setting, why it cannot be used, and possible corrections."""
 _ACCESS: Final = r"(?i)url$|^api|key$|host|address|endpoint"
 _FROM_ENVIRONMENT: Final = (
-    "keys and addresses of providers come from the environment, as `OPENAI_API_KEY` and `LLAMACPP_BASE_URL`; "
+    "keys and addresses of providers come from the environment, such as `OPENAI_API_KEY` and `LLAMACPP_BASE_URL`; "
     "`instrc doctor` names all of them"
 )
 

@@ -305,14 +305,14 @@ ESCAPED_IN_CLASSES = ("&&", "||", "~~")
 """Signs that are escaped in a class: Python warns that each will become an operator."""
 PLAIN_PATTERNS = (
     Fact(
-        r"all read \d \D \s \S \w \W \n \r \t \v \f, and signs of ASCII behind a backslash but \< and \>; "
+        r"all read \d \D \s \S \w \W \n \r \t \v \f, and ASCII characters after a backslash except \< and \>; "
         r"\b, \p, \0, back-references, other letters and signs behind a backslash are refused by one or read otherwise",
         _RUN,
         _DATE,
         ("patterns",),
     ),
     Fact(
-        r"characters by number such as \u0041 are no escapes to RE2, so letters are sent themselves",
+        r"characters by number such as \u0041 are not escapes to RE2, so letters are sent themselves",
         "google-re2 1.1.20251105, run",
         _DATE,
         ("patterns",),

@@ -587,7 +587,7 @@ def place_of(error: BaseException) -> EventFacts:
     if trace is None:
         return {}
     first = trace.tb_frame.f_code.co_filename
-    folder = f"{os.path.dirname(first)}{os.sep}"  # noqa: PTH120  -- `<stdin>` is no path
+    folder = f"{os.path.dirname(first)}{os.sep}"  # noqa: PTH120  -- `<stdin>` is not a path
     lines = [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(trace)]
     own = [
         item

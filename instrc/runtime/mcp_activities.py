@@ -80,7 +80,7 @@ def _server(table: _McpTable, folder: Path) -> _Server:
     except ValueError as error:
         raise UnusableTableError(f"`mcp` is a command or a URL: {error}".lower()) from None
     if not command:
-        raise UnusableTableError("`mcp` is a command or a URL, and is empty")
+        raise UnusableTableError("`mcp` is empty: it must be a command or a URL")
     names = table.get("environment", [])
     environment = get_default_environment() | {str(item): secret(str(item)) or "" for item in names}
     result = StdioServerParameters(command=command, args=rest, env=environment, cwd=str(folder))

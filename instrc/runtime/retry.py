@@ -113,7 +113,7 @@ def _released(run: str, journal: Journal, options: RetryOptions) -> Again:
         _refuse(run, "it has not failed, and nothing holds it", f"`instrc show {run}` shows its state")
     if options.step is not None:
         advice = f"begin another run: `instrc fork {run} --at STEP`"
-        _refuse(run, "it goes on with what holds it, so `--from` says nothing", advice)
+        _refuse(run, "it continues with the step that holds it, so `--from` has no effect", advice)
     again: Again = {"drop": held, "after": journal.retries}
     if held and options.new_key:
         again["fresh"] = held

@@ -292,7 +292,7 @@ def _character(code: int) -> str:
     if code > 0x10FFFF:
         raise Unreadable("it names a character beyond Unicode")
     if 0xD800 <= code <= 0xDFFF:
-        code = 0xFFFD  # half of a pair is no character
+        code = 0xFFFD  # half of a pair is not a character
     if chr(code).isascii() and chr(code).isalnum():
         return chr(code)
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

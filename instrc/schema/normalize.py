@@ -162,7 +162,7 @@ def _keyword(keyword: str, node: Schema, path: Location, rules: Rules, notes: li
         notes.append(Note(path, keyword, "dialect", "whether `null` is allowed"))
         return {"nullable": True} if wanted else {}
     if keyword == "optional":
-        notes.append(Note(path, keyword, "dialect", "whether the property is required that it stands in"))
+        notes.append(Note(path, keyword, "dialect", "whether the property around it is required"))
         return {}
     reading = properties_of(node, path) if keyword == "properties" else read_keyword(keyword, path, node)
     notes += reading.notes
@@ -340,7 +340,7 @@ def _names(schema: Schema, path: Location) -> tuple[list[str], list[Note]]:
         return [], []
     value = schema["required"]
     if value.__class__ is bool:
-        return [], [Note(path, value, "dialect", "whether the property is required that it stands in")]
+        return [], [Note(path, value, "dialect", "whether the property around it is required")]
     if value is None:
         return [], [Note(path, value, "left-out", "it is null")]
     if value.__class__ is str:
@@ -447,7 +447,7 @@ def _items(keyword: str, path: Location, schema: Schema) -> KeywordReading:
     if value.__class__ is not list:
         return _schema(keyword, path, schema)
     if not value or "prefixItems" in schema:
-        return left_out(path, keyword, "it is an empty list" if not value else "`prefixItems` stands beside it")
+        return left_out(path, keyword, "it is an empty list" if not value else "`prefixItems` is beside it")
     rest = schema.get("additionalItems")
     following = {"items": rest} if is_schema(rest) else {}
     return read_as({"prefixItems": list(value), **following}, path, keyword, "`prefixItems`", "dialect")

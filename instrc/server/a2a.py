@@ -102,7 +102,7 @@ def given_in(parts: Iterable[pb.Part]) -> tuple[bool, Json, str]:
                 try:
                     exact.append(loads(part.text))
                 except ValueError as error:
-                    raise InvalidParamsError(message=f"a part is no JSON: {error}") from None
+                    raise InvalidParamsError(message=f"a part is not JSON: {error}") from None
             case "text":
                 words.append(part.text)
             case "data":
@@ -111,7 +111,7 @@ def given_in(parts: Iterable[pb.Part]) -> tuple[bool, Json, str]:
                 raise ContentTypeNotSupportedError(message="a program takes JSON and text, no files")
     found = exact or data
     if len(found) > 1:
-        raise InvalidParamsError(message="a message gives one value of JSON; several would need an order")
+        raise InvalidParamsError(message="a message gives one JSON value; several would need an order")
     return bool(found), found[0] if found else None, "\n".join(words)
 
 

@@ -346,6 +346,6 @@ def secrets_given() -> list[str]:
     """Return the secrets in the environment; raise `SettingsError` for one that is too short."""
     secrets = [secret for secret in os.environ.get(SECRETS, "").split(",") if secret]
     if any(len(secret) < SECRET_CHARACTERS for secret in secrets):
-        reason = f"a secret has at least {SECRET_CHARACTERS} characters, as `openssl rand -base64 48` prints them"
+        reason = f"a secret has at least {SECRET_CHARACTERS} characters, for example the output of `openssl rand -base64 48`"
         raise SettingsError([UnusableSetting(what="secret", word=SECRETS, reason=reason)])
     return secrets

@@ -67,11 +67,11 @@ def _added(place: str, shown: Mapping[str, Mapping[str, str]]) -> dict[str, dict
     result: dict[str, dict[str, str]] = {}
     for name, texts in tables.items():
         if re.fullmatch(r"(problems )?[a-z]{2,8}", name) is None or not isinstance(texts, dict):
-            raise _unusable(f'`{name}` in `{place}`: a table has the name of a language, such as `[de]` or `["problems de"]`')
+            raise _unusable(f'`{name}` in `{place}`: name a table after a language, such as `[de]` or `["problems de"]`')
         known = shown["problems" if name.startswith("problems ") else DEFAULT]
         for key, text in texts.items():
             if key not in known:
-                raise _unusable(f"`{key}` under `{name}` in `{place}` is no text of the pages", nearest(key, known))
+                raise _unusable(f"`{key}` under `{name}` in `{place}` is not a text of the pages", nearest(key, known))
             fault = replacement_fault(known[key], text) if isinstance(text, str) else "it must be a text"
             if fault is not None:
                 raise _unusable(f"`{key}` under `{name}` in `{place}`: {fault}")

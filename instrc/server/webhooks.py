@@ -397,7 +397,7 @@ def _parts_of(url: str) -> httpx.URL:
         parts = httpx.URL(url)
         host = parts.host
     except (httpx.InvalidURL, UnicodeError, TypeError, ValueError) as error:
-        raise _refused(url, f"it is no URL: {error}") from None
+        raise _refused(url, f"it is not a URL: {error}") from None
     if not 0 < (parts.port or 1) < 2**16:
         raise _refused(url, "it names no port")
     if parts.scheme not in {"http", "https"} or not host:

@@ -461,7 +461,7 @@ class _Links:
         self.problems.append(self._record.mistake(problem, *(("no link", link) if missing else (link, "no link"))))
 
     def _order_tasks(self, tasks: list[PlanTask], said: set[tuple[str, str]]) -> list[PlanTask]:
-        """Return the tasks with the order of links that no argument implies."""
+        """Return the tasks with `after` for each link that no argument implies."""
         after: list[list[str]] = [list(task.after) for task in tasks]
         places: dict[str, list[int]] = {}
         for number, word in enumerate(self._words):

@@ -274,7 +274,7 @@ def plan_check(options: JsonObject, place: CheckPlace) -> Callable[[CheckedRun, 
     wrong: list[str] = []
     bench = read_bench(tools, lambda _path, reason: wrong.append(reason))
     if wrong or not bench.tools:
-        raise ValueError(f"`tools` are no tools of TaskBench: {wrong[0] if wrong else 'there are none'}")
+        raise ValueError(f"`tools` are not tools of TaskBench: {wrong[0] if wrong else 'there are none'}")
 
     index = {tool.id: number for number, tool in enumerate(bench.tools, 1)}
 

@@ -105,7 +105,7 @@ def _mistake(blocks: tuple[Block, ...], unknown: list[re.Match[str]]) -> str | N
     if unknown:
         word = unknown[0][3]
         hint = did_you_mean(nearest(word, _WORDS)) or f"there are {', '.join(f'`{word}`' for word in _WORDS)}"
-        return f"a block `{'json ' if unknown[0][2] else ''}{word}` says nothing: {hint}"
+        return f"a block `{'json ' if unknown[0][2] else ''}{word}` has no meaning: {hint}"
     words = [block.word for block in blocks]
     for word in sorted(GIVEN):
         if words.count(word) > 1:

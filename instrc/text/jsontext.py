@@ -296,7 +296,7 @@ def exact_copy(value: object) -> Json:
     """
     copy: Json = orjson.loads(orjson.dumps(value, option=STRICTLY))
     if copy != value:
-        raise ValueError("it holds what is written in another way than it is, as `NaN`, or a tuple")
+        raise ValueError("it contains a value that JSON cannot represent exactly, such as `NaN` or a tuple")
     return copy
 
 

@@ -82,7 +82,7 @@ def _in_object(value: JsonObject, name: str | None, level: int) -> list[Tool]:
         return [_of_definition(value, name)]
     if value and KEYWORDS.keys().isdisjoint(value) and not any(map(is_extension, value)):
         shown = ", ".join(f"`{dumps(word, indent=False)[1:-1]}`" for word in [*value][:3])
-        message = f"{shown}{', …' if len(value) > 3 else ''}: this is not a tool, and none of it is a keyword of JSON Schema"
+        message = f"{shown}{', …' if len(value) > 3 else ''}: this is not a tool, and has no keyword of JSON Schema"
         raise TypeError(message)
     return [_of_json(value, name)]
 

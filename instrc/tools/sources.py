@@ -186,7 +186,7 @@ def of_value(value: object) -> Given:
         elif _is_scalar(item):
             put(holder, key, item)
         else:
-            _refuse(f"{describe_value(item)} is not a value of JSON")
+            _refuse(f"{describe_value(item)} is not a JSON value")
         if count + len(stack) > GIVEN_PARTS:
             _refuse(_TOO_MANY_PARTS)
     return Given(root[0])

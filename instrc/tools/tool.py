@@ -139,9 +139,9 @@ def _scalar(value: object) -> Json:
             return value if value.__class__ is int else int(value)
         case float():
             if not math.isfinite(value):
-                raise TypeError(f"{value} is not a number of JSON")
+                raise TypeError(f"{value} is not a JSON number")
             return value if value.__class__ is float else float(value)
-    raise TypeError(f"{excerpt(value)} is not a value of JSON")
+    raise TypeError(f"{excerpt(value)} is not a JSON value")
 
 
 def _text(text: str) -> str:

@@ -94,7 +94,7 @@ YAML_LEVELS: Final = 900
 """Maximum nesting of a YAML text; libyaml allows 1,000."""
 _BREAKS: Final = "\x85\u2028\u2029"
 """Characters that break lines in YAML 1.1 and are ordinary text in YAML 1.2."""
-_HALF: Final = "half of a pair of surrogates is no character"
+_HALF: Final = "half of a pair of surrogates is not a character"
 
 
 class _YamlReader:

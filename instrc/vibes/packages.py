@@ -23,7 +23,7 @@ def package_roots() -> tuple[Path, ...]:
 
 
 def unusable_entry_points() -> list[str]:
-    """Return the entry points that name no folder of vibes, as `acme = acme_vibes.data`."""
+    """Return the entry points that name no folder of vibes, such as `acme = acme_vibes.data`."""
     return [f"{name} = {value}" for name, (value, folder) in _registered(tuple(sys.path)).items() if folder is None]
 
 

@@ -231,7 +231,7 @@ class Registry:
         try:
             uri = parse(evergreen)
             there = next((found for root in self.roots if root.shared == uri.shared and (found := root.versions(uri))), {})
-        except (InstrcError, LeadsOutsideError):  # a file outside the roots whose name is no reference
+        except (InstrcError, LeadsOutsideError):  # a file outside the roots whose name is not a reference
             return ()
         return tuple(".".join(map(str, version)) for version in sorted(there))
 

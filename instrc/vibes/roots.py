@@ -249,7 +249,7 @@ class MemoryRoot(Root):
         if said is None or any(not part or part in {".", ".."} for part in parts):
             from instrc.problems.settings import InvalidOption  # imported only to report one
 
-            wanted = "named like a vibe file without its ending, as `Draft`, `mail/Draft` or `Draft@2`"
+            wanted = "named like a vibe file without its ending, such as `Draft`, `mail/Draft` or `Draft@2`"
             raise CompileError([InvalidOption(option="vibes", given=repr(name)[:60], wanted=wanted)])
         for size in range(len(parts)):
             above = self._folders.setdefault("/".join(parts[:size]), Listing())

@@ -56,10 +56,10 @@ LANGUAGES: Final = ("en", "ru")
 TABLE: Final = Kind(lambda value: value if isinstance(value, dict) else None, "it must be a table")
 TEXT: Final = Kind(lambda value: value if isinstance(value, str) and value else None, "it must be a text")
 NAMES: Final = Kind(_names, "it must be a list of names")
-SPAN: Final = Kind(_span, "it must be a time span, as `P2D` or `PT30M`")
+SPAN: Final = Kind(_span, "it must be a time span, such as `P2D` or `PT30M`")
 LINK_SPAN: Final = Kind(_link_span, "it must be a time span that is longer than links are valid, which is `P7D`")
-NETWORKS: Final = Kind(_networks, "it must be a list of networks, as `10.1.0.0/16`")
-URL: Final = Kind(_url, "it must be the URL of the service, as `https://desk.example.com`")
+NETWORKS: Final = Kind(_networks, "it must be a list of networks, such as `10.1.0.0/16`")
+URL: Final = Kind(_url, "it must be the URL of the service, such as `https://desk.example.com`")
 ZONE: Final = Kind(_zone, "it must be a time zone, for example `Europe/Berlin`")
 
 LANGUAGE: Final = Kind(

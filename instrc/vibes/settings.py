@@ -133,7 +133,7 @@ _ELSEWHERE = {
     "target": _OF_TARGETS,
     "targets": _OF_TARGETS,
     "provider": _OF_TARGETS,
-    "strict": "`instrc check --strict` takes warnings for errors; a strict schema is a target, as `--target anthropic-strict`",
+    "strict": "`instrc check --strict` takes warnings for errors; a strict schema is a target, `--target anthropic-strict`",
     "emit": "what is written is chosen with `instrc compile --emit NAME`",
     "recursion": "what is done about recursive schemas is chosen with `instrc compile --target NAME --recursion NAME`",
 }
@@ -296,7 +296,7 @@ class _SettingsReader:
         written = self.table.get("python", [])
         names = written if isinstance(written, list) else [None]
         if not all(isinstance(name, str) and all(part.isidentifier() for part in name.split(".")) for name in names):
-            self._wrong("python", 'it must be a list of modules, as `["app.vibes"]`')
+            self._wrong("python", 'it must be a list of modules, such as `["app.vibes"]`')
             return ()
         return tuple(names)
 
@@ -342,7 +342,9 @@ class _SettingsReader:
             for key, reason, close in wrong:
                 self._wrong(f"models.{name}.{key}", reason, close, word=key)
             for key in () if is_model_pattern(name) else sorted(made.keys() & PER_MODEL):
-                self._wrong(f"models.{name}.{key}", 'it is a limit of a model: write it under that, as `"openai:*"`', word=key)
+                self._wrong(
+                    f"models.{name}.{key}", 'it is a limit of a model: write it under that, such as `"openai:*"`', word=key
+                )
             if made:
                 requests[name] = made
         return models, requests

@@ -259,11 +259,11 @@ def test_a_path_that_leads_nowhere_is_a_problem(instrc: Instrc, path: str) -> No
         ),
         (
             '```json answer\n{ "step1_draft": { "text": "a" } }\n```\n```json wanted\n{}\n```\n',
-            "a block `json wanted` says nothing: there are `answer`",
+            "a block `json wanted` has no meaning: there are `answer`",
         ),
         (
             '```json answer\n{ "step1_draft": { "text": "a" } }\n```\n```problem\n```\n```json thoughts\n{}\n```\n',
-            "a block `problem` says nothing: did you mean `problems`?",
+            "a block `problem` has no meaning: did you mean `problems`?",
         ),
     ],
     ids=["a wrong answer", "a wrong call", "a misspelt word", "an unknown word", "a misspelt word without json"],

@@ -59,8 +59,8 @@ def test_the_list_of_commands_has_a_whole_sentence_for_each(instrc: Instrc, grou
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["--items", "-", "-i", "one"], "--input says nothing beside --items"),
-        (["--items", "-", "--json"], "--json says nothing beside --items"),
+        (["--items", "-", "-i", "one"], "--input has no effect beside --items"),
+        (["--items", "-", "--json"], "--json has no effect beside --items"),
         (["--concurrency", "2"], "--concurrency belongs to --items"),
         (["--rate", "2"], "--rate belongs to --items"),
     ],

@@ -101,7 +101,7 @@ def only_hint(program: str) -> str:
         ("Draft(score: 10%)", "number alone"),
         ("Draft(...)", "leave it out"),
         ("**Draft**(prompt)", "remove the Markdown"),
-        ("`Draft(prompt)`", "signs of Markdown"),
+        ("`Draft(prompt)`", "belong to Markdown"),
         ("chain.invoke(Draft)", "`instrc run FILE`"),
         ("dspy.Predict(prompt)", "`Predict(…)`"),
         ("console.log(Draft(prompt))", "remove it"),

@@ -38,7 +38,7 @@ READ: list[tuple[Json, Json, list[tuple[str, NoteKind]]]] = [
     ({"required": ["a", 3]}, {"required": ["a"]}, [("`required` is left out: not all in it is a name", "left-out")]),
     ({"required": 3}, {}, [("`required` is left out: it is not a list of names", "left-out")]),
     ({"required": None}, {}, [("`null` is left out: it is null", "left-out")]),
-    ({"required": True}, {}, [("`true` is read as whether the property is required that it stands in", "dialect")]),
+    ({"required": True}, {}, [("`true` is read as whether the property around it is required", "dialect")]),
     ({"type": ["string", "string"]}, {"type": ["string"]}, [("`type` is read as each type once", "repair")]),
     ({"type": ["string", "bigint"]}, {"type": ["string", "integer"]}, [("`[…]` is read as `string` or `integer`", "repair")]),
     ({"type": "uuid"}, {"type": "string", "format": "uuid"}, [("`uuid` is read as a schema of its own", "word")]),
@@ -85,7 +85,7 @@ READ: list[tuple[Json, Json, list[tuple[str, NoteKind]]]] = [
     (
         {"items": [{}], "prefixItems": [True]},
         {"prefixItems": [True]},
-        [("`items` is left out: `prefixItems` stands beside it", "left-out")],
+        [("`items` is left out: `prefixItems` is beside it", "left-out")],
     ),
     (
         {"items": [{"type": "int"}], "additionalItems": False},

@@ -181,7 +181,7 @@ def test_options_that_say_nothing_here_are_refused(
 ) -> None:
     monkeypatch.chdir(EXAMPLES / "meeting-with-approval")
     assert main(["run", "meeting.aug", "--every-branch", option, value]) == 2
-    assert f"{option} says nothing beside --every-branch" in capsys.readouterr().err
+    assert f"{option} has no effect beside --every-branch" in capsys.readouterr().err
 
 
 def test_an_input_that_does_not_fit_is_a_problem() -> None:

@@ -453,7 +453,7 @@ def test_a_message_of_json_rpc_without_a_result_is_refused(more: dict[str, Any])
             "`messages`, `maxTokens`: this is not a",
         ),
         ({"method": "tools/list"}, "`method`: this is not a tool"),
-        ({"city": {"type": "string"}}, "`city`: this is not a tool, and none of it is a keyword of JSON Schema"),
+        ({"city": {"type": "string"}}, "`city`: this is not a tool, and has no keyword of JSON Schema"),
     ],
 )
 def test_what_is_neither_a_tool_nor_a_schema_is_refused_and_not_any_value(value: Any, told: str) -> None:

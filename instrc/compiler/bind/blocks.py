@@ -458,7 +458,7 @@ def _first_values(ev: Evaluation, written: surface.Object, context: EvaluationCo
         value = Data(data_of(ev, expression)) if is_data(expression) else ev.value(expression, context.inside())
         reading = None if value is None else reading_of(value)
         if value is not None and (reading is None or depth_of(value) > VALUE_LEVELS):
-            ev.report.add(problems.blocks.WrongFirstValue(at=expression.span, word=field.key, reason="it is no value"))
+            ev.report.add(problems.blocks.WrongFirstValue(at=expression.span, word=field.key, reason="it is not a value"))
             reading = None
         if reading is not None:
             found.append((field, reading))

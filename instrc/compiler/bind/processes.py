@@ -145,7 +145,7 @@ def _block(ev: Evaluation, written: Written, context: EvaluationContext) -> Cont
     beside = [each for each in ev.steps.among(0) if each >= first and each != number]
     if beside:
         step = ev.steps.table[beside[0]]
-        reason = "stands in no context"
+        reason = "is in no context"
         ev.report.add(problems.steps.CutAgainstDataFlow(at=step.span, word=step.key or step.base_name, reason=reason))
         return None
     if written.label is not None and context.keys is not None:

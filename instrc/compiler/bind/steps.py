@@ -118,7 +118,7 @@ class Steps:
         self.homes: set[int] = set()
         """Steps that lie in a mixin or in a slot."""
         self.inside: set[int] = set()
-        """Those of them that lie in a slot or in a group, so that they are no unit of their own."""
+        """Those of them that lie in a slot or in a group, so that they are not a unit of their own."""
         self.dissolved: set[int] = set()
         """Steps that turned out to be the content of a slot, or that lie in a block that is equal to another."""
         self.dropped: set[int] = set()

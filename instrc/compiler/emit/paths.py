@@ -27,7 +27,7 @@ class Paths:
         graph = plan.flat.graph
         self.steps: dict[int, ir.Step] = graph.steps
         self.quoted: bool = graph.has_flow
-        """Whether a name that is no identifier is written as a JSON string, as in all programs with paths or blocks."""
+        """Whether a name that is not an identifier is written as a JSON string, as in all programs with paths or blocks."""
         self._inputs = {name: place for place, name in enumerate(graph.inputs)}
         self._rounds: dict[int, ir.Repeat] = {
             step.content.body.number: step.content for step in graph.blocks() if type(step.content) is ir.Repeat
@@ -211,7 +211,7 @@ class Paths:
         return Named(whole)
 
     def hands(self, block: ir.Repeat, item: int | None = None) -> tuple[str, ...]:
-        """Return the keys that `previous` and `rounds` show: of the steps and blocks that names of the body lead to."""
+        """Return the keys that `previous` and `rounds` show: those of steps and blocks that have a name in the body."""
         found: dict[int, None] = {}
         inside = step_numbers([unit for chunk in self.plan.inside[block.body.number] for unit in chunk.units])
         waiting: list[ir.Reading] = [reading for _, reading in reversed(block.names)]

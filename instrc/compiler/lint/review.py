@@ -127,7 +127,7 @@ def _unreadable(vibe: Vibe, registry: Registry) -> Iterator[Problem]:
     """Yield what prevents a process, or its engine keywords, from being read."""
     properties = mapping(mapping(vibe.schema).get("properties"))
     if properties and all("Context" in name for name in properties):
-        from instrc.compiler.lint.process_form import form_problems, reading_problems  # most vibes are no processes
+        from instrc.compiler.lint.process_form import form_problems, reading_problems  # most vibes are not processes
 
         yield from reading_problems(vibe, registry)
         yield from form_problems(vibe)

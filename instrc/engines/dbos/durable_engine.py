@@ -488,7 +488,7 @@ class DurableEngine(TracedEngine):
     async def _carrier(self, run: str | None = None, project: str | None = None) -> AsyncIterator[Runner | None]:
         """Keep the runner of the store open in this process, or yield `None` if another process carries the run or the store.
 
-        Any number of processes share a server. One that is no worker carries the runs that it starts or continues, and
+        Any number of processes share a server. One that is not a worker carries the runs that it starts or continues, and
         leaves them to workers where one serves their project.
         """
         if run is not None and not self._works and not self.location.is_local:

@@ -8,7 +8,7 @@ from instrc.providers.dialect import CORE, IDENTIFIER, Dialect, Fact, NameRule
 
 _RULES = (
     Fact(
-        "the result of a function is a message of the role function with its name; a call stands beside the text",
+        "the result of a function is a message of the role function with its name; a call is beside the text",
         "gigachat 0.2.3, models/chat.py",
         "2026-11-23",
         ("result", "extracts_calls"),

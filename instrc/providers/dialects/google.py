@@ -86,7 +86,7 @@ def gemini() -> Dialect:
         empty_schema=False,
         facts=(
             Fact(
-                "the schema of a function stands in parametersJsonSchema, or else in parameters",
+                "the schema of a function is in parametersJsonSchema, or else in parameters",
                 "google-genai 3.4.0, types.py, FunctionDeclaration",
                 "2026-11-23",
                 ("envelope", "where"),
@@ -122,7 +122,7 @@ def gemini_schema() -> Dialect:
         spelling=Spelling(capitals=True, nullable=True),
         facts=(
             Fact(
-                "the schema stands in parameters, as an object of its own kind",
+                "the schema is in parameters, as an object of its own kind",
                 "google-genai 3.4.0, types.py, FunctionDeclaration",
                 "2026-11-23",
                 ("envelope", "where"),
@@ -159,7 +159,7 @@ def gemini_output() -> Dialect:
         empty_schema=True,
         facts=(
             Fact(
-                "the schema stands in generationConfig beside the type of the answer, with the keywords of functions",
+                "the schema is in generationConfig beside the type of the answer, with the keywords of functions",
                 "google-genai 2.34.0, types.py",
                 "2026-11-20",
                 ("tool", "envelope", "where", "empty_schema", "keywords", "enums"),

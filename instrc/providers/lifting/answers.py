@@ -343,7 +343,7 @@ _LEVELS = 2
 
 
 def unwrapped(answer: JsonObject) -> JsonObject:
-    """Return the response that an object is wrapped around; the object itself if it is no wrapper."""
+    """Return the response that an object is wrapped around; the object itself if it is not a wrapper."""
     for _ in range(_LEVELS):
         inner = next((result for take in _WRAPPERS if (result := take(answer)) is not None), None)
         if inner is None:
@@ -411,9 +411,8 @@ def response(answer: JsonObject) -> RawReply | None:
 def reported_error(answer: JsonObject) -> RawReply | None:
     """Return the error sent instead of an answer or with it; `None` if there is none.
 
-    Below `error` by most, below `Error` in the `response` of an error of boto3,
-    as `object: error` by vLLM and Mistral, with a `status` by GigaChat, as `detail` where FastAPI refuses,
-    as `code` and `message` with a `request_id` by DashScope, in `errors` beside `success` by Cloudflare.
+    Most providers send it as `error`, boto3 as `Error` in a `response`, vLLM and Mistral as `object: error`, GigaChat with a
+    `status`, FastAPI as `detail`, DashScope as `code` and `message` with a `request_id`, Cloudflare as `errors` beside `success`.
     """
     error = answer.get("Error" if "ResponseMetadata" in answer else "error")
     if isinstance(error, str) and not answer.keys() & {"choices", "message", "output"}:

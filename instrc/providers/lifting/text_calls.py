@@ -283,7 +283,7 @@ def _key(value: object) -> str:
 
 
 def _literal(node: ast.AST | None) -> Json:
-    """Return the value of JSON that a literal is; raise `ValueError` if it is not one."""
+    """Return the JSON value of a literal; raise `ValueError` if it has none."""
     match node:
         case ast.Constant(value=None | str() | bool() | int() as value):
             return value

@@ -67,7 +67,7 @@ def _uncounted(node: JsonObject, dialect: Dialect, ledger: Ledger) -> tuple[str,
             lost.append("uniqueItems")
             ledger.lose(node, "uniqueItems")
         elif "maxItems" not in keywords:
-            ledger.lose(node, "uniqueItems", "part", "says nothing beside maxItems, which is lost")
+            ledger.lose(node, "uniqueItems", "part", "has no effect without maxItems, which is lost")
     if "contains" not in node:
         return tuple(lost)
     least = bound(node, "minContains")

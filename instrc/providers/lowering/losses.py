@@ -105,7 +105,7 @@ class _LossTable:
             self.lose_all(part, f"is part of {keyword}", "part", place + pointer(path))
 
     def lose_all(self, node: Json, reason: str, kind: LossKind, place: str) -> None:
-        """Record every constraint of a schema and of its references; `place` is that of a `false` one."""
+        """Record every constraint of a schema and of its references; `place` locates a schema that is `false`."""
         reported = self._told.setdefault(kind, set())
         stack: list[tuple[Json, str]] = [(node, place)]
         seen: set[int] = set()

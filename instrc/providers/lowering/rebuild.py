@@ -241,7 +241,7 @@ def list_variants(node: Json, context: RewriteContext) -> list[Variant]:
     if context.copying:
         context.ledger.copied += 1
         if context.ledger.copied > BRANCH_COPIES:
-            return [json_text.anything_variant(context, node, "stands in too many branches of unions")]
+            return [json_text.anything_variant(context, node, "is in too many branches of unions")]
     if _SPLIT.isdisjoint(node):
         return _plain(node, context)
     if "allOf" in node:
@@ -258,7 +258,7 @@ def list_variants(node: Json, context: RewriteContext) -> list[Variant]:
             context.ledger.lose(node, keyword)
     result = _plain(node, context)
     for member in as_array(node.get("allOf", [])) if "anyOf" not in node and "oneOf" not in node else ():
-        context.ledger.lose_all(member, "cannot be folded with what stands beside it")
+        context.ledger.lose_all(member, "cannot be folded with the keywords beside it")
         notes.append(note("allOf", [member], context.sentences))
     return [variant.after(notes) for variant in result]
 

@@ -166,7 +166,7 @@ class NodeRules(Struct, frozen=True):
             and node.keys() & {"minLength", "maxLength"}
             and node.keys() & {"pattern", "format"}
         ):
-            yield Breach("pattern", place, "lengths stand beside a pattern or format")
+            yield Breach("pattern", place, "lengths are beside a pattern or format")
 
     def _sizes(self, place: str, node: JsonObject) -> Iterator[Breach]:
         for keywords, most in ((NUMBERS, self.dialect.most_bound), (SIZES, self.dialect.most_count)):
@@ -177,7 +177,7 @@ class NodeRules(Struct, frozen=True):
         step, types = node.get("multipleOf"), node.get("type")
         numeric = "number" in types if isinstance(types, list) else types == "number"
         if numeric and isinstance(step, int | float) and not self.dialect.takes_step(step):
-            yield Breach("number", place, f"numbers are no multiples of {step}")
+            yield Breach("number", place, f"numbers are not multiples of {step}")
 
     def _types(self, place: str, node: JsonObject) -> Iterator[Breach]:
         dialect, types = self.dialect, node.get("type")
@@ -216,7 +216,7 @@ class NodeRules(Struct, frozen=True):
         if "$ref" not in node:
             return
         if node.keys() - {"$ref"}:
-            yield Breach("ref", place, "nothing may stand beside $ref")
+            yield Breach("ref", place, "nothing may be beside $ref")
         name = definition_named_by(node)
         if not DEFINITION_NAME.allows(name) or name not in self._definitions():
             yield Breach("ref", place, f"{_shown(ref)} leads nowhere")
@@ -249,7 +249,7 @@ class NodeRules(Struct, frozen=True):
     def _union(self, place: str, node: JsonObject) -> Iterator[Breach]:
         branches = listing(node["anyOf"])
         if node.keys() - _HEAD - {"anyOf"}:
-            yield Breach("anyOf", place, "constraints stand beside a union")
+            yield Breach("anyOf", place, "constraints are beside a union")
         if self.dialect.first_keys:
             yield from self._first_keys(place, branches)
 

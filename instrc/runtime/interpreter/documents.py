@@ -73,7 +73,7 @@ class ActivityCommand(TypedDict):
     """Name by which it is called."""
     input: Json
     whole: NotRequired[bool]
-    """Whether the input is one object or list that the program passes as it is: its parts are no arguments."""
+    """Whether the input is one object or list that the program passes as it is: its parts are not arguments."""
     schema: Json
     """Schema of the result."""
 

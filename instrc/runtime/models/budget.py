@@ -27,7 +27,7 @@ PRICED: Final = ("input", "output", *_OF_INPUT)
 
 
 def price_of(prices: Prices, model: str) -> Mapping[str, float] | None:
-    """Return the first price whose pattern matches the name of a model, as `gpt-5`, or `None` if none does."""
+    """Return the first price whose pattern matches the name of a model, such as `gpt-5`, or `None` if none does."""
     return next((price for pattern, price in prices.items() if fnmatchcase(model, pattern)), None)
 
 

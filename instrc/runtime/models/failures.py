@@ -98,7 +98,7 @@ class StatusError(Exception):
 
 
 class HttpAnswer(Protocol):
-    """A response of httpx, on which the libraries depend."""
+    """A response of httpx, which the providers' libraries use."""
 
     status_code: int
     headers: Mapping[str, str]

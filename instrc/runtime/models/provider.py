@@ -233,7 +233,7 @@ class Provider(ABC):
             failed = await asyncio.to_thread(cache.keep, key, model, answer)
             notes = notes if failed is None else [*notes, failed]
         if form == "output" and lowering.dialect.enforced and not lifted.calls and not lifted.truncated:
-            notes = [*notes, f"the server of `{self.kind}` did not enforce the schema: the answer is no JSON"]
+            notes = [*notes, f"the server of `{self.kind}` did not enforce the schema: the answer is not JSON"]
         sent = None if asked.message == given else asked.message
         return structs.replace(reply, notes=(*again, *notes), sent=sent, cached=kept is not None)
 

@@ -35,7 +35,7 @@ class RequestTable(Struct, frozen=True):
         return joined(self.general, *(self.by_pattern[pattern] for pattern in sorted(fitting, key=len)))
 
     def of_steps(self, steps: Sequence[str], said: Sequence[float] = ()) -> RequestSettings:
-        """Return the settings for the vibes of a chunk, where its first step has precedence, and for this run."""
+        """Return the settings of a chunk: those of its first step override the others, and those of this run override all."""
         result: list[RequestSettings] = []
         for step in reversed(steps):
             name = bare_name(step)

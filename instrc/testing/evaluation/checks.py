@@ -382,10 +382,10 @@ def _made(name: str, options: Json, kinds: Mapping[str, CheckKind], place: Check
     for key in options:
         if key not in {"check", "at", *kind.options}:
             hint = did_you_mean(nearest(key, ("at", *kind.options))) or f"there are {', '.join(('at', *kind.options))}"
-            raise ValueError(f"`{key}` says nothing to `{word}`: {hint}")
+            raise ValueError(f"`{word}` has no option `{key}`: {hint}")
     at = options.get("at", name if kind.expects else "")
     if not isinstance(at, str):
-        raise ValueError("`at` is a path, as `label` or `decide.label`")  # noqa: TRY004  -- reported with the name of the check
+        raise ValueError("`at` is a path, such as `label` or `decide.label`")  # noqa: TRY004  -- reported with the name of the check
     return EvalCheck(name, kind.make(options, place), at, kind.expects)
 
 

@@ -147,7 +147,7 @@ def _case(item: Json, number: int, at: Span | None, wrong: list[InvalidDataSet])
         wrong.append(InvalidDataSet(at=at, what=f"case `{written}`", reason=reason))
 
     if not isinstance(item, dict):
-        refuse('it has no `input`, for it is no object (a table of pandas gives its rows as `table.to_dict("records")`)')
+        refuse('it has no `input`, for it is not an object (a table of pandas gives its rows as `table.to_dict("records")`)')
     elif "input" not in members:
         refuse("it has no `input`")
     if members.pop("evaluators", None):
@@ -183,7 +183,7 @@ def _case(item: Json, number: int, at: Span | None, wrong: list[InvalidDataSet])
 def _refuse_unknown(said: Mapping[str, object], known: tuple[str, ...], refuse: Callable[[str], None]) -> None:
     for key in said:
         if key not in known:
-            refuse(f"`{key}` says nothing here: {did_you_mean(nearest(key, known)) or 'there are ' + ', '.join(known)}")
+            refuse(f"`{key}` has no meaning here: {did_you_mean(nearest(key, known)) or 'there are ' + ', '.join(known)}")
 
 
 def _set(head: JsonObject, cases: tuple[EvalCase, ...], folder: Path, at: Span | None, wrong: list[InvalidDataSet]) -> DataSet:

@@ -227,7 +227,7 @@ class ProgramRunner:
         for name in case.answers:
             if bare_name(name) not in map(bare_name, known):
                 hint = did_you_mean(nearest(name, known)) or f"there are {', '.join(f'`{item}`' for item in known) or 'none'}"
-                wrong.append(case.refused(f"`{name}` is no activity and no question to a person: {hint}"))
+                wrong.append(case.refused(f"`{name}` is neither an activity nor a question to a person: {hint}"))
         try:
             launch = self.launcher.launch(case.input)
         except InstrcError as error:

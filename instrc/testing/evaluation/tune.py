@@ -70,7 +70,7 @@ async def searched(
 
 
 async def halved(best: PromptForm, arms: Sequence[PromptForm], judge: Judge, cases: int) -> PromptForm:
-    """Return the form that beats the best one so far, by successive halving, or else that one."""
+    """Return the winner of successive halving if it beats the best form so far, or else that form."""
     left, gain = list(arms), 0.0
     for rung in dict.fromkeys(min(rung, cases) for rung in RUNGS):
         current, *others = await judge([best, *left], rung)

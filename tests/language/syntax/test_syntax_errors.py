@@ -104,7 +104,7 @@ def test_the_signs_of_a_line_that_only_look_right_are_one_mistake_with_one_fix()
     report = Report()
     parse(Source("wide.aug", "A（b．c， d）； e； 。"), report)
     signs, stray = report.problems
-    assert signs.hint == "write `(`, and replace the other signs of this kind in the line: `．`, `，`, `）`, `；`"
+    assert signs.hint == "write `(`, and replace the similar characters in the line: `．`, `，`, `）`, `；`"
     [fix] = signs.fixes
     assert (applied("A（b．c， d）； e；", [fix])[0], fix.title) == ("A(b.c, d); e;", "replace 6 signs")
     assert stray.hint == "remove it"

@@ -175,7 +175,7 @@ class RunnablePlan:
         self.document: JsonObject = plan["process"]
         self.options: RunOptions = plan["options"]
         self.whole: bool = plan["kind"] == "tool"
-        """The first chunk is a tool, and its properties are no steps."""
+        """The first chunk is a tool, and its properties are not steps."""
         self.open: bool = plan["kind"] != "process"
         """Whether the first chunk is a tool, which declares no reads and therefore is shown all inputs."""
         self.fires: frozenset[str] = frozenset(self.options.get("fires", ()))
