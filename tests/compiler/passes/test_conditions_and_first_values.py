@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from every_case import every_case
 from marked_mistakes import assert_one_problem, found
 from objects import an_object
 
 import instrc
 from instrc import Report
+from instrc.compiler.compose import conditions
 from instrc.process.process import Process
 
 TEXT = {"type": "string"}
@@ -83,6 +85,14 @@ LOW = {"path": "step1_check.level", "schema": {"const": "low"}}
 )
 def test_a_condition_becomes_schemas(written: str, made: Any) -> None:
     assert the_condition(written) == made
+
+
+def test_a_condition_of_many_tests_is_not_compared_pair_by_pair(monkeypatch: pytest.MonkeyPatch) -> None:
+    pairs: list[object] = []
+    monkeypatch.setattr(conditions, "disjoint", lambda *pair: bool(pairs.append(pair)))
+    tests = " and ".join(f'c.text is not "{number}"' for number in range(1_000))
+    definitions(f"{C}when {tests} {{ c }} else {{ d }}")
+    assert 1_000 < len(pairs) < 5_000
 
 
 def test_a_name_of_a_literal_is_that_literal() -> None:
