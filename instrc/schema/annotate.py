@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from instrc.schema.vocabulary import IN_PLACE, SPEAKS_OF
+from instrc.schema.walk import without
 from instrc.text.jsonvalue import Json, as_array, as_object
 
 _OF_THE_SAME_OBJECT = IN_PLACE | {"$ref", "$dynamicRef"}
@@ -23,7 +24,7 @@ def write_beside(schema: Json, annotation: Json, intersect: Callable[[Json, Json
     if not closes(annotation) and not (adds and "additionalProperties" in schema):
         return intersect(schema, annotation)
     rests = [part["additionalProperties"] for part in (schema, annotation) if "additionalProperties" in part]
-    result = intersect(_open(schema), _open(annotation))
+    result = intersect(*(without(part, "additionalProperties") for part in (schema, annotation)))
     if not isinstance(result, dict):
         return result
     rest = False if False in rests else rests[0] if len(rests) == 1 else intersect(rests[0], rests[1])
@@ -35,14 +36,10 @@ def _of_all_properties(schema: dict[str, Json], annotation: dict[str, Json]) -> 
     """Return an annotation with `additionalProperties` in place of `unevaluatedProperties`, which an existing one overrides."""
     if "unevaluatedProperties" not in annotation:
         return annotation
-    result = {keyword: value for keyword, value in annotation.items() if keyword != "unevaluatedProperties"}
+    result = without(annotation, "unevaluatedProperties")
     if "additionalProperties" not in schema and "additionalProperties" not in annotation:
         result["additionalProperties"] = annotation["unevaluatedProperties"]
     return result
-
-
-def _open(schema: dict[str, Json]) -> dict[str, Json]:
-    return {keyword: value for keyword, value in schema.items() if keyword != "additionalProperties"}
 
 
 def closes(annotation: Json) -> bool:

@@ -26,6 +26,7 @@ from instrc.schema.walk import (
     required_names,
     subschemas,
     with_parts,
+    without,
 )
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, Location, equal, listing, mapping, pointer
@@ -269,8 +270,7 @@ def _has_same_members(old: Json, new: Json) -> bool:
 
 def _own_keywords(schema: Json) -> Json:
     """Return the keywords of a schema without its properties and annotations."""
-    left_out = WORDS | {"properties", "required", "$defs"}
-    return {word: value for word, value in schema.items() if word not in left_out} if isinstance(schema, dict) else schema
+    return without(schema, *WORDS, "properties", "required", "$defs")
 
 
 def _different(old: JsonObject, new: JsonObject) -> list[str]:

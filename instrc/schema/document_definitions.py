@@ -11,7 +11,7 @@ from instrc.problems.errors import CompileError
 from instrc.schema.flattening.flatten import flatten
 from instrc.schema.impossible import may_be_impossible
 from instrc.schema.relations import disjoint
-from instrc.schema.walk import map_schemas, refers
+from instrc.schema.walk import map_schemas, refers, without
 from instrc.text.jsonvalue import Json, JsonObject, as_object, equal
 from instrc.text.names import free_name
 from instrc.text.source import Span
@@ -44,7 +44,7 @@ class DocumentDefinitions:
             schema = as_object(
                 map_schemas(schema, lambda node: self.hoist(node, name) if isinstance(node, dict) and "$defs" in node else node)
             )
-        body = {keyword: value for keyword, value in schema.items() if keyword != "$defs"}
+        body = without(schema, "$defs")
         found = as_object(schema.get("$defs", {}))
         names = self._names(found)
         used_root = False

@@ -19,7 +19,7 @@ from instrc.schema.samples import instances, sample, text_of
 from instrc.schema.upgrade import upgrade
 from instrc.schema.validation import SchemaValidator
 from instrc.schema.vocabulary import IN_PLACE
-from instrc.schema.walk import dereferenced, nodes, of_item, of_property, refers, subschemas
+from instrc.schema.walk import dereferenced, nodes, of_item, of_property, refers, subschemas, without
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, equal, listing, mapping
 from instrc.text.limits import BRANCHES_OF_A_PLACE, COMPARED_LEVELS
@@ -299,7 +299,7 @@ def certainly_includes(wide: Json, narrow: Json) -> bool:
 
 def without_words(schema: Json) -> Json:
     """Return a schema without its top-level annotations."""
-    return {key: value for key, value in schema.items() if key not in WORDS} if isinstance(schema, dict) else schema
+    return without(schema, *WORDS)
 
 
 class Subsumption(Struct, frozen=True):

@@ -30,17 +30,8 @@ def types_of(value: Json) -> tuple[str, ...] | None:
 
 def has_type(value: Json, names: tuple[str, ...]) -> bool:
     """Return whether a value has one of the types; `1.0` is an integer."""
-    if value is None:
-        return "null" in names
-    if value.__class__ is bool:
-        return "boolean" in names
-    if value.__class__ is int:
-        return "integer" in names or "number" in names
-    if value.__class__ is float:
-        return "number" in names or ("integer" in names and value.is_integer())
-    if value.__class__ is str:
-        return "string" in names
-    return ("array" if value.__class__ is list else "object") in names
+    kind = kind_of_value(value)
+    return kind in names or (kind in NUMBERS and "number" in names)
 
 
 _KINDS: dict[type, str] = {bool: "boolean", int: "integer", str: "string", list: "array", dict: "object"}

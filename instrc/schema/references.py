@@ -32,7 +32,7 @@ from instrc.schema.drafts import (
     without_keywords,
 )
 from instrc.schema.scopes import Anchors, DynamicScope, Resource, SchemaDocument, Target
-from instrc.schema.vocabulary import HOLDERS, MANY, NAMED
+from instrc.schema.vocabulary import HOLDERS
 from instrc.schema.walk import schemas_under, subschemas, unescaped
 from instrc.text.arguments import as_plain
 from instrc.text.jsonvalue import Json, JsonObject, Location, as_object, as_text, kind_in_words, pointer, tokens
@@ -341,23 +341,15 @@ def properties_named(name: str, root: Json, start: Resource, nested: Mapping[int
         node, path, within = stack.pop()
         within = nested.get(id(node), within)
         below: list[tuple[Json, Location, Resource]] = []
-        for keyword, value in node.items() if node.__class__ is dict else ():
-            if keyword not in HOLDERS:
-                continue
-            if value.__class__ is dict and keyword in NAMED:
-                for key, child in value.items():
-                    place = (*path, keyword, key)
-                    if keyword == "properties":
-                        all_named.properties[key] = None
-                        if key == name:
-                            all_named.found.append((pointer(place), child, nested.get(id(child), within)))
-                    elif keyword in {"$defs", "definitions"}:
-                        all_named.definitions[key] = f"#{pointer(place)}"
-                    below.append((child, place, within))
-            elif value.__class__ is dict:
-                below.append((value, (*path, keyword), within))
-            elif value.__class__ is list and keyword in MANY:
-                below.extend((child, (*path, keyword, index), within) for index, child in enumerate(value))
+        for (keyword, *inner), child in subschemas(node):
+            place = (*path, keyword, *inner)
+            if keyword == "properties":
+                all_named.properties[str(inner[0])] = None
+                if inner[0] == name:
+                    all_named.found.append((pointer(place), child, nested.get(id(child), within)))
+            elif keyword in {"$defs", "definitions"}:
+                all_named.definitions[str(inner[0])] = f"#{pointer(place)}"
+            below.append((child, place, within))
         stack.extend(reversed(below))
     return all_named
 

@@ -16,7 +16,7 @@ from instrc.schema.laws.numbers import bound
 from instrc.schema.patterns import search, time_limit
 from instrc.schema.validation import DefinitionsValidator
 from instrc.schema.vocabulary import IN_PLACE
-from instrc.schema.walk import local_target, nodes, required_names, subschemas
+from instrc.schema.walk import local_target, nodes, required_names, subschemas, without
 from instrc.text.jsonvalue import Json, JsonArray, JsonObject, freeze, listing, mapping
 from instrc.text.limits import BRANCHES_OF_A_PLACE
 
@@ -164,8 +164,7 @@ class _Making:
     def _tries(self, schema: JsonObject, level: int, nth: int) -> Iterator[_Made]:
         """Yield values for a schema, likeliest first."""
         if "$ref" in schema:
-            beside: JsonObject = {key: item for key, item in schema.items() if key != "$ref"}
-            yield self.made(_joined(beside, local_target(self.root, schema["$ref"])), level + 1, nth)
+            yield self.made(_joined(without(schema, "$ref"), local_target(self.root, schema["$ref"])), level + 1, nth)
         elif "const" in schema:
             yield _Made(schema["const"], sure=True)
         elif listed := listing(schema.get("enum")):
@@ -173,17 +172,17 @@ class _Making:
         elif choice := next((word for word in _CHOICES if listing(schema.get(word))), None):
             yield from self._of_branches(schema, choice, level, nth)
         elif joined := listing(schema.get("allOf")):
-            yield self.made(_joined(_without(schema, "allOf", *_UNEVALUATED), *joined), level + 1, nth)
+            yield self.made(_joined(without(schema, "allOf", *_UNEVALUATED), *joined), level + 1, nth)
         else:
             yield from self._of_types(schema, level, nth)
             for word, part in (("then", schema.get("if", True)), ("else", True)):
                 if "if" in schema and word in schema:
                     yield self.made(
-                        _joined(_without(schema, "if", "then", "else", *_UNEVALUATED), part, schema[word]), level + 1, nth
+                        _joined(without(schema, "if", "then", "else", *_UNEVALUATED), part, schema[word]), level + 1, nth
                     )
 
     def _of_branches(self, schema: JsonObject, choice: str, level: int, nth: int) -> Iterator[_Made]:
-        beside = _without(schema, choice, *_UNEVALUATED)
+        beside = without(schema, choice, *_UNEVALUATED)
         branches = listing(schema[choice])
         if level > SAMPLE_OPTIONAL_LEVELS:
             branches = sorted(branches, key=_holds_others)
@@ -284,10 +283,6 @@ def _joined(*schemas: Json) -> Json:
         return intersect(asking) if len(asking) > 1 else asking[0] if asking else True
     except CompileError:
         return asking[0]
-
-
-def _without(schema: JsonObject, *words: str) -> JsonObject:
-    return {key: item for key, item in schema.items() if key not in words}
 
 
 def _holds_others(branch: Json) -> bool:
@@ -436,7 +431,7 @@ def _of(schema: Json, holders: Iterable[Json], search: _Search, depth: int) -> I
     node = mapping(schema)
     target = local_target(search.root, node.get("$ref"))
     if target is not None:
-        node = {**mapping(target), **{key: value for key, value in node.items() if key != "$ref"}}
+        node = {**mapping(target), **without(node, "$ref")}
     names = types_of(node.get("type")) or tuple(_OF_TYPE)
     around = _in_place(node, *holders)
     yield from _values(node)

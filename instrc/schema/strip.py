@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from functools import partial
 from typing import NamedTuple, TypeAlias, TypedDict
 
@@ -12,7 +12,7 @@ from instrc import problems
 from instrc.problems.errors import SettingsError
 from instrc.schema.patterns import search
 from instrc.schema.vocabulary import IN_PLACE
-from instrc.schema.walk import in_place, map_schemas, nodes
+from instrc.schema.walk import in_place, map_schemas, without
 from instrc.text.arguments import excerpt, takes_plain_values, texts
 from instrc.text.jsonvalue import Json, JsonArray, JsonObject, require_tree
 
@@ -36,8 +36,8 @@ def strip(schema: Json, which: Collection[str]) -> Json:
     everything = "all" in wanted
     signs = ("_" if everything or "thoughts" in wanted else "") + ("$" if everything or "metrics" in wanted else "")
     keywords = frozenset(ENGINE) if everything or not wanted.isdisjoint({"engine", *ENGINE}) else frozenset()
-    change = partial(_strip_node, signs=tuple(signs), keywords=keywords) if signs else partial(_without, keywords)
-    return schema if _stays(schema, change) else map_schemas(schema, change)
+    change = partial(_strip_node, signs=tuple(signs), keywords=keywords) if signs else lambda node: without(node, *keywords)
+    return map_schemas(schema, change)
 
 
 def _strip_node(node: Json, *, signs: tuple[str, ...], keywords: frozenset[str]) -> Json:
@@ -68,18 +68,6 @@ def _names(names: Json, signs: tuple[str, ...]) -> Json:
     if names.__class__ is not list or not [name for name in names if name.__class__ is str and name.startswith(signs)]:
         return names
     return [name for name in names if not (name.__class__ is str and name.startswith(signs))]
-
-
-def _without(keywords: frozenset[str], node: Json) -> Json:
-    """Return one schema without some keywords, or the same object if it has none of them."""
-    if node.__class__ is not dict or keywords.isdisjoint(node):
-        return node
-    return {keyword: value for keyword, value in node.items() if keyword not in keywords}
-
-
-def _stays(schema: Json, change: Callable[[Json], Json]) -> bool:
-    """Return whether a change leaves every schema in one unchanged: a quick check, as most have nothing to remove."""
-    return all(change(node) is node for node in nodes(schema))
 
 
 def is_meta(name: str) -> bool:

@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 from instrc.problems.errors import CompileError
 from instrc.schema.references import SchemaStore
 from instrc.schema.scopes import DynamicScope, Resource
-from instrc.schema.walk import conjuncts, definition_named_by, map_schemas, put_part, subschemas, unescaped, walk
-from instrc.text.jsonvalue import LATEST_DRAFT, Json, Location, as_text, equal, pointer, tokens
+from instrc.schema.walk import conjuncts, definition_named_by, map_schemas, subschemas, unescaped, walk, with_parts, without
+from instrc.text.jsonvalue import LATEST_DRAFT, Json, Location, as_object, as_text, equal, pointer, tokens
 
 
 def upgrade(schema: Json, documents: Mapping[str, Json] | None = None, *, nullable: bool = False) -> Json:
@@ -94,14 +94,8 @@ class _Upgrade:
 
     def built(self, view: dict[str, Json], scope: DynamicScope, done: dict[int, Json]) -> dict[str, Json]:
         """Return a schema with its parts and reference rewritten."""
-        out = dict(view)
-        for path, child in subschemas(view):
-            new = done.get(id(child), child) if child.__class__ is dict else child
-            if new is not child:
-                put_part(out, path, new, view)
-        if view.get("$ref").__class__ is str:
-            out["$ref"] = self.moved(as_text(view["$ref"]), scope)
-        return out
+        out = as_object(with_parts(view, done))
+        return {**out, "$ref": self.moved(as_text(view["$ref"]), scope)} if view.get("$ref").__class__ is str else out
 
     def moved(self, reference: str, scope: DynamicScope) -> str:
         """Return a reference with the new pointer of its target."""
@@ -135,13 +129,7 @@ def expand_discriminators(
     for path, node in walk(result):
         if isinstance(node, dict) and KEYWORD in node:
             tell((*path, KEYWORD))
-    return map_schemas(result, _without)
-
-
-def _without(node: Json) -> Json:
-    if not isinstance(node, dict) or KEYWORD not in node:
-        return node
-    return {keyword: value for keyword, value in node.items() if keyword != KEYWORD}
+    return map_schemas(result, lambda node: without(node, KEYWORD))
 
 
 def spelt_out(schema: Json, definitions: Mapping[str, Json], written: Mapping[str, str]) -> Json:
@@ -169,7 +157,7 @@ class _Discriminators:
                 values = mapping if isinstance(mapping, dict) else {}
                 result = [self._branch(branch, name, values) for branch in branches]
                 if None not in result:
-                    return {**{key: value for key, value in node.items() if key != KEYWORD}, keyword: result}
+                    return {**without(node, KEYWORD), keyword: result}
         return node
 
     def _branch(self, branch: Json, name: str, mapping: Mapping[str, Json]) -> Json:

@@ -19,7 +19,7 @@ from jsonschema.validators import extend
 
 from instrc.schema.formats import has_format
 from instrc.schema.patterns import search, time_limit, why_unreadable
-from instrc.schema.walk import dereferenced, map_schemas
+from instrc.schema.walk import dereferenced, map_schemas, without
 from instrc.text.jsontext import dumps, is_writable, loads
 from instrc.text.jsonvalue import Json, as_array, as_object, freeze, pointer
 from instrc.text.sentences import filled
@@ -235,9 +235,7 @@ def _were_listed(keys: list[str]) -> str:
 def _unevaluated_properties(validator: Validator, rest: Json, instance: Json, schema: Json) -> Iterator[ValidationError]:
     if not isinstance(instance, dict):
         return
-    evaluated = _evaluated(
-        validator, instance, {key: value for key, value in as_object(schema).items() if key != "unevaluatedProperties"}
-    )
+    evaluated = _evaluated(validator, instance, without(schema, "unevaluatedProperties"))
     left = [key for key in instance if key not in evaluated]
     if rest is False and left:
         yield ValidationError(f"Unevaluated properties are not allowed ({_were_listed(left)} unexpected)")
@@ -447,14 +445,9 @@ def validator(schema: Json, *, formats: bool) -> Validator:
 def _cached(text: str, formats: bool) -> Validator:  # noqa: FBT001  -- part of the key
     schema = loads(text)
     if '"$schema"' in text:
-        schema = map_schemas(schema, _without_dialect)  # otherwise the library uses its own validator for subschemas
+        # otherwise the library uses its own validator for subschemas
+        schema = map_schemas(schema, lambda node: without(node, "$schema"))
     return of(schema, formats=formats)
-
-
-def _without_dialect(node: Json) -> Json:
-    if not isinstance(node, dict) or "$schema" not in node:
-        return node
-    return {key: item for key, item in node.items() if key != "$schema"}
 
 
 def of(schema: Json, *, formats: bool) -> Validator:

@@ -7,7 +7,7 @@ All walks use the table of keywords in `vocabulary`, so data that looks like a s
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Final
+from typing import Final, TypeVar, cast
 
 from instrc.schema.vocabulary import HOLDERS, IN_PLACE, MANY, NAMED, ONE
 from instrc.text.jsonvalue import Json, JsonObject, Location, as_object, at_or, listing, mapping, put, tokens
@@ -80,20 +80,10 @@ def subschemas(node: Json, into: frozenset[str] = HOLDERS) -> Iterator[tuple[Loc
 
 def objects_below(node: Json) -> list[JsonObject]:
     """Return the object schemas directly below a schema as a list, for the walks that must be fast."""
-    result: list[JsonObject] = []
     if node.__class__ is not dict or HOLDERS.isdisjoint(node):  # most schemas are at the end of their path
-        return result
-    for keyword, value in node.items():
-        if keyword not in HOLDERS:
-            continue
-        if value.__class__ is dict:
-            if keyword in NAMED:
-                result += [child for child in value.values() if child.__class__ is dict]
-            elif keyword in ONE:
-                result.append(value)
-        elif value.__class__ is list and keyword in MANY:
-            result += [child for child in value if child.__class__ is dict]
-    return result
+        return []
+    below = (schemas_under(keyword, value) for keyword, value in node.items() if keyword in HOLDERS)
+    return [child for children in below for child in children if child.__class__ is dict]
 
 
 def nodes(*schemas: Json) -> Iterator[JsonObject]:
@@ -115,6 +105,16 @@ def reached(schemas: Iterable[Json], below: Callable[[JsonObject], Iterable[Json
 def is_schema(value: Json) -> bool:
     """Return whether a value is an object or a boolean, the forms of a schema."""
     return value.__class__ is dict or value.__class__ is bool
+
+
+_S = TypeVar("_S")
+
+
+def without(schema: _S, *words: str) -> _S:
+    """Return a schema without some keywords, or the same object if it has none of them."""
+    if not isinstance(schema, dict) or schema.keys().isdisjoint(words):
+        return schema
+    return cast("_S", {keyword: value for keyword, value in schema.items() if keyword not in words})
 
 
 def map_schemas(schema: Json, change: Callable[[Json], Json], into: frozenset[str] = HOLDERS) -> Json:
@@ -286,18 +286,12 @@ def definition_path(schema: Json) -> list[str]:
 
 def reached_definitions(schema: Json, definitions: Mapping[str, Json]) -> dict[str, Json]:
     """Return the definitions that a schema needs, in the order in which they are first referred to."""
-    result: dict[str, Json] = {}
-    if not definitions:
-        return result
-    stack, seen = [schema], set[int]()
-    while stack:
-        node = stack.pop()
-        if node.__class__ is not dict or id(node) in seen:
-            continue
-        seen.add(id(node))
-        for name in definition_path(node)[:1]:
-            if name in definitions and name not in result:
-                result[name] = definitions[name]
-                stack.append(result[name])
-        stack.extend(reversed(objects_below(node)))
-    return result
+
+    def names(node: Json) -> list[str]:
+        return [name for name in definition_path(node)[:1] if name in definitions]
+
+    def below(node: JsonObject) -> list[Json]:
+        return [*(definitions[name] for name in names(node)), *reversed(objects_below(node))]
+
+    found = dict.fromkeys(name for node in reached([schema], below) for name in names(node)) if definitions else ()
+    return {name: definitions[name] for name in found}

@@ -22,7 +22,7 @@ from instrc.problems.errors import SettingsError
 from instrc.problems.settings import MissingExtra
 from instrc.schema.kinds import is_number, types_of
 from instrc.schema.vocabulary import COUNTS
-from instrc.schema.walk import map_schemas, redirected, walk
+from instrc.schema.walk import map_schemas, redirected, walk, without
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, as_array, as_object, mapping
 from instrc.text.names import free_name, pascal
@@ -182,8 +182,7 @@ class Parts:
             moved[f"#/$defs/{_pointer(key)}"] = f"#/$defs/{name_of_class}"
         for key, name_of_class in new.items():
             self.found[name_of_class] = redirected(definitions[key], moved)
-        bare = {key: value for key, value in schema.items() if key != "$defs"} if isinstance(schema, dict) else schema
-        self.found[own] = self._with_steps(redirected(bare, moved), suffix)
+        self.found[own] = self._with_steps(redirected(without(schema, "$defs"), moved), suffix)
         return own
 
     def _with_steps(self, schema: Json, suffix: str) -> Json:
@@ -269,11 +268,10 @@ def _partial(parts: Mapping[str, Json]) -> dict[str, Json]:
     for name in parts:
         names[name] = free_name(f"Partial{name}", lambda other: other in parts or other in names.values(), joint="")
     moved = {f"#/$defs/{name}": f"#/$defs/{partial}" for name, partial in names.items()}
-
-    def optional(node: Json) -> Json:
-        return {key: value for key, value in node.items() if key != "required"} if isinstance(node, dict) else node
-
-    return {names[name]: map_schemas(redirected(schema, moved), optional) for name, schema in parts.items()}
+    return {
+        names[name]: map_schemas(redirected(schema, moved), lambda node: without(node, "required"))
+        for name, schema in parts.items()
+    }
 
 
 def class_name(name: str) -> str:

@@ -8,7 +8,7 @@ the annotations are next to the references.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import takewhile
 from typing import Final, Literal, TypeAlias, Unpack, overload
 
@@ -23,7 +23,7 @@ from instrc.schema.flattening.run import FlattenKeywords, FlattenOptions, too_la
 from instrc.schema.references import Locate, SchemaStore
 from instrc.schema.scopes import DynamicScope
 from instrc.schema.vocabulary import ANNOTATIONS, HOLDERS
-from instrc.schema.walk import objects_below, schemas_under, subschemas, with_parts
+from instrc.schema.walk import objects_below, schemas_under, subschemas, with_parts, without
 from instrc.text import arguments
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import LATEST_DRAFT, Json, JsonObject, Location, as_array, as_object, equal, kind_in_words
@@ -84,7 +84,7 @@ def share(
     united = _united(schema, note)
     root, annotated = _apart_from_words(united, note) if described else (united, frozenset[int]())
     tops: JsonObject = {
-        "": {keyword: value for keyword, value in root.items() if keyword != "$defs"},
+        "": without(root, "$defs"),
         **as_object(root.get("$defs", {})),
     }
     note(tops[""], root)
@@ -193,7 +193,7 @@ def _apart_from_words(schema: dict[str, Json], note: Callable[[Json, Json], None
     alike: dict[PartKey, list[JsonObject]] = {}
     for node in nodes:
         if node is not schema and size.get(id(node), 1) >= SHARED_PART:
-            alike.setdefault(_key(_without(node, ANNOTATIONS)), []).append(node)
+            alike.setdefault(_key(without(node, *ANNOTATIONS)), []).append(node)
     own = {id(node): words for copies in alike.values() if (words := _different_words(copies)) for node in copies}
     done: dict[int, Json] = {}
     pool: dict[PartKey, JsonObject] = {}
@@ -202,10 +202,10 @@ def _apart_from_words(schema: dict[str, Json], note: Callable[[Json, Json], None
         new = as_object(with_parts(node, done))
         if id(node) in own:
             words = own[id(node)]
-            body = _without(new, words)
+            body = without(new, *words)
             body = pool.setdefault(_key(body), body)
             note(body, node)
-            new = {**_without(new, new.keys() - words), "allOf": [body]}
+            new = {**without(new, *(new.keys() - words)), "allOf": [body]}
             annotated.append(new)
         if new is not node:
             note(new, node)
@@ -220,14 +220,10 @@ def _different_words(copies: list[JsonObject]) -> frozenset[str]:
     return frozenset(word for item in written for word in item.keys() | first.keys() if item.get(word) != first.get(word))
 
 
-def _without(node: JsonObject, words: Collection[str]) -> JsonObject:
-    return {keyword: value for keyword, value in node.items() if keyword not in words}
-
-
 def _beside_reference(node: JsonObject) -> JsonObject:
     """Return annotations next to a reference to the annotated schema."""
     (reference,) = as_array(node["allOf"])
-    return {**{keyword: value for keyword, value in node.items() if keyword != "allOf"}, **as_object(reference)}
+    return {**without(node, "allOf"), **as_object(reference)}
 
 
 def _key(node: JsonObject) -> PartKey:
@@ -286,8 +282,10 @@ def flatten(
     """Return a flat schema that accepts exactly the same instances; `instrc.flatten` describes the arguments."""
     if documents is not None:
         arguments.mapping("documents", documents)
-    if not ((base.__class__, limit.__class__) == (str, int) and trace.__class__ is nullable.__class__ is share.__class__ is bool):
-        _check(base, limit, trace=trace, nullable=nullable, share=share)
+    arguments.text("base", base)
+    arguments.whole_number("limit", limit)
+    for name, value in (("trace", trace), ("nullable", nullable), ("share", share)):
+        arguments.truth(name, value)
     if not isinstance(schema, dict):
         if isinstance(schema, bool):
             return _traced(schema, schema, Flattener(SchemaStore(), FlattenOptions())) if trace else schema
@@ -314,14 +312,6 @@ def flatten(
             flat = flat.then(_traced(again, result, flattener))
         result = again
     return result if flat is None else flat
-
-
-def _check(base: object, limit: object, **truths: object) -> None:
-    """Validate the types of the options."""
-    arguments.text("base", base)
-    arguments.whole_number("limit", limit)
-    for name, value in truths.items():
-        arguments.truth(name, value)
 
 
 def _folded(schema: dict[str, Json], flattener: Flattener, scope: DynamicScope, count: int) -> Json:
