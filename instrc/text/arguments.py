@@ -223,7 +223,7 @@ def as_plain(value: _Value) -> _Value:
     if type(value) in _LEAVES or not _holds_derived(value):
         return value
     try:
-        return cast("_Value", _Copy().of(value))
+        return cast("_Value", _copied(value, {}))
     except Exception as error:
         message = f"a value of the type {type(value).__name__} is given that cannot be read: {type(error).__name__}"
         raise TypeError(message) from error
@@ -256,44 +256,20 @@ def _is_derived(value: object) -> bool:
         return False
 
 
-class _Copy:
-    """Copies a value into built-in classes; iterative, so depth is no limit."""
-
-    def __init__(self) -> None:
-        self._made: dict[int, tuple[object, object]] = {}
-        self._objects: list[tuple[dict[object, object], dict[object, object]]] = []
-        self._lists: list[tuple[list[object], list[object]]] = []
-
-    def of(self, value: object) -> object:
-        whole = self._part(value)
-        while self._objects or self._lists:
-            if self._objects:
-                members, object_ = self._objects.pop()
-                object_.update([(self._part(key), self._part(item)) for key, item in members.items()])
-            else:
-                items, list_ = self._lists.pop()
-                list_ += map(self._part, items)
-        return whole
-
-    def _part(self, value: object) -> object:
-        """Return a copy of a part whose members are still to be copied."""
-        if type(value) in _LEAVES:
-            return value
-        if type(value) is tuple:
-            return tuple(map(self._part, value))
-        if id(value) in self._made:
-            return self._made[id(value)][1]
-        if isinstance(value, dict):
-            object_: dict[object, object] = {}
-            self._made[id(value)] = value, object_
-            self._objects.append((value, object_))
-            return object_
-        if isinstance(value, list):
-            list_: list[object] = []
-            self._made[id(value)] = value, list_
-            self._lists.append((value, list_))
-            return list_
+def _copied(value: object, known: dict[int, tuple[object, object]]) -> object:
+    """Return a copy in built-in classes; `known` has the copies of lists and objects by `id`, with the originals kept alive."""
+    if type(value) is tuple:
+        return tuple(_copied(item, known) for item in value)
+    if not isinstance(value, dict | list):
         return _leaf(value) if _is_derived(value) else value
+    if id(value) not in known:
+        copy: dict[object, object] | list[object] = {} if isinstance(value, dict) else []
+        known[id(value)] = value, copy
+        if isinstance(value, dict) and isinstance(copy, dict):
+            copy.update([(_copied(key, known), _copied(item, known)) for key, item in value.items()])
+        elif isinstance(copy, list):
+            copy += [_copied(item, known) for item in value]
+    return known[id(value)][1]
 
 
 def _leaf(value: object) -> object:

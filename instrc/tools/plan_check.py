@@ -15,18 +15,15 @@ from instrc.problems import plans
 from instrc.problems.plans import PlanProblem
 from instrc.problems.suggest import nearest
 from instrc.schema.relations import disjoint
+from instrc.schema.validation import json_fault
 from instrc.text.arguments import takes_plain_values
-from instrc.text.jsontext import STRICTLY, is_writable
+from instrc.text.jsontext import STRICTLY
 from instrc.text.jsonvalue import Json, as_texts, pointer
 from instrc.tools import plan_tools
 from instrc.tools.tasks import ID, PlanTask, Reference, ReferenceKind, parse_reference
 
 SUGGESTED_PROBLEMS: Final = 50
 """Maximum problems for which similar names are looked up."""
-PLAN_LEVELS: Final = 1900
-"""Maximum nesting of a plan."""
-PLAN_PARTS: Final = 5_000_000
-"""Maximum values in one plan."""
 PLAN_KEY: Final = 32
 """Maximum characters of a step's key in a plan."""
 
@@ -114,27 +111,8 @@ def _is_json(value: Json) -> bool:
     try:
         orjson.dumps(value, option=STRICTLY)
     except (orjson.JSONEncodeError, RecursionError):
-        return _is_odd_json(value)  # an integer over 64 bits, more than 254 levels, or not JSON
+        return json_fault(value) is None  # an integer over 64 bits, more than 254 levels, or not JSON
     return True
-
-
-def _is_odd_json(value: Json) -> bool:
-    stack: list[tuple[Json, int]] = [(value, 0)]
-    for _ in range(PLAN_PARTS):
-        if not stack:
-            return True
-        item, level = stack.pop()
-        if level > PLAN_LEVELS:
-            return False
-        if item.__class__ is dict:
-            if not all(key.__class__ is str and is_writable(key) for key in item):
-                return False
-            stack += [(part, level + 1) for part in item.values()]
-        elif item.__class__ is list:
-            stack += [(part, level + 1) for part in item]
-        elif item is not None and item.__class__ not in {bool, int, float} and not (item.__class__ is str and is_writable(item)):
-            return False
-    return False
 
 
 def _task(item: Json, index: int, tools: plan_tools.ToolSet, add: Add) -> PlanTask | None:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from math import isfinite
-from typing import Final, NoReturn, Protocol, TypeGuard
+from typing import Final, NoReturn, Protocol
 from urllib.parse import unquote
 
 from msgspec import Struct, field, structs
@@ -21,21 +20,19 @@ from instrc.schema.references import SchemaStore
 from instrc.schema.upgrade import expand_discriminators, upgrade
 from instrc.schema.walk import subschemas, walk
 from instrc.text.arguments import writes_over
-from instrc.text.jsontext import JsonText, RepeatedMember, is_writable, loads, parse_json, repeated_members
+from instrc.text.jsontext import JsonText, RepeatedMember, loads, parse_json, repeated_members
 from instrc.text.jsonvalue import (
     Json,
-    JsonArray,
-    JsonObject,
     JsonSyntaxError,
     Location,
     as_object,
     as_texts,
     is_deeper,
     pointer,
-    put,
 )
 from instrc.text.names import free_name, is_reserved, words
 from instrc.text.source import Source, Span
+from instrc.tools.tool import copied_json
 
 GIVEN_PARTS: Final = 5_000_000
 """Maximum values in an input; larger or cyclic inputs are refused."""
@@ -160,55 +157,19 @@ def of_value(value: object) -> Given:
 
     It is copied without sharing.
     """
-    root: list[Json] = [None]
-    stack: list[tuple[object, JsonArray | JsonObject, str | int, int]] = [(value, root, 0, 0)]
-    count = 0
     if writes_over(value, GIVEN_PARTS):
         _refuse(_TOO_MANY_PARTS)
-    while stack:
-        item, holder, key, level = stack.pop()
-        count += 1
-        kind = item.__class__
-        if level > GIVEN_LEVELS:
-            _refuse(f"it is nested deeper than {GIVEN_LEVELS:,} levels, or contains itself")
-        if isinstance(item, dict) and kind is dict:
-            members: JsonObject = {}
-            for name, part in item.items():
-                if not isinstance(name, str) or name.__class__ is not str or not is_writable(name):
-                    _refuse(f"{describe_value(name)} is not a key")
-                members[name] = None
-                stack.append((part, members, name, level + 1))
-            put(holder, key, members)
-        elif isinstance(item, list | tuple) and kind in {list, tuple}:
-            listed: JsonArray = [None] * len(item)
-            stack.extend((part, listed, index, level + 1) for index, part in enumerate(item))
-            put(holder, key, listed)
-        elif _is_scalar(item):
-            put(holder, key, item)
-        else:
-            _refuse(f"{describe_value(item)} is not a JSON value")
-        if count + len(stack) > GIVEN_PARTS:
-            _refuse(_TOO_MANY_PARTS)
-    return Given(root[0])
+    try:
+        copy = copied_json(value)
+    except TypeError as error:
+        _refuse(str(error))
+    if is_deeper(copy, GIVEN_LEVELS):
+        _refuse(f"it is nested deeper than {GIVEN_LEVELS:,} levels")
+    return Given(copy)
 
 
 def _refuse(reason: str) -> NoReturn:
     raise CompileError([InvalidJson(reason=reason)])
-
-
-def _is_scalar(item: object) -> TypeGuard[bool | float | str | None]:
-    """Return whether a value is a JSON scalar of a built-in class rather than a subclass."""
-    match item:
-        case None | True | False:
-            return True
-        case int():
-            return item.__class__ is int
-        case float():
-            return item.__class__ is float and isfinite(item)
-        case str():
-            return item.__class__ is str and is_writable(item)
-        case _:
-            return False
 
 
 class ImportedTool(Struct, frozen=True, kw_only=True):

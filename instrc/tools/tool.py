@@ -8,11 +8,9 @@ from functools import partial
 from types import UnionType
 from typing import NamedTuple, Protocol, TypeAlias, cast
 
-import orjson
-
 from instrc.text import arguments
 from instrc.text.arguments import excerpt
-from instrc.text.jsontext import STRICTLY
+from instrc.text.jsontext import exact_copy
 from instrc.text.jsonvalue import Json, JsonArray, JsonObject
 from instrc.text.sentences import EN, Sentences
 from instrc.tools.python_types import schema_of_python
@@ -81,16 +79,14 @@ _Copied: TypeAlias = tuple[object, Callable[[Json], None]]
 def checked_json(value: object) -> Json:
     """Return a JSON value with mappings and tuples converted to objects and lists; raise `TypeError` for other types."""
     try:
-        read: Json = orjson.loads(orjson.dumps(value, option=STRICTLY))
-    except (TypeError, RecursionError, orjson.JSONDecodeError):
-        return _read(value)
-    if read == value:  # non-JSON values, such as tuples and NaN, come back as something else
-        return value
-    return _read(value)
+        exact_copy(value)
+    except (TypeError, ValueError, RecursionError):
+        return copied_json(value)
+    return cast("Json", value)
 
 
-def _read(value: object) -> Json:
-    """Return a copy of a value; convert errors raised by its classes to `TypeError` with the same text."""
+def copied_json(value: object) -> Json:
+    """Return a JSON value as `checked_json` does, always as a copy in which nothing is shared."""
     try:
         return _copy(value)
     except TypeError:

@@ -86,7 +86,6 @@ def test_hard_values_end_well_wherever_they_are_given(
     """Shared parts are counted up to a limit, which takes a tenth of a second each time: a low one does as well."""
     for name in ("text.arguments.WRITTEN_VALUES", "runtime.boundary.WRITTEN_VALUES", "tools.sources.GIVEN_PARTS"):
         monkeypatch.setattr(f"instrc.{name}", limit)
-    monkeypatch.setattr("instrc.tools.plan_check.PLAN_PARTS", limit)
     monkeypatch.chdir(tmp_path)  # a text may be taken for a store
     for name, place, default in PLACES:
         if hard == "no comparing" and isinstance(default, bool):
