@@ -226,7 +226,7 @@ class _Backtracking:
             clock.left -= time.monotonic() - start
 
 
-warnings.filterwarnings("ignore", category=FutureWarning, module=r"instrc\.schema\.patterns")
+warnings.filterwarnings("ignore", category=FutureWarning, module=r"instrc\.schema\.")
 """Python warns that `[[` may get another meaning; a user who checks a schema can do nothing about it."""
 
 

@@ -8,33 +8,35 @@ The sets of letters may be too large, but never too small.
 
 from __future__ import annotations
 
-import math
 import re
-from functools import lru_cache
+from collections.abc import Iterable, Sequence
+from functools import lru_cache, reduce
 from itertools import combinations, product
 from math import inf
-from typing import TYPE_CHECKING, Final, NamedTuple
+from operator import or_
+from re import _parser  # type: ignore[attr-defined]  # as Hypothesis reads patterns
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from instrc.schema.kinds import own_kinds
 from instrc.schema.laws.law import Answer, KeywordLaws, Schema, same
 from instrc.schema.laws.numbers import Range, bound, laws_of_sizes
-from instrc.schema.patterns import matches
+from instrc.schema.patterns import ATOM, broken, matches
 from instrc.text.jsonvalue import Json, as_text, listing
 
 if TYPE_CHECKING:
     from instrc.schema.laws.law import InstanceEvaluation
 
-EXTENT_LEVELS: Final = 40
-"""Maximum nesting of groups in a pattern whose length is computed."""
 EXTENT_LENGTH: Final = 1_000
 """Maximum characters of a pattern whose length is computed."""
 _ANY = (1 << 129) - 1
 """A set of letters: one bit for each ASCII character, and one for all others."""
 _DIGITS = sum(1 << ord(letter) for letter in "0123456789")
 _WORD = _DIGITS | sum(1 << ord(letter) for letter in "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_")
-_CLASSES = {"d": _DIGITS, "w": _WORD, "D": _ANY, "W": _ANY, "s": _ANY, "S": _ANY}
-_REPEATED = re.compile(r"\{(\d{1,6})(,(\d{1,6})?)?\}")
-_ONE = re.compile(r"x[0-9A-Fa-f]{2}|u(?![dD][89abAB])[0-9A-Fa-f]{4}|c[A-Za-z]|[pP]\{[^}]*\}|[nrtfv0](?!\d)")
+_CATEGORIES = {"CATEGORY_DIGIT": _DIGITS, "CATEGORY_WORD": _WORD}
+_READ_OTHERWISE = r"\[\^?\]|\{,|\\u[dD][89abAB]"
+"""Syntax that Python reads otherwise than ECMA 262."""
+_UNKNOWN_TO_PYTHON = r"(\\[^pPc])|\\[pP]\{[^}]*\}|\\c[A-Za-z]|\(\?<[A-Za-z_]\w*>"
+"""Other escapes, those for one character of any kind, and the beginning of a named group."""
 
 
 class Extent(NamedTuple):
@@ -52,15 +54,24 @@ class Extent(NamedTuple):
 @lru_cache(maxsize=512)
 def extent(pattern: str) -> Extent | None:
     """Return the lengths and first letters of the texts that match a pattern, or `None` if unknown."""
-    if len(pattern) > EXTENT_LENGTH:
+    if len(pattern) > EXTENT_LENGTH or broken(pattern) or re.search(_READ_OTHERWISE, pattern):
         return None
+    if any(map(_is_set_of_sets, ATOM.findall(pattern))):
+        return None
+    known = re.sub(_UNKNOWN_TO_PYTHON, lambda found: found[1] or ("(" if found[0][0] == "(" else r"\W"), pattern)
     try:
-        part, end = _choice(pattern, 0, 0)
-    except (_HardError, IndexError):
+        tree = _parser.parse(known)
+        part = _sequence(tree)
+    except (_HardError, re.error, RecursionError, OverflowError, FutureWarning):
         return None
-    if end < len(pattern):
+    if tree.state.flags != re.UNICODE:
         return None
-    return Extent(part.low, part.high if part.begins and part.ends else math.inf, part.first if part.begins else _ANY)
+    return Extent(part.low, part.high if part.begins and part.ends else inf, part.first if part.begins else _ANY)
+
+
+def _is_set_of_sets(atom: str) -> bool:
+    """Return whether an atom is a class that some dialects read as several, with operators between them."""
+    return atom.startswith("[") and re.search(r"\[|--|&&|~~|\|\|", re.sub(r"\\.", "", atom[1:])) is not None
 
 
 class _Part(NamedTuple):
@@ -73,135 +84,80 @@ class _Part(NamedTuple):
     ends: bool = False
 
 
-def _choice(text: str, at: int, depth: int) -> tuple[_Part, int]:
-    """Parse the alternatives between `|` signs, up to the end of a group or of the pattern."""
-    if depth > EXTENT_LEVELS:
-        raise _HardError
-    part, at = _sequence(text, at, depth)
-    while text[at : at + 1] == "|":
-        other, at = _sequence(text, at + 1, depth)
-        first = part.first | other.first if part.low and other.low else _ANY
-        low, high = min(part.low, other.low), max(part.high, other.high)
-        part = _Part(low, high, first, part.begins and other.begins, part.ends and other.ends)
-    return part, at
-
-
 class _HardError(Exception):
     """A pattern contains an unsupported construct."""
 
 
-def _sequence(text: str, at: int, depth: int) -> tuple[_Part, int]:
+_Node: TypeAlias = tuple[Any, Any]  # the parser has no types
+"""The operation of a parsed pattern, and its arguments."""
+
+
+def _sequence(nodes: Iterable[_Node]) -> _Part:
     low, high, first, begins, ends = 0, 0.0, 0, False, False
-    while at < len(text) and text[at] not in "|)":
-        if text[at] == "^":
+    for kind, held in nodes:
+        if (kind.name, str(held)) == ("AT", "AT_BEGINNING"):
             if high:  # nothing precedes the start of a string
                 raise _HardError
-            begins, at = True, at + 1
+            begins = True
             continue
-        if text[at] == "$":
-            ends, at = True, at + 1
+        if (kind.name, str(held)) == ("AT", "AT_END"):
+            ends = True
             continue
         if ends:
             raise _HardError
-        piece, at = _piece(text, at, depth)
+        piece = _piece(kind.name, held)
         if not low:
             first |= piece.first
         begins = begins or (piece.begins and not high)
         low, high, ends = low + piece.low, high + piece.high, piece.ends
-    return _Part(low, high, first if low else _ANY, begins, ends), at
+    return _Part(low, high, first if low else _ANY, begins, ends)
 
 
-def _piece(text: str, at: int, depth: int) -> tuple[_Part, int]:
-    """Parse one letter, class or group, and its repetition."""
-    part, at = _atom(text, at, depth)
-    least, most = 1, 1.0
-    if text[at : at + 1] in {"*", "+", "?"}:
-        least, most = {"*": (0, math.inf), "+": (1, math.inf), "?": (0, 1.0)}[text[at]]
-        at += 1
-    elif found := _REPEATED.match(text, at):
-        least = int(found[1])
-        most = float(found[3]) if found[3] else math.inf if found[2] else float(least)
-        at = found.end()
-    if (least, most) != (1, 1.0):
-        if text[at : at + 1] == "?":
-            at += 1
-        part = _Part(part.low * least, part.high * most if part.high else 0.0, part.first, part.begins and least > 0)
-    return part, at
+def _piece(kind: str, held: Any) -> _Part:  # noqa: ANN401  -- as above
+    match kind, held:
+        case "LITERAL", code:
+            return _Part(1, 1.0, 1 << min(code, 128))
+        case "NOT_LITERAL", code:
+            return _Part(1, 1.0, _others(1 << min(code, 128)))
+        case "ANY", _:
+            return _Part(1, 1.0, _ANY)
+        case "IN", members:
+            return _Part(1, 1.0, _letters(members))
+        case "AT", place if place in {_parser.AT_BOUNDARY, _parser.AT_NON_BOUNDARY}:
+            return _Part(0, 0.0, 0)
+        case "SUBPATTERN", (_, 0, 0, inner):
+            return _sequence(inner)
+        case "BRANCH", (_, branches):
+            parts = [_sequence(branch) for branch in branches]
+            first = reduce(or_, (part.first if part.low else _ANY for part in parts))
+            anchors = all(part.begins for part in parts), all(part.ends for part in parts)
+            return _Part(min(part.low for part in parts), max(part.high for part in parts), first, *anchors)
+        case "MAX_REPEAT" | "MIN_REPEAT", (least, most, inner):
+            part = _sequence(inner)
+            if (least, most) == (1, 1):
+                return part
+            times = inf if most == _parser.MAXREPEAT else float(most)
+            return _Part(part.low * least, part.high * times if part.high else 0.0, part.first, part.begins and least > 0)
+    raise _HardError
 
 
-def _atom(text: str, at: int, depth: int) -> tuple[_Part, int]:
-    letter = text[at]
-    match letter:
-        case "(":
-            return _group(text, at, depth)
-        case "[":
-            letters, at = _class(text, at + 1)
-            return _Part(1, 1.0, letters), at
-        case "\\":
-            return _escape(text, at + 1)
-        case "*" | "+" | "?":
-            raise _HardError
-        case ".":
-            return _Part(1, 1.0, _ANY), at + 1
-        case _:
-            return _Part(1, 1.0, _bit(letter)), at + 1
-
-
-def _group(text: str, at: int, depth: int) -> tuple[_Part, int]:
-    start = at + 1
-    if text.startswith("?", start):
-        named = re.match(r"\?(?::|<[A-Za-z_]\w*>)", text[start:])
-        if named is None:
-            raise _HardError
-        start += named.end()
-    part, end = _choice(text, start, depth + 1)
-    if end == len(text):
-        raise _HardError  # the group has no end
-    return part, end + 1
-
-
-def _class(text: str, at: int) -> tuple[int, int]:
-    """Parse a class after its `[`; return its letters and the offset after it."""
-    negated = text[at] == "^"
-    at += negated
+def _letters(members: Sequence[_Node]) -> int:
+    """Return the letters of a class."""
     letters = 0
-    while text[at] != "]":
-        start, at = _member(text, at)
-        if text[at] == "-" and text[at + 1] != "]":
-            end, at = _member(text, at + 1)
-            low, high = start.bit_length() - 1, end.bit_length() - 1
-            single = start.bit_count() == end.bit_count() == 1
-            letters |= sum(1 << code for code in range(low, high + 1)) if single and high < 128 else _ANY
-        else:
-            letters |= start
-    return (_ANY & ~letters | 1 << 128 if negated and letters != _ANY else _ANY if negated else letters), at + 1
+    for kind, held in members:
+        match kind.name, held:
+            case "LITERAL", code:
+                letters |= 1 << min(code, 128)
+            case "RANGE", (low, high):
+                letters |= (2 << min(high, 128)) - (1 << min(low, 128))
+            case "CATEGORY", category:
+                letters |= _CATEGORIES.get(category.name, _ANY)
+    return _others(letters) if members[0][0] == _parser.NEGATE else letters
 
 
-def _member(text: str, at: int) -> tuple[int, int]:
-    if text[at] == "[":
-        raise _HardError  # classes in classes are another dialect
-    if text[at] != "\\":
-        return _bit(text[at]), at + 1
-    part, at = _escape(text, at + 1)
-    return part.first or _ANY, at
-
-
-def _bit(letter: str) -> int:
-    return 1 << min(ord(letter), 128)
-
-
-def _escape(text: str, at: int) -> tuple[_Part, int]:
-    """Parse the escape after a backslash."""
-    letter = text[at]
-    if letter in _CLASSES:
-        return _Part(1, 1.0, _CLASSES[letter]), at + 1
-    if letter in "bB":
-        return _Part(0, 0.0, 0), at + 1
-    if found := _ONE.match(text, at):
-        return _Part(1, 1.0, _ANY), found.end()
-    if letter.isalnum():
-        raise _HardError
-    return _Part(1, 1.0, _bit(letter)), at + 1
+def _others(letters: int) -> int:
+    """Return the letters outside of a set, which may be too large only if it has all."""
+    return _ANY if letters == _ANY else _ANY & ~letters | 1 << 128
 
 
 def length(schema: Schema) -> Range:
