@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final, TypeGuard
 
-from instrc.text.jsonvalue import Json, freeze
+from instrc.text.jsonvalue import Json, freeze, kind_of
 
 TYPES: Final = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
 ALL: Final = frozenset({"null", "boolean", "string", "array", "object", "integer", "fraction"})
@@ -34,14 +34,10 @@ def has_type(value: Json, names: tuple[str, ...]) -> bool:
     return kind in names or (kind in NUMBERS and "number" in names)
 
 
-_KINDS: dict[type, str] = {bool: "boolean", int: "integer", str: "string", list: "array", dict: "object"}
-
-
 def kind_of_value(value: Json) -> str:
     """Return the type of a value; `1.0` is an integer."""
-    if value.__class__ is float:
-        return "integer" if value.is_integer() else "fraction"
-    return "null" if value is None else _KINDS.get(value.__class__, "object")
+    kind = kind_of(value)
+    return "fraction" if kind == "number" else kind
 
 
 def kinds_of_types(value: Json) -> frozenset[str]:

@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import islice
 from math import isfinite
 from typing import Final, NamedTuple, Protocol, cast
@@ -376,23 +376,26 @@ class SchemaValidator:
         """Assert formats unless `formats` is false."""
         self.schema = schema
         self._formats = formats
-        self._made: Validator | None = None
+
+    @cached_property
+    def _validator(self) -> Validator:
+        make = validator if '"$schema"' in dumps(self.schema, indent=False) else of
+        return make(self.schema, formats=self._formats)
 
     def validate(self, value: Json, *, most: int = 50, is_json: bool = False) -> tuple[Violation, ...]:
         """Return the violations of a value, as `validate` does; with `is_json` it is known to be JSON."""
-        return _validated(value, self._validator, most, is_json=is_json)
+        return _validated(value, lambda: self._validator, most, is_json=is_json)
+
+    def validate_part(self, value: Json, place: str) -> tuple[Violation, ...]:
+        """Return the first violation of a value under the part of the schema at a JSON Pointer, or none."""
+        from urllib.parse import quote
+
+        part: Json = {"$ref": "#" + quote(place, safe="/~")}  # the library follows it, and knows the intermediate addresses
+        return _validated(value, lambda: self._validator.evolve(schema=part), 1)
 
     def is_valid(self, value: Json, *, unsure: bool = True) -> bool:
         """Return whether a value satisfies the schema; `unsure` is the result for an unusable schema."""
-        return _is_valid(value, self.schema, self._validator, unsure=unsure)
-
-    def _validator(self) -> Validator:
-        if self._made is None:
-            schema = self.schema
-            names_dialect = '"$schema"' in dumps(schema, indent=False)
-            make = validator if names_dialect else of
-            self._made = make(schema, formats=self._formats)
-        return self._made
+        return _is_valid(value, self.schema, lambda: self._validator, unsure=unsure)
 
 
 def _is_valid(value: Json, schema: Json, made: Callable[[], Validator], *, unsure: bool) -> bool:
@@ -410,27 +413,6 @@ def _is_valid(value: Json, schema: Json, made: Callable[[], Validator], *, unsur
 def is_valid(value: Json, schema: Json, *, formats: bool = False, unsure: bool = True) -> bool:
     """Return whether a value satisfies a schema; `unsure` is the result for an unusable schema."""
     return _is_valid(value, schema, lambda: validator(schema, formats=formats), unsure=unsure)
-
-
-class PartValidator:
-    """Validates values by parts of one document, which must not change meanwhile; formats are asserted."""
-
-    def __init__(self, document: Json) -> None:
-        """Defer building the validator of the document to the first value."""
-        self.document = document
-        self._made: Validator | None = None
-
-    def validate(self, value: Json, place: str, *, most: int = 1) -> tuple[Violation, ...]:
-        """Return the violations of a value under the schema at a JSON Pointer, as `validate` does."""
-        from urllib.parse import quote
-
-        part: Json = {"$ref": "#" + quote(place, safe="/~")}  # the library follows it, and knows the intermediate addresses
-        return _validated(value, lambda: self._validator().evolve(schema=part), most)
-
-    def _validator(self) -> Validator:
-        if self._made is None:
-            self._made = validator(self.document, formats=True)
-        return self._made
 
 
 def validator(schema: Json, *, formats: bool) -> Validator:
@@ -508,23 +490,16 @@ class DefinitionsValidator:
 
     def __init__(self, definitions: Json) -> None:
         """`definitions` are schemas by name for references that begin with `#/$defs/`; `None` if there are none."""
-        self._definitions: dict[str, Json] = definitions if isinstance(definitions, dict) else {}
-        self._validator: Validator | None = None
+        self._document: Json = {"$defs": definitions if isinstance(definitions, dict) else {}}
+
+    @cached_property
+    def _validator(self) -> Validator:
+        return of(self._document, formats=False)
 
     def accepts(self, schema: Json, value: Json) -> bool:
         """Return whether a value satisfies a schema; an unusable schema accepts everything."""
-        if isinstance(schema, bool):
-            return schema
-        try:
-            if self._validator is None:
-                self._validator = of({"$defs": self._definitions}, formats=False)
-            with time_limit():
-                return self._validator.evolve(schema=schema).is_valid(value)
-        except RAISED_ON_PURPOSE:
-            raise
-        except BaseException:  # noqa: BLE001  -- references that lead nowhere, endless recursion, keywords with odd values
-            return True
+        return _is_valid(value, schema, lambda: self._validator.evolve(schema=schema), unsure=True)
 
     def dereferenced(self, schema: Json) -> Json:
         """Return the target of a schema that only refers to a definition."""
-        return dereferenced(schema, {"$defs": self._definitions})
+        return dereferenced(schema, self._document)

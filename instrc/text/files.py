@@ -8,6 +8,7 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from stat import S_ISBLK, S_ISCHR, S_ISDIR, S_ISFIFO, S_ISREG, S_ISSOCK
+from typing import Final
 
 MOST_BYTES = 64 * 1024 * 1024
 """Maximum size of a file that is read whole, in bytes."""
@@ -64,12 +65,8 @@ def read_whole(path: str, most: int = MOST_BYTES) -> bytes:
     return data
 
 
-def is_regular(path: str) -> bool:
-    """Return whether a path is a regular file, or `False` if that cannot be determined."""
-    try:
-        return S_ISREG(os.stat(path).st_mode)  # noqa: PTH116  -- as above
-    except (OSError, ValueError):
-        return False
+is_regular: Final = os.path.isfile
+"""Return whether a path is a regular file, or `False` if that cannot be determined."""
 
 
 def refuse_irregular(path: str, mode: int) -> None:

@@ -76,13 +76,7 @@ class Source:
 
     def _starts(self) -> list[int]:
         if self._line_starts is None:
-            starts = [0]
-            find = self.text.find
-            position = find("\n")
-            while position >= 0:
-                starts.append(position + 1)
-                position = find("\n", position + 1)
-            self._line_starts = starts
+            self._line_starts = [0, *(found.end() for found in re.finditer("\n", self.text))]
         return self._line_starts
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import stat
 import sys
 from collections.abc import Iterator, Sequence
 from itertools import islice
@@ -148,21 +147,10 @@ def reason(error: OSError | ValueError) -> str:
     return said[:1].lower() + said[1:]
 
 
-def is_folder(path: str) -> bool:
-    """Return whether a path is a folder; an inaccessible path is not."""
-    try:
-        return stat.S_ISDIR(os.stat(path).st_mode)  # noqa: PTH116  -- a string, as a `Path` would normalize the user's spelling
-    except (OSError, ValueError):
-        return False
-
-
-def is_there(path: str) -> bool:
-    """Return whether a file or folder exists at a path."""
-    try:
-        os.stat(path)  # noqa: PTH116  -- as above
-    except (OSError, ValueError):
-        return False
-    return True
+is_folder: Final = os.path.isdir
+"""Return whether a path is a folder; an inaccessible path is not, nor one with a NUL."""
+is_there: Final = os.path.exists
+"""Return whether a file or folder exists at a path."""
 
 
 def unreadable(path: str, why: str, nearest: tuple[str, ...] = ()) -> Problem:

@@ -355,13 +355,13 @@ def _samples(word: str, held: Json) -> Iterator[tuple[Location, Json]]:
 def _judged(schema: Json, doubtful: list[tuple[Location, Json]], span_of: SpanOf) -> Iterator[Problem]:
     """Yield those of some values, given with their places, that the surrounding schemas certainly reject."""
     from instrc.schema.upgrade import upgrade  # as heavy as the next one, and few schemas need them
-    from instrc.schema.validation import PartValidator
+    from instrc.schema.validation import SchemaValidator
 
     try:
         today = upgrade(schema, nullable=True)
     except CompileError:  # the dialect is not known, or a reference leads nowhere: others report that
         return
-    validator = PartValidator(today)
+    validator = SchemaValidator(today)
     for path, value in doubtful:
         word = next(part for part in reversed(path) if part in _SAMPLES)
         holder = path[: len(path) - 1 - path[::-1].index(word)]
@@ -370,7 +370,7 @@ def _judged(schema: Json, doubtful: list[tuple[Location, Json]], span_of: SpanOf
                 continue
         except (LookupError, ValueError):  # current keywords have it elsewhere
             continue
-        violations = validator.validate(value, pointer(holder))
+        violations = validator.validate_part(value, pointer(holder))
         if violations and violations[0].keyword not in _NO_VERDICT:
             from instrc.problems.schemas import RefusedDefault
 

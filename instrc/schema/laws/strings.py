@@ -14,7 +14,7 @@ from functools import lru_cache, reduce
 from itertools import combinations, product
 from math import inf
 from operator import or_
-from re import _parser  # type: ignore[attr-defined]  # as Hypothesis reads patterns
+from re import _parser  # Python's own, as Hypothesis reads patterns
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from instrc.schema.kinds import own_kinds
