@@ -107,7 +107,8 @@ class _Reader(Struct):
         text = "".join(self.out)
         for_regex = text.replace(_END, r"\Z").replace(_WORD_EDGE, _EDGE).replace(_NO_WORD_EDGE, f"(?!{_EDGE})")
         text = text.replace(_END, r"\z").replace(_WORD_EDGE, r"\b").replace(_NO_WORD_EDGE, r"\B")
-        return Translated(_for_re2(text), for_regex, self.backtracks)
+        for_re2 = re.sub(_WIDE, lambda found: f"\\x{{{found[1] or found[2]}}}", text)
+        return Translated(for_re2, for_regex, self.backtracks)
 
     def _put(self, text: str, length: int, *, may_repeat: bool = True) -> None:
         self.out.append(text)
@@ -281,10 +282,6 @@ class _Reader(Struct):
 
 
 _WIDE = r"\\u([0-9a-f]{4})|\\U([0-9a-f]{8})"
-
-
-def _for_re2(text: str) -> str:
-    return re.sub(_WIDE, lambda found: f"\\x{{{found[1] or found[2]}}}", text)
 
 
 def _character(code: int) -> str:

@@ -338,8 +338,8 @@ def _characters(pattern: str) -> list[str]:
             named[chr(int(code, 16))] = None
         elif found[4]:
             named[found[4]] = None
-    return list(dict.fromkeys(sorted([*named, *_ORDINARY], key=_likeliness)))
-
-
-def _likeliness(sign: str) -> tuple[bool, bool, bool]:
-    return not sign.isprintable(), not sign.isascii(), not sign.isalnum()
+    return list(
+        dict.fromkeys(
+            sorted([*named, *_ORDINARY], key=lambda sign: (not sign.isprintable(), not sign.isascii(), not sign.isalnum()))
+        )
+    )

@@ -35,9 +35,9 @@ Resolve: TypeAlias = Callable[[str], Json]
 """Function that resolves a reference to its schema, or `None` if unknown."""
 
 
-def satisfies(value: Json, schema: Json, resolve: Resolve | None = None) -> Answer:
+def satisfies(value: Json, schema: Json) -> Answer:
     """Return whether a value satisfies a schema, or `None` if that is not certain."""
-    return InstanceCheck(resolve).of(value, schema, 0)
+    return InstanceCheck(None).of(value, schema, 0)
 
 
 class InstanceCheck:
@@ -168,7 +168,7 @@ class Answering:
         if values is not None:
             return all(self._implied_of(value, left, right) for value in values)
         if right is False:
-            return self._refuses_all(left, depth, kinds)
+            return self.disjoint(left, _ANYTHING, depth + 1, kinds)
         asked = as_object(right)
         return _CONTEXT.isdisjoint(asked) and all(self._says(left, keyword, asked, depth, kinds) for keyword in asked)
 
@@ -178,10 +178,6 @@ class Answering:
 
     def _satisfies(self, value: Json, schema: Json) -> bool | None:
         return InstanceCheck(self.resolve).of(value, schema, 0)
-
-    def _refuses_all(self, left: dict[str, Json], depth: int, kinds: frozenset[str]) -> bool:
-        """Return whether a schema is unsatisfiable."""
-        return self.disjoint(left, _ANYTHING, depth + 1, kinds)
 
     def _says(self, left: dict[str, Json], keyword: str, right: dict[str, Json], depth: int, kinds: frozenset[str]) -> bool:
         """Return whether a schema, combinators included, has a keyword of another one with the same value."""
@@ -219,7 +215,7 @@ class Answering:
             return False
         kinds &= self.kinds(branch, 0)
         values = listed_values(branch)
-        if values is not None and _apart_from_neighbours(keyword):
+        if values is not None and (not LAWS[keyword].beside or keyword in FOLLOWERS):  # it means the same without its siblings
             asked = {keyword: right[keyword]}
             return all(self._implied_of(value, branch, asked) for value in values)
         return not kinds or self._says(branch, keyword, right, depth, kinds)
@@ -239,11 +235,6 @@ class Answering:
             return True
         several = len(kinds) > 1 and any(cases(self, schema) or "not" in schema for schema in (left, right))
         return several and all(self.disjoint(left, right, depth + 1, frozenset({kind})) for kind in left_open)
-
-
-def _apart_from_neighbours(keyword: str) -> bool:
-    """Return whether a keyword has the same meaning without its siblings."""
-    return not LAWS[keyword].beside or keyword in FOLLOWERS
 
 
 def literal_fault(value: Json, schema: Json) -> Violation | None:

@@ -197,14 +197,9 @@ def of_property(schema: dict[str, Json], name: str) -> list[Json]:
     result += [below for match, below in matched if match]
     if name not in properties and "additionalProperties" in schema and all(match is False for match, _ in matched):
         result.append(schema["additionalProperties"])
-    if _excludes(schema.get("not"), name):
+    if schema.get("not") == {"required": [name]}:
         result.append(False)
     return result
-
-
-def _excludes(excluded: Json, name: str) -> bool:
-    """Return whether a `not` forbids a property: `{"required": [name]}`."""
-    return isinstance(excluded, dict) and excluded == {"required": [name]}
 
 
 def of_item(schema: dict[str, Json], position: int) -> Json:

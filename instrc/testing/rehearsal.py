@@ -150,7 +150,7 @@ def rehearsal_of(
     best: Rehearsal | None = None
     before: Json = None
     for rounds in _ROUNDS:
-        short = _shorten_loops(document, rounds)
+        short = map_schemas(document, partial(_with_few_rounds, rounds))  # a thousand rounds end as twelve do
         if short == before or (best is not None and not best.missed):
             break
         plan = plan_of(short, models=models)
@@ -160,11 +160,6 @@ def rehearsal_of(
         before = short
     assert best is not None
     return best
-
-
-def _shorten_loops(document: Json, rounds: int) -> Json:
-    """Return a process with few rounds, as exhausting twelve has the same effect as exhausting a thousand."""
-    return map_schemas(document, partial(_with_few_rounds, rounds))
 
 
 def _with_few_rounds(rounds: int, node: Json) -> Json:

@@ -70,6 +70,7 @@ def module(title: str, parts: Mapping[str, Json]) -> str:
     sayable = {name: expressible(schema) for name, schema in parts.items()}
     definitions = {name: {**schema, "title": name} if isinstance(schema, dict) else schema for name, schema in sayable.items()}
     dated = any(mapping(node).get("format") == "date" for schema in sayable.values() for _, node in walk(schema))
+    heading = visible(" ".join(title.split())).replace("\\", "\\\\").replace('"', "'")
     text = generate(
         dumps({"$defs": definitions}),
         input_file_type=InputFileType.JsonSchema,
@@ -79,7 +80,7 @@ def module(title: str, parts: Mapping[str, Json]) -> str:
         aliases=_aliases(definitions),
         allow_remote_refs=False,  # nothing is ever fetched
         additional_imports=_IMPORTS if dated else None,
-        custom_file_header=_HEAD.format(title=_in_docstring(title)).rstrip(),
+        custom_file_header=_HEAD.format(title=heading).rstrip(),
         disable_timestamp=True,
         enum_field_as_literal=LiteralType.All,
         remove_special_field_name_prefix=True,
@@ -113,10 +114,6 @@ def _aliases(definitions: Mapping[str, Json]) -> dict[str, str]:
                 other += "_"
             result[name] = other
     return result
-
-
-def _in_docstring(text: str) -> str:
-    return visible(" ".join(text.split())).replace("\\", "\\\\").replace('"', "'")
 
 
 def expressible(schema: Json) -> Json:

@@ -34,15 +34,11 @@ class Reference(NamedTuple):
     """Keys and indexes (as digits) that lead into its output."""
 
     def __str__(self) -> str:
-        return ".".join((self.task, *(_step_as_text(step) for step in self.steps)))
+        return ".".join((self.task, *(step if _PLAIN.fullmatch(step) else dumps(step) for step in self.steps)))
 
     def to_json(self) -> Json:
         """Return the reference in argument form."""
         return {self.kind: str(self)}
-
-
-def _step_as_text(step: str) -> str:
-    return step if _PLAIN.fullmatch(step) else dumps(step)
 
 
 class PlanTask(Struct, frozen=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable
 from statistics import fmean
 from typing import Final
 
@@ -157,19 +157,17 @@ class EvaluationResult(Struct, frozen=True, kw_only=True):
 
     def scores(self, check: str | None = None, tag: str | None = None) -> dict[str, float]:
         """Return the score of each case by id, averaged over repetitions; without a `check`, the share that passed."""
-        matches: dict[str, float] = {}
-        for case, results in self.by_case(tag).items():
-            if scores := [score for result in results if (score := result.score(check)) is not None]:
-                matches[case] = fmean(scores)
-        return matches
+        return self._means(lambda result: result.score(check), tag)
 
     def passes(self, check: str | None = None, tag: str | None = None) -> dict[str, float]:
         """Return the share of each case's repetitions that passed a check, or all of them, by id."""
-        matches: dict[str, float] = {}
-        for case, results in self.by_case(tag).items():
-            if passes := [passed for result in results if (passed := result.pass_of(check)) is not None]:
-                matches[case] = fmean(passes)
-        return matches
+        return self._means(lambda result: result.pass_of(check), tag)
+
+    def _means(self, value_of: Callable[[CaseResult], float | None], tag: str | None) -> dict[str, float]:
+        """Return the mean of a figure over the repetitions of each case that has it, by id."""
+        values = {case: [value_of(result) for result in results] for case, results in self.by_case(tag).items()}
+        known = {case: [value for value in each if value is not None] for case, each in values.items()}
+        return {case: fmean(each) for case, each in known.items() if each}
 
     def __repr__(self) -> str:
         """Return the rates on one line, as there may be a hundred thousand cases."""
@@ -180,33 +178,32 @@ class EvaluationResult(Struct, frozen=True, kw_only=True):
 
     def rows(self) -> list[JsonObject]:
         """Return one flat row per check and run, for `pandas.DataFrame`."""
-        return list(self._rows())
-
-    def _rows(self) -> Iterator[JsonObject]:
-        for result in self.results:
-            for check in result.checks:
-                yield {
-                    "program": self.program,
-                    "version": self.version,
-                    "model": self.model,
-                    "case": result.case,
-                    "repeat": result.repeat,
-                    "tags": ",".join(result.tags),
-                    "weight": result.weight,
-                    "check": check.name,
-                    "score": check.score,
-                    "passed": check.passed,
-                    "reason": check.reason,
-                    "error": result.error,
-                    "requests": result.requests,
-                    "rejected": sum(step.rejected for step in result.steps),
-                    "input_tokens": sum(step.input_tokens for step in result.steps),
-                    "output_tokens": sum(step.output_tokens for step in result.steps),
-                    "cost": result.cost,
-                    "seconds": result.seconds,
-                    "kept": result.kept,
-                    "trace": result.trace,
-                }
+        return [
+            {
+                "program": self.program,
+                "version": self.version,
+                "model": self.model,
+                "case": result.case,
+                "repeat": result.repeat,
+                "tags": ",".join(result.tags),
+                "weight": result.weight,
+                "check": check.name,
+                "score": check.score,
+                "passed": check.passed,
+                "reason": check.reason,
+                "error": result.error,
+                "requests": result.requests,
+                "rejected": sum(step.rejected for step in result.steps),
+                "input_tokens": sum(step.input_tokens for step in result.steps),
+                "output_tokens": sum(step.output_tokens for step in result.steps),
+                "cost": result.cost,
+                "seconds": result.seconds,
+                "kept": result.kept,
+                "trace": result.trace,
+            }
+            for result in self.results
+            for check in result.checks
+        ]
 
     def to_json(self) -> JsonObject:
         """Return all of it as plain JSON."""
