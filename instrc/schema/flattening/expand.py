@@ -31,8 +31,6 @@ def expand(
     """
     result = Expansion()
     way = _Way(run, result, fold, opened, alone=len(terms) == 1)
-    seen, home, groups, conjuncts = way.seen, run.home, result.groups, result.conjuncts
-    indexed, needs_flattening, tells = run.store.indexed, run.store.needs_flattening, STRIPPED.isdisjoint
     stack = way.stack
     stack.append(_Schemas(iter(terms), 0, None))
     while stack:
@@ -40,27 +38,10 @@ def expand(
         if entry.__class__ is not _Schemas:  # `isinstance` is slow for a `Struct`
             way.leave(entry)
             continue
-        calm, plain = way.calm, way.plain
         for node, scope in entry.terms:
-            key = id(node)
-            if (
-                node.__class__ is dict
-                and "allOf" not in node
-                and ((calm and key in indexed and key not in needs_flattening) or (plain and _is_plain(node, scope)))
-            ):  # nothing to follow
-                mark = key if scope is home else (key, id(scope))
-                if mark not in seen and node and (tells(node) or not node.keys() <= STRIPPED):
-                    seen.add(mark)
-                    place = len(conjuncts)
-                    for keyword in node:
-                        if keyword in groups:
-                            groups[keyword].append(place)
-                        elif keyword not in STRIPPED:
-                            groups[keyword] = [place]
-                    conjuncts.append(Conjunct(node, node, scope, entry.depth, mark))
-            elif node is False or not way.enter(node, scope, entry):
+            if node is False or not way.enter(node, scope, entry):
                 return None
-            elif stack[-1] is not entry:
+            if stack[-1] is not entry:
                 break
         else:
             stack.pop()
@@ -96,16 +77,12 @@ class _Way:
 
     def __init__(self, run: Flattening, found: Expansion, fold: frozenset[str], opened: frozenset[int], *, alone: bool) -> None:
         self.run = run
-        self.store = store = run.store
+        self.store = run.store
         self.found = found
         self.fold = fold
         self.opened = opened
         self.alone = alone
         """Whether the conjunction has one term only."""
-        self.calm = calm = not fold and not store.unevaluated
-        """Whether a schema that has nothing to flatten may be taken as it is."""
-        self.plain: bool = calm and not store.nested and not store.mixins
-        """Whether one that has something to flatten below it may be taken as it is, too."""
         self.seen: set[Mark] = set()
         self.entered: set[Mark] = set()
         """Schemas whose parts are being followed; meeting one of them again reveals a cycle."""
@@ -198,9 +175,6 @@ class _Way:
             else:
                 self.found.shares = True
                 target = self.store.target(keyword, view, scope)
-                if self.calm:  # a document may have been loaded meanwhile
-                    self.calm = not self.store.unevaluated
-                    self.plain = self.calm and not self.store.nested and not self.store.mixins
                 parts.append(_Schemas(iter([(target.node, target.scope)]), below, further))
         if keywords:
             parts.append(_Keywords(place, keywords))
@@ -216,12 +190,6 @@ def _apart(store: SchemaStore, node: JsonObject, view: JsonObject, scope: Dynami
     return (view.get("unevaluatedProperties", True) not in (True, {}) and not certain.covers_properties(possible)) or (
         view.get("unevaluatedItems", True) not in (True, {}) and not certain.covers_items(possible)
     )
-
-
-def _is_plain(node: JsonObject, scope: DynamicScope) -> bool:
-    """Return whether a schema is in 2020-12 and has no references of its own."""
-    dialect = scope.resource.dialect
-    return not dialect.old and dialect.references.isdisjoint(node)
 
 
 def is_single(view: JsonObject, keyword: str) -> bool:
