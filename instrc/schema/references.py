@@ -48,8 +48,6 @@ FOLDED = _REFERENCES | {"allOf"}
 """Keywords without which a schema in the current dialect has nothing to resolve or fold."""
 _UNEVALUATED = frozenset({"unevaluatedItems", "unevaluatedProperties"})
 _NOTED = _IDENTIFIERS | FOLDED | _UNEVALUATED
-_TELLING = HOLDERS | _IDENTIFIERS | _REFERENCES
-"""Keywords without which a schema in the current dialect has nothing to record."""
 
 
 class Index:
@@ -114,7 +112,6 @@ class Index:
         if root.__class__ is not dict or id(root) in indexed:
             return
         home = self.main.root if self.main is not None else None  # only this one keeps its identity
-        plain = 0
         needing: list[int] = []
         order: list[tuple[int, int]] = []  # id of a schema, place of the one above it
         further: dict[int, list[int]] = {}  # further parents of a schema that occurs several times
@@ -146,15 +143,8 @@ class Index:
                     self.to_fold = True
             for keyword, value in node.items():
                 if keyword in HOLDERS:
-                    children = schemas_under(keyword, value)
-                    for child in children:
-                        if child.__class__ is dict:
-                            if old or not _TELLING.isdisjoint(child) or id(child) in indexed:
-                                stack.append((child, within, place))
-                            else:  # most schemas are leaves
-                                indexed.add(id(child))
-                                plain += 1
-        self.count += len(order) + plain
+                    stack += [(child, within, place) for child in schemas_under(keyword, value) if child.__class__ is dict]
+        self.count += len(order)
         mark(self.needs_flattening, needing, order, further)
 
     def _note(self, node: dict[str, Json]) -> bool:
