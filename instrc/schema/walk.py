@@ -19,8 +19,7 @@ def walk(schema: Json) -> Iterator[tuple[Location, Json]]:
     while stack:
         path, node = stack.pop()
         yield path, node
-        if node.__class__ is dict and not HOLDERS.isdisjoint(node):  # most schemas are at the end of their path
-            stack += [((*path, *step), child) for step, child in subschemas(node)][::-1]
+        stack += [((*path, *step), child) for step, child in subschemas(node)][::-1]
 
 
 REFERENCES_IN_A_ROW: Final = 20
@@ -57,7 +56,7 @@ def subschemas(node: Json, into: frozenset[str] = HOLDERS) -> Iterator[tuple[Loc
 
     `into` restricts the keywords that are followed.
     """
-    if node.__class__ is not dict:
+    if node.__class__ is not dict or into.isdisjoint(node):  # most schemas are at the end of their path
         return
     for keyword, value in node.items():
         if keyword not in into:
@@ -124,40 +123,30 @@ def map_schemas(schema: Json, change: Callable[[Json], Json], into: frozenset[st
     Parts shared in the input are changed once and stay shared.  `into` restricts the keywords that are followed.
     """
     done: dict[int, Json] = {}
-    stack: list[tuple[Json, list[tuple[Location, Json]] | None]] = [(schema, None)]
-    """Schemas with those directly below them, once these are known."""
+    stack = [schema]
     while stack:
-        node, below = stack[-1]
+        node = stack[-1]
         if id(node) in done:
             stack.pop()
             continue
-        if below is None:
-            below = [] if node.__class__ is not dict or into.isdisjoint(node) else list(subschemas(node, into))
-            waiting = [child for _, child in below if child.__class__ is dict and id(child) not in done]
-            if waiting:
-                stack[-1] = node, below
-                stack.extend((child, None) for child in reversed(waiting))
-                continue
-        stack.pop()
-        done[id(node)] = change(_with_parts(node, below, done))
+        waiting = [child for _, child in subschemas(node, into) if child.__class__ is dict and id(child) not in done]
+        if waiting:
+            stack += reversed(waiting)
+        else:
+            done[id(stack.pop())] = change(with_parts(node, done, into))
     return done[id(schema)]
 
 
-def _with_parts(node: Json, below: Iterable[tuple[Location, Json]], done: Mapping[int, Json]) -> Json:
-    """Apply `map_schemas` to a schema whose subschemas `below` are known."""
+def with_parts(node: Json, done: Mapping[int, Json], into: frozenset[str] = HOLDERS) -> Json:
+    """Return a schema with its direct subschemas replaced, by `id`, or the same object if none changed."""
     out: JsonObject | None = None
-    for path, child in below:
+    for path, child in subschemas(node, into):
         new = done.get(id(child), child) if child.__class__ is dict else child
         if new is not child:
             if out is None:
                 out = as_object(node).copy()
             put_part(out, path, new, as_object(node))
     return node if out is None else out
-
-
-def with_parts(node: Json, done: Mapping[int, Json], into: frozenset[str] = HOLDERS) -> Json:
-    """Return a schema with its direct subschemas replaced, by `id`, or the same object if none changed."""
-    return _with_parts(node, subschemas(node, into), done)
 
 
 def put_part(out: JsonObject, path: Location, part: Json, original: JsonObject) -> None:
