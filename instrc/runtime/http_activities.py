@@ -66,7 +66,7 @@ def http_handler(name: str, given: Mapping[str, object], folder: Path) -> Handle
         except httpx.InvalidURL as error:  # httpx limits the length of a URL
             _refuse(f"the values make no valid URL ({error})")
         try:
-            async with httpx.AsyncClient(timeout=None, follow_redirects=False, verify=_trusted()) as client:  # noqa: S113  -- the policy has a limit
+            async with httpx.AsyncClient(timeout=None, follow_redirects=False, verify=trusted_certificates()) as client:  # noqa: S113  -- the policy has a limit
                 answer = await client.send(request, stream=True)
                 body = await _body(answer)
         except httpx.HTTPError as error:
@@ -144,9 +144,7 @@ def _leaves_segment(text: str) -> bool:
     """Return whether a server could decode a text, once or repeatedly, to something other than one segment."""
     for _ in range(_DECODINGS):
         parts = re.split(r"[/\\]", normalize("NFKC", text))
-        if any(_NO_SEGMENT.fullmatch(part) for part in parts) or any(
-            character < " " or character == "\x7f" for character in text
-        ):
+        if _CONTROL.search(text) or any(_NO_SEGMENT.fullmatch(part) for part in parts):
             return True
         decoded = unquote(text)
         if decoded == text:
@@ -188,7 +186,7 @@ def _header(name: str, template: Json, given: Json) -> str:
 
 
 @lru_cache(maxsize=1)
-def _trusted() -> SSLContext:
+def trusted_certificates() -> SSLContext:
     """Return the trusted certificates for HTTPS, cached, as reading them takes a tenth of a second."""
     return httpx.create_ssl_context()
 

@@ -36,7 +36,7 @@ from instrc.problems.errors import InstrcError, LimitError, NotFoundError
 from instrc.runtime.answers import find_question
 from instrc.runtime.run_report import RunFilter
 from instrc.server.access import Caller
-from instrc.server.bounds import PARTS
+from instrc.server.bounds import PARTS, loads_bounded
 from instrc.server.door import caller_of
 from instrc.server.exchange import (
     EXACT,
@@ -54,7 +54,7 @@ from instrc.server.operation_json import place_of_run, token_of
 from instrc.server.run_service import RunService
 from instrc.server.views import ProgramInfo, RunInfo
 from instrc.server.webhooks import Hook, Webhooks
-from instrc.text.jsontext import digest_of, dumps, loads
+from instrc.text.jsontext import digest_of, dumps
 from instrc.text.jsonvalue import Json, JsonObject, as_object, mapping
 from instrc.version import __version__
 
@@ -62,7 +62,7 @@ CARD: Final = "/.well-known/agent-card.json"
 CONTEXT: Final = "a2a.context"
 """Key of a run's metadata that holds the context of its task."""
 MOST_PUSHED: Final = 20
-"""Maximum push addresses of one task."""
+"""Maximum push addresses of one caller for a task."""
 _STATES: Final[dict[str, pb.TaskState]] = {
     "running": pb.TASK_STATE_WORKING,
     "waiting": pb.TASK_STATE_INPUT_REQUIRED,
@@ -100,7 +100,7 @@ def given_in(parts: Iterable[pb.Part]) -> tuple[bool, Json, str]:
         match part.WhichOneof("content"):
             case "text" if part.media_type.partition(";")[0].strip() == EXACT:
                 try:
-                    exact.append(loads(part.text))
+                    exact.append(loads_bounded(part.text))
                 except ValueError as error:
                     raise InvalidParamsError(message=f"a part is not JSON: {error}") from None
             case "text":
@@ -304,7 +304,7 @@ class ServiceHandler(RequestHandler):
             await self._info(context, params.task_id)
             caller, said = _caller(context), params.authentication
             params.id = params.id or uuid4().hex
-            if len(await self._hooks().hooks(run=params.task_id)) >= MOST_PUSHED:
+            if sum(hook.owner == caller.name for hook in await self._hooks().hooks(run=params.task_id)) >= MOST_PUSHED:
                 raise LimitError([problems.serving.TooMuch(what="addresses that are told of a task", limit=MOST_PUSHED)])
             if not re.fullmatch(r"[ -~]*", params.token + said.scheme + said.credentials):
                 raise InvalidParamsError(message="a token or credentials are sent in a header: one line of ASCII")

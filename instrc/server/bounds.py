@@ -7,6 +7,9 @@ from typing import Final
 
 from msgspec import Struct
 
+from instrc.text.jsontext import loads
+from instrc.text.jsonvalue import Json
+
 HEAD_SECONDS: Final = 10.0
 """Time limit for the whole head of a request in seconds, even if data arrives."""
 BODY_SECONDS: Final = 30.0
@@ -60,6 +63,13 @@ def excess_in(body: bytes) -> str | None:
         if depth > DEPTH:
             return f"the body is nested deeper than {DEPTH:,} levels"
     return None
+
+
+def loads_bounded(text: str) -> Json:
+    """Return the value of JSON sent as a text, in a form or in other JSON; raise `ValueError` beyond the limits of a body."""
+    if (excess := excess_in(text.encode("utf-8", "surrogatepass"))) is not None:
+        raise ValueError(excess.replace("the body", "the text"))
+    return loads(text)
 
 
 class FormCutter(Struct):

@@ -13,10 +13,10 @@ from instrc.runtime.run_report import RunReport, describe_outcome
 from instrc.runtime.traces import Event
 from instrc.schema.validation import is_valid
 from instrc.server.access import Caller
+from instrc.server.bounds import loads_bounded
 from instrc.server.door import caller_of
 from instrc.server.run_service import RunService
 from instrc.server.views import RunInfo
-from instrc.text.jsontext import loads
 from instrc.text.jsonvalue import Json, JsonObject
 
 EXACT: Final = "application/json"
@@ -62,7 +62,7 @@ def answer_of(data: Json, schema: Json) -> Json:
     if not isinstance(data, str) or is_valid(data, schema):
         return data
     try:
-        read = loads(data)
+        read = loads_bounded(data)
     except ValueError:
         return data
     return read if isinstance(read, dict | list) or is_valid(read, schema) else data

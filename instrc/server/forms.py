@@ -23,6 +23,7 @@ from instrc.runtime.activities import complaints, in_language
 from instrc.runtime.interpreter.documents import Complaint
 from instrc.schema.kinds import types_of
 from instrc.schema.validation import accepts
+from instrc.server.bounds import loads_bounded
 from instrc.server.files import fits
 from instrc.server.form_data import EMPTY, FIELDS, ROOT, ROWS, json_number, moment_of, named_values
 from instrc.server.form_shapes import (
@@ -36,7 +37,7 @@ from instrc.server.form_shapes import (
     is_read_only,
     shape_of,
 )
-from instrc.text.jsontext import dumps, loads
+from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, listing, mapping, optional_text, pointer, tokens
 from instrc.text.names import free_name, readable
 from instrc.text.sentences import LANGUAGES, filled, sentences_in, translated
@@ -379,8 +380,8 @@ class AnswerForm:
     def _read_json(self, made: FormField) -> None:
         if made.text.strip():
             try:
-                made.value, made.filled = loads(made.text), True
-            except (ValueError, RecursionError) as error:
+                made.value, made.filled = loads_bounded(made.text), True
+            except ValueError as error:
                 reason = translated(str(error), self._faults)
                 made.problems.append((self.words["not_json"].format(reason=reason), False))
 
@@ -439,7 +440,7 @@ class AnswerForm:
     def _read_number(self, made: FormField) -> None:
         text = json_number(made.text, self.words["decimal"])
         try:
-            value = loads(text) if text else ABSENT
+            value = loads_bounded(text) if text else ABSENT
         except ValueError:
             value = None
         if value is not ABSENT and (isinstance(value, bool) or not isinstance(value, int | float)):

@@ -25,6 +25,7 @@ from instrc.engines.approvals import ALL, OUTSIDER, normal_name
 from instrc.engines.equip import names_of
 from instrc.problems.errors import AuthenticationError, RequestError, SettingsError
 from instrc.server.access import LOCAL, Caller, Means
+from instrc.server.bounds import NAME
 from instrc.server.records import KeyRow, Records
 from instrc.text.jsonvalue import Json, JsonObject, as_object, as_text, as_texts, mapping, optional_text
 from instrc.vibes.service_settings import LEAST_LINKS, OidcSettings, Role, ServiceSettings
@@ -58,6 +59,8 @@ _REFETCH: Final = 60.0
 _RENEWED: Final = 300.0
 """Seconds after which keys are refreshed: a key that has been removed is refused."""
 _FETCHED_BYTES: Final = 1024 * 1024
+_RSA_BITS: Final = 2048
+"""Minimum bits of an RSA key: signatures of shorter ones can be forged."""
 
 
 class ProviderKeys:
@@ -97,9 +100,11 @@ class ProviderKeys:
         found: dict[str, jwt.PyJWK] = {}
         for each in listed if isinstance(listed, list) else []:
             try:
-                found[str(as_object(each).get("kid", ""))] = jwt.PyJWK(as_object(each))
+                said, key = as_object(each), jwt.PyJWK(as_object(each))
             except (jwt.PyJWTError, TypeError, ValueError):
                 continue  # of an unknown kind
+            if said.get("use", "sig") == "sig" and (key.key_type != "RSA" or key.key.key_size >= _RSA_BITS):
+                found[str(said.get("kid", ""))] = key
         return found
 
 
@@ -189,17 +194,18 @@ class Identity(Struct, frozen=True):
                 leeway=_LEEWAY,
                 options={"require": ["exp", "iss", "aud", "sub"]},
             )
+            until = float(claims["exp"])
         except (jwt.PyJWTError, ValueError, TypeError, OverflowError) as error:
             refuse_unknown(_said(error))
         name, groups = claims.get(oidc.name), claims.get(oidc.groups, [])
         if not isinstance(name, str) or not name:
             refuse_unknown(f"the token has no `{oidc.name}`")
-        if name != normal_name(name):  # two subjects would have one name
-            refuse_unknown(f"`{oidc.name}` of the token has spaces or characters by which names are not told apart")
+        if name != normal_name(name) or len(name) > NAME:  # two subjects would have one name, or an index none
+            refuse_unknown(f"`{oidc.name}` of the token is too long, or has characters by which names are not told apart")
         listed = [each for each in groups if isinstance(each, str)] if isinstance(groups, list) else []
         who = f"oidc:{oidc.issuer}#{name}"
         caller = await asyncio.to_thread(_caller, self.settings, self.records, "token", who, listed)
-        return structs.replace(caller, until=float(claims["exp"]))
+        return structs.replace(caller, until=until)
 
     def session(self, caller: Caller) -> str:
         """Return the `Set-Cookie` header of a session for a caller with a key or token.

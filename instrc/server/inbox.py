@@ -561,7 +561,9 @@ _UNITS: Final = (("day", 86_400), ("hour", 3_600))
 
 
 async def _sent(request: Request) -> dict[str, str]:
-    """Return the submitted data of a form without files."""
+    """Return the submitted data of a form without files; a method that may come from another site submits none."""
+    if request.method != "POST":
+        return {}
     try:
         form = await request.form()
     except UnicodeError:  # of a codec that the sender has named

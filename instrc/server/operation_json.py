@@ -163,7 +163,8 @@ def place_of(token: str | None, *kinds: type) -> tuple[float | str, ...] | None:
     except ValueError:
         found = None
     places = found if isinstance(found, list) and len(found) == len(kinds) else [None] * len(kinds)
-    if not all(isinstance(each, kind) for each, kind in zip(places, kinds, strict=True)):
+    is_huge = any(isinstance(each, int) and abs(each) >= 2**63 for each in places)  # databases have no such number
+    if is_huge or not all(isinstance(each, kind) for each, kind in zip(places, kinds, strict=True)):
         refuse("`cursor` was not issued by this service")
     return tuple(cast("list[float | str]", places))
 

@@ -63,7 +63,7 @@ class RequestData(Struct, frozen=True):
     def limit(self) -> int:
         """The number of rows of a page."""
         given = self.query.get("limit", "50")
-        if not given.isascii() or not given.isdigit() or not 1 <= int(given[:9]) <= 200:
+        if not given.isascii() or not given.isdigit() or len(given) > 9 or not 1 <= int(given) <= 200:
             refuse("`limit` is a whole number from 1 to 200")
         return int(given)
 

@@ -59,6 +59,8 @@ POLICY: Final = (
     "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 )
 COMPLETIONS: Final = 60
+_ARGUMENT: Final = 100_000
+"""Maximum bytes of an argument of a command: Linux takes 131,071."""
 SECONDS: Final = 60.0
 """Time limit of a command, in seconds."""
 _GRAPH_POLICY: Final = (
@@ -124,9 +126,10 @@ class Studio(Struct):
         for folder, folders, names in os.walk(self.root):
             folders[:] = sorted(each for each in folders if not each.startswith(".") and each not in _SKIPPED)
             for name in sorted(names):
-                if name.endswith(EDITED) and count < FILES:
+                place = Path(folder, name)
+                if name.endswith(EDITED) and count < FILES and place.is_file() and place.resolve().is_relative_to(self.root):
                     count += 1
-                    yield Path(folder, name).relative_to(self.root)
+                    yield place.relative_to(self.root)
 
     def path(self, given: Json) -> Path:
         """Return a file of the project; raise for files outside it, or of other types."""
@@ -259,12 +262,14 @@ class Studio(Struct):
 
     async def _show(self, asked: JsonObject) -> Json:
         """Return the output of `compile`, `preview` or `diff` for a file."""
-        place, view, target = self.path(asked.get("path")), asked.get("view"), asked.get("target") or ""
+        place, view, target = self.path(asked.get("path")), asked.get("view"), text_or_empty(asked.get("target"))
         if target and target not in targets():
             refuse("there is no such target", "/target")
-        chosen = ["--target", str(target)] if target else []
+        chosen = ["--target", target] if target else []
         file = f"./{place.relative_to(self.root).as_posix()}"
         if view == "preview" and (prompt := text_or_empty(asked.get("input"))):
+            if "\0" in prompt or len(prompt.encode()) > _ARGUMENT:
+                refuse("it has the character 0, or is too long for a command", "/input")
             chosen.append(f"--input={prompt}")
         if view in {"schema", "preview"}:
             return (await self.command("compile" if view == "schema" else "preview", *chosen, "--", file)).to_json()

@@ -8,10 +8,8 @@ from base64 import b64encode
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
-from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from random import uniform
-from ssl import SSLContext
 from time import time
 from typing import Final, TypeAlias
 
@@ -27,6 +25,7 @@ from instrc.engines.approvals import ALL
 from instrc.engines.run_table import RunChange, feed_after, storable
 from instrc.engines.service_tables import CANDIDATES, CURSORS, DELIVERIES, HOOKS, MESSAGES, RUNS
 from instrc.problems.errors import InputError, InstrcError, RequestError, SettingsError
+from instrc.runtime.http_activities import trusted_certificates
 from instrc.server.records import Records
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import JsonObject, as_object, as_texts, optional_text
@@ -426,7 +425,7 @@ async def post(url: str, body: str, headers: dict[str, str], rules: AddressRules
     try:
         async with (
             asyncio.timeout(SECONDS),
-            httpcore.AsyncConnectionPool(ssl_context=_trusted(), network_backend=backend) as pool,
+            httpcore.AsyncConnectionPool(ssl_context=trusted_certificates(), network_backend=backend) as pool,
             pool.stream("POST", address, headers=given, content=body.encode()) as answer,
         ):
             size = 0
@@ -461,11 +460,6 @@ class _CheckedBackend(AutoBackend):
             with suppress(httpcore.ConnectError, httpcore.ConnectTimeout):
                 return await super().connect_tcp(address, port, 3.0, local_address, socket_options)
         return await super().connect_tcp(addresses[-1], port, timeout, local_address, socket_options)
-
-
-@lru_cache(maxsize=1)
-def _trusted() -> SSLContext:
-    return httpx.create_ssl_context()
 
 
 def _numbered(body: str, number: int | None) -> str:

@@ -16,15 +16,20 @@ from typing import Any
 import httpx
 import pytest
 import uvicorn
+from a2a.types.a2a_pb2 import Part
+from a2a.utils.errors import InvalidParamsError
 from serving import client, go, service
 
 from instrc.server import bounds  # the table of what is tried here
-from instrc.server.a2a import a2a_routes  # the service over A2A
+from instrc.server.a2a import a2a_routes, given_in  # the service over A2A
 from instrc.server.access import peer_of  # as limits count it
 from instrc.server.agui import agui_routes  # the service over AG-UI
+from instrc.server.exchange import answer_of  # what answers over protocols are
+from instrc.server.forms import AnswerForm  # the form of a page
 from instrc.server.hosting import BoundedConnections  # what listens in a service
 from instrc.server.http import app_of  # the application itself
 from instrc.server.mcp_runs import RunOffers, mcp_mount, no_link  # the service over MCP
+from instrc.server.templates import words_for  # the texts of the form
 from instrc.vibes.service_settings import ServiceSettings  # without a file
 
 DOORS = ("/v1/runs", "/mcp", "/a2a", "/a2a/rest/message:send", "/agui/letter", "/v1/links/x")
@@ -87,6 +92,19 @@ def test_what_is_over_a_bound_is_found_outside_of_texts(body: bytes, said: str |
     assert (excess is None) == (said is None)
     assert said is None or said in str(excess)
     assert perf_counter() - before < 1.0
+
+
+@pytest.mark.parametrize("text", [DEEP[31:-1], WIDE[31:-1]], ids=["deep", "wide"])
+def test_json_in_a_text_is_bounded_like_a_body(text: bytes) -> None:
+    """Bounds of a body do not look into its texts, but forms, answers and parts may hold JSON there."""
+    before = perf_counter()
+    form = AnswerForm({"not": False}, {"json:/data": text.decode()}, words_for("en"))
+    assert not form.check()
+    assert "the text" in form.errors[0][1]
+    assert answer_of(text.decode(), {"type": "array"}) == text.decode()
+    with pytest.raises(InvalidParamsError, match="the text"):
+        given_in([Part(text=text.decode(), media_type="application/json")])
+    assert perf_counter() - before < 2.0
 
 
 def test_many_parts_headers_and_messages_are_refused(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ async def call(http: httpx.AsyncClient, key: str, method: str, **params: Any) ->
 
 
 @pytest.mark.parametrize("how", ["revoked", "kept"])
-def test_push_settings_are_their_owners_and_end_with_their_key(how: str, tmp_path: Path) -> None:
+def test_push_settings_are_their_owners_and_end_with_their_key(how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     taken: list[Asked] = []
 
     def receive(asked: Asked) -> Answer:
@@ -53,6 +53,9 @@ def test_push_settings_are_their_owners_and_end_with_their_key(how: str, tmp_pat
             await call(http, eve, f"Create{PUSH}", **{**config, "url": f"{receiver}/eve", "token": "t"})  # it replaces nothing
             kept = await call(http, ann, f"Get{PUSH}", taskId=run, id="p")
             assert (kept["result"]["url"], kept["result"]["token"]) == (f"{receiver}/ann", "secret-of-ann")
+            with monkeypatch.context() as patched:
+                patched.setattr("instrc.server.a2a.MOST_PUSHED", 1)  # one caller cannot use up the addresses of another
+                assert "at most 1" in json.dumps(await call(http, eve, f"Create{PUSH}", **{**config, "id": "r"}))
             for wrong in ("é", "a\r\nb: c"):
                 assert "ASCII" in json.dumps(await call(http, ann, f"Create{PUSH}", **{**config, "id": "q", "token": wrong}))
             if how == "revoked":

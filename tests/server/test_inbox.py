@@ -715,6 +715,7 @@ def test_people_log_in_with_a_key(tmp_path: Path) -> None:
             first = await http.get("/inbox/runs")
             assert (first.status_code, first.headers["location"]) == (303, "/inbox/login?next=/inbox/runs")
             seen(await http.post("/inbox/login", data={"key": "ik_1_2"}), 401)
+            assert "set-cookie" not in (await http.request("HEAD", "/inbox/login", data={"key": key})).headers
             for following, place in (("/inbox/runs", "/inbox/runs"), ("//evil.example", "/inbox"), ("/inbox/../\\evil", None)):
                 done = await http.post(f"/inbox/login?next={quote(following)}", data={"key": key})
                 assert done.status_code == 303

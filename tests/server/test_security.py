@@ -226,6 +226,7 @@ def test_guessing_keys_is_slowed_down(tmp_path: Path) -> None:
 
 RSA = rsa.generate_private_key(public_exponent=65537, key_size=2048)
 OTHER = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+WEAK = rsa.generate_private_key(public_exponent=65537, key_size=1024)  # noqa: S505  -- refused
 OIDC = OidcSettings("https://id.example", "instrc", "keys.json")
 CLAIMS = {"iss": "https://id.example", "aud": "instrc", "sub": "ann", "exp": 4_000_000_000, "groups": ["leads"]}
 
@@ -240,7 +241,9 @@ CLAIMS = {"iss": "https://id.example", "aud": "instrc", "sub": "ann", "exp": 4_0
         (RSA, "RS256", {"exp": 1}, None),
         (RSA, "RS256", {"exp": None}, None),
         (RSA, "RS256", {"exp": float("inf")}, None),
+        (RSA, "RS256", {"exp": 10**400}, None),
         (RSA, "RS256", {"exp": "soon"}, None),
+        (RSA, "RS256", {"sub": "a" * 501}, None),
         (RSA, "RS256", {"sub": ["ann"]}, None),
         (RSA, "RS256", {"sub": None}, None),
         (RSA, "RS384", {}, None),
@@ -250,8 +253,10 @@ CLAIMS = {"iss": "https://id.example", "aud": "instrc", "sub": "ann", "exp": 4_0
     ],
 )
 def test_a_token_counts_only_if_all_of_it_holds(key: Any, algorithm: str, claims: Any, name: str | None, tmp_path: Path) -> None:
-    public = json.loads(jwt.algorithms.RSAAlgorithm.to_jwk(RSA.public_key()))
-    (tmp_path / "keys.json").write_text(json.dumps({"keys": [{**public, "kid": "one", "alg": "RS256"}]}), encoding="utf-8")
+    listed: list[dict[str, Any]] = []
+    for each, kind in ((RSA, {}), (OTHER, {"kid": "other", "use": "enc"}), (WEAK, {"kid": "weak"})):
+        listed.append({**json.loads(jwt.algorithms.RSAAlgorithm.to_jwk(each.public_key())), "kid": "one", "alg": "RS256", **kind})
+    (tmp_path / "keys.json").write_text(json.dumps({"keys": listed}), encoding="utf-8")
     said = {name: value for name, value in {**CLAIMS, **claims}.items() if value is not None}
     word = jwt.encode(said, key, algorithm=algorithm, headers={"kid": name or "one"})
     settings = ServiceSettings(oidc=OIDC, roles={"letter": {"answerer": ("group:leads",)}})
@@ -266,9 +271,11 @@ def test_a_token_counts_only_if_all_of_it_holds(key: Any, algorithm: str, claims
         caller = await identity.bearer(word)
         assert (caller.name, caller.groups, caller.by) == ("oidc:https://id.example#ann", {"leads"}, "token")
         assert (caller.may("answerer", "letter"), caller.may("starter", "letter")) == (True, False)
-        unknown = jwt.encode(said, RSA, algorithm="RS256", headers={"kid": "two"})
-        with pytest.raises(AuthenticationError):
-            await identity.bearer(unknown)
+        for signer, kid in ((RSA, "two"), (OTHER, "other")):  # unknown, and for encryption
+            with pytest.raises(AuthenticationError):
+                await identity.bearer(jwt.encode(said, signer, algorithm="RS256", headers={"kid": kid}))
+        assert identity.keys is not None
+        assert await identity.keys.key("weak") is None
 
     go(body())
 

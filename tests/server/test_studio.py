@@ -111,6 +111,7 @@ def test_no_other_file_is_reached(tmp_path: Path, path: Any, verb: str) -> None:
     (outside / "x.aug").write_text("secret")
     (inside / "link.aug").symlink_to(outside / "x.aug")
     (inside / "out").symlink_to(outside)
+    (inside / "gone.aug").symlink_to(outside / "gone.aug")
 
     async def test(http: httpx.AsyncClient, _page: Studio) -> None:
         body = {"path": path, "text": "changed", "digest": None, "offset": 0, "view": "schema"}
@@ -118,6 +119,7 @@ def test_no_other_file_is_reached(tmp_path: Path, path: Any, verb: str) -> None:
         assert (made.status_code, made.json()["name"]) == (400, "invalid-request")
         assert (outside / "x.aug").read_text() == "secret"
         assert not (tmp_path / "x.aug").exists()
+        assert "link.aug" not in (await http.get("/studio/files")).json()
 
     studio(inside, test)
 
@@ -166,6 +168,9 @@ def test_views_show_what_the_commands_show(tmp_path: Path) -> None:
         assert "tokens" in preview["output"]
         typed = await post(http, "show", path="letter.aug", view="preview", target="", input="--full Ann comes")
         assert "--full Ann comes" in typed["output"]
+        for wrong in ("\0", "x" * 200_000):  # what no command can be given
+            sent = {"path": "letter.aug", "view": "preview", "target": {}, "input": wrong}
+            assert (await http.post("/studio/show", json=sent)).status_code == 400
         graph = await http.get("/studio/graph?path=letter.aug")
         assert "<svg" in graph.text
         assert graph.headers["content-security-policy"].startswith("sandbox allow-scripts;")
