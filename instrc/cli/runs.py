@@ -207,7 +207,7 @@ def trace_command(
 
         text = page_of(name, f"{status} · {origin}" if origin else status, spans_of(events), titles)
     else:
-        text = visible_lines((f"{origin}\n" if origin else "") + _text(events))
+        text = visible_lines((f"{origin}\n" if origin else "") + _text(events, titles))
     found = deliver_text(text, output)
     show(found, Format.TEXT)
     raise typer.Exit(verdict(found))
@@ -231,12 +231,14 @@ def _traced(run: str, at: options.EngineGroup) -> tuple[str, str, str, list[Even
 _SHOWN = ("sent", "input", "show", "answer", "output", "thoughts", "metrics", "cost", "complaints", "error", "place", "traceback")
 
 
-def _text(events: Iterable[Event]) -> str:
+def _text(events: Iterable[Event], titles: Mapping[str, str]) -> str:
+    from instrc.runtime.trace_page import title_of
+
     lines: list[str] = []
     for span in spans_of(events):
         took = "open" if span.ended is None else f"{span.ended - span.began:.2f} s"
         state = f"{span.state}, invented" if span.facts.get("invented") else span.state
-        lines.append(f"{span.began:8.2f}  {span.lane:<7} {span.id}  {span.label}  ({state}, {took})")
+        lines.append(f"{span.began:8.2f}  {span.lane:<7} {span.id}  {title_of(span, titles)}  ({state}, {took})")
         for name in _SHOWN:
             value = span.facts.get(name)
             if value is not None and value not in ({}, [], ""):

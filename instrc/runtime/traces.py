@@ -289,14 +289,6 @@ class TimelineSpan(Struct):
     """Facts of its events, by name."""
 
     @property
-    def label(self) -> str:
-        """A short description of the activity."""
-        steps = self.facts.get("steps")
-        if isinstance(steps, list) and steps:
-            return ", ".join(map(str, steps))
-        return str(self.facts.get("activity") or self.facts.get("child") or self.id)
-
-    @property
     def tokens(self) -> int:
         """The tokens read and written by a model."""
         usage = self.facts.get("usage")

@@ -21,7 +21,7 @@ from instrc.schema.formats import has_format
 from instrc.schema.patterns import search, time_limit, why_unreadable
 from instrc.schema.walk import dereferenced, map_schemas, without
 from instrc.text.jsontext import dumps, is_writable, loads
-from instrc.text.jsonvalue import Json, as_array, as_object, freeze, pointer
+from instrc.text.jsonvalue import Json, as_array, as_object, freeze, mapping, optional_text, pointer
 from instrc.text.sentences import filled
 
 TOLD_WORDS: Final = 500
@@ -220,7 +220,7 @@ def _additional_properties(validator: Validator, extra: Json, instance: Json, sc
         for key in left:
             yield from validator.descend(instance[key], extra, path=key)
     elif extra is False and left:
-        yield ValidationError(f"Additional properties are not allowed ({_were_listed(left)} unexpected)")
+        yield ValidationError(f"Additional properties are not allowed ({_were_listed(left)} unexpected)", validator_value=left)
 
 
 def _any_matches(patterns: Collection[str], key: str) -> bool:
@@ -238,7 +238,7 @@ def _unevaluated_properties(validator: Validator, rest: Json, instance: Json, sc
     evaluated = _evaluated(validator, instance, without(schema, "unevaluatedProperties"))
     left = [key for key in instance if key not in evaluated]
     if rest is False and left:
-        yield ValidationError(f"Unevaluated properties are not allowed ({_were_listed(left)} unexpected)")
+        yield ValidationError(f"Unevaluated properties are not allowed ({_were_listed(left)} unexpected)", validator_value=left)
     elif isinstance(rest, dict):
         for key in left:
             yield from validator.descend(instance[key], rest, path=key)
@@ -334,19 +334,29 @@ def _validated(
 def _violation(error: ValidationError, faults: Mapping[str, str]) -> Violation:
     error = of_intended_branch(error)
     keyword = error.validator if isinstance(error.validator, str) else "false"
-    sentence = faults.get(f"{keyword} {error.validator_value}") or faults.get(keyword)
-    message = in_words(error) if sentence is None else _in_language(error, sentence)
+    detail, wanted = _detail(keyword, cast("Json", error.validator_value))
+    sentence = faults.get(f"{keyword} {detail}") or faults.get(keyword)
+    message = in_words(error) if sentence is None else _in_language(error, sentence, wanted, faults)
     return Violation(pointer(error.absolute_path), keyword, pointer(error.absolute_schema_path), _shorten_message(message))
 
 
-def _in_language(error: ValidationError, sentence: str) -> str:
-    """Return the text of an error in the given sentence for its keyword."""
-    value, wanted = cast("Json", error.instance), cast("Json", error.validator_value)
-    keys, schema = as_object(value) if isinstance(value, dict) else {}, cast("Json", error.schema)
-    known = schema.get("properties") if isinstance(schema, dict) else None
-    lacks = [key for key in wanted if isinstance(key, str) and key not in keys] if isinstance(wanted, list) else []
-    names = lacks or [key for key in keys if not isinstance(known, dict) or key not in known]
-    return filled(sentence, value=value_in_words(value), wanted=value_in_words(wanted), names=names_as_json(names))
+def _detail(keyword: str, wanted: Json) -> tuple[object, Json]:
+    """Return what tells the sentences of a keyword apart, and the value or the names in its sentence."""
+    if keyword in {"contains", "not"} and isinstance(wanted, dict) and len(wanted) == 1:
+        return next(iter(wanted.items()))
+    if keyword in _UNIONS and all(isinstance(branch, dict) and branch.keys() == {"required"} for branch in as_array(wanted)):
+        return "required", [name for branch in as_array(wanted) for name in as_array(as_object(branch)["required"])]
+    return wanted, wanted
+
+
+def _in_language(error: ValidationError, sentence: str, wanted: Json, faults: Mapping[str, str]) -> str:
+    """Return the text of an error in the given sentence, with the titles of members and the decimal sign of its language."""
+    value, known = cast("Json", error.instance), mapping(mapping(cast("Json", error.schema)).get("properties"))
+    listed = [name for name in wanted if isinstance(name, str)] if isinstance(wanted, list) else []
+    names = [name for name in listed if name not in mapping(value)] or listed
+    titles = [optional_text(mapping(known.get(name)).get("title")) or name for name in names]
+    number = value_in_words(wanted).replace(".", faults.get("decimal", ".")) if isinstance(wanted, float) else None
+    return filled(sentence, value=value_in_words(value), wanted=number or value_in_words(wanted), names=names_as_json(titles))
 
 
 def _shorten_message(message: str) -> str:

@@ -202,7 +202,7 @@ class AnswerForm:
         self._zone = zone
         self._files = files
         common = sentences_in(words["language"]).faults if words["language"] in LANGUAGES else {}
-        self._faults = {**common, **_beginning(words, "fault ")}
+        self._faults = {**common, **_beginning(words, "fault "), "decimal": words["decimal"]}
         self._hints = _beginning(words, "hint ")
         self._count = 0
         try:
@@ -288,7 +288,7 @@ class AnswerForm:
             missing = place.missing(english["message"])
             if missing is not None:
                 missing.required = True
-                missing.problems += [] if missing.problems else [(self.words["missing"], False)]
+                missing.problems += [] if any(part.problems for part in missing.walk()) else [(self.words["missing"], False)]
                 self._offer_empty(missing)
             else:
                 entry = (said["message"], said == english and self.words["language"] != "en")
@@ -435,6 +435,8 @@ class AnswerForm:
             return value
         if value is None:
             return self.words["no_value"]
+        if isinstance(value, float):
+            return dumps(value).replace(".", self.words["decimal"])
         return self.words["yes" if value else "no"] if isinstance(value, bool) else dumps(value, indent=False)
 
     def _read_number(self, made: FormField) -> None:

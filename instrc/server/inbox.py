@@ -120,8 +120,8 @@ class Inbox:
         ]
         return [
             Route("/inbox/style.css", _style),
-            Route("/inbox/live.js", _live),
-            Route("/favicon.ico", _no_icon),
+            Route("/inbox/live.js", FileResponse(_PAGES / "live.js", 200, {"Cache-Control": "public, max-age=3600"})),
+            Route("/favicon.ico", Response(None, 204)),
             *(Route(path, self._guarded(endpoint), methods=[method]) for path, endpoint, method in listed),
         ]
 
@@ -525,14 +525,6 @@ class Inbox:
 async def _style(_request: Request) -> Response:
     text = page_style(_PAGES / "style.css") + style()
     return Response(text, 200, {"Cache-Control": "public, max-age=3600"}, "text/css")
-
-
-async def _live(_request: Request) -> Response:
-    return FileResponse(_PAGES / "live.js", 200, {"Cache-Control": "public, max-age=3600"})
-
-
-async def _no_icon(_request: Request) -> Response:
-    return Response(None, 204)
 
 
 def _iso(seconds: float | None) -> str:

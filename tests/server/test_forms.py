@@ -15,6 +15,7 @@ from making import Maker
 from instrc.problems.errors import InstrcError, LimitError
 from instrc.schema.samples import instances
 from instrc.schema.validation import validate
+from instrc.schema.vocabulary import KEYWORDS  # each has a row
 from instrc.server.form_data import FIELDS, ROWS, begun, changed, data_of  # what a browser sends back
 from instrc.server.forms import ABSENT, AnswerForm  # what a browser is sent
 from instrc.server.templates import render, words_for  # as above
@@ -652,17 +653,59 @@ def test_texts_of_others_are_text(text: str) -> None:
     assert seen.sent["/data/b"] == text
 
 
+EITHER: Any = {"type": "object", "properties": {"mail": {**STRING, "title": "Mail"}, "phone": {**STRING, "title": "Telephone"}}}
+OTHERS: Any = {"type": "object", "properties": {"a": STRING}, "patternProperties": {"^x-": {}}, "additionalProperties": False}
+TEAM: Any = {"type": "array", "items": STRING, "contains": {"const": "boss"}}
+BRANCHES: Any = [{"required": ["mail"]}, {"required": ["phone"]}]
+
+
+@pytest.mark.parametrize(
+    ("schema", "data", "wrong"),
+    [
+        ({**EITHER, "anyOf": BRANCHES}, {"/data/mail": ""}, 'заполните хотя бы одно из этого: "Mail", "Telephone"'),
+        (
+            {**EITHER, "oneOf": BRANCHES},
+            {"/data/mail": "a", "/data/phone": "b"},
+            'заполните только одно из этого: "Mail", "Telephone"',
+        ),
+        ({**STRING, "not": {"enum": ["root"]}}, {"/data": "root"}, 'здесь не может быть ничего из ["root"]'),
+        (TEAM, {"rows:/data": "1", "/data/0": "a"}, 'здесь должно быть и "boss"'),
+        ({"type": "number", "multipleOf": 0.25}, {"/data": "0,3"}, "нужно кратное 0,25"),
+        ({"type": ["integer", "string"]}, {"kind:/data": "0", "/data": "x"}, "напишите число, например 12 или 2,5"),
+        (OTHERS, {"rest:/data": '{"x-a": 1, "b": 1}'}, 'здесь этого не нужно: "b"'),
+        (
+            {"allOf": [EITHER], "unevaluatedProperties": False, "type": "object"},
+            {"json:/data": '{"mail": "a", "b": 1}'},
+            'здесь этого не нужно: "b"',
+        ),
+    ],
+)
+def test_a_refusal_names_what_is_missing_or_wrong_by_its_label(schema: Any, data: dict[str, str], wrong: str) -> None:
+    form = AnswerForm(schema, data, words_for("ru"))
+    assert not form.check()
+    assert [said for _, said, _ in form.errors] == [wrong]
+
+
+@pytest.mark.parametrize(("language", "hint"), [("ru", "Не меньше 0,5."), ("en", "At least 0.5.")])
+def test_bounds_are_written_as_the_language_writes_numbers(language: str, hint: str) -> None:
+    assert AnswerForm({"type": "number", "minimum": 0.5}, {}, words_for(language)).root.hints == [hint]
+
+
 def test_the_page_has_a_row_for_each_keyword_and_its_words() -> None:
     text = (Path(__file__).parents[2] / "instrc" / "server" / "inbox.md").read_text(encoding="utf-8")
     rows = [line for line in text.splitlines() if line.startswith("|")]
     for name, said in WORDS.items():
         kind, _, keyword = name.partition(" ")
         word, _, value = keyword.partition(" ")
-        if kind in {"fault", "hint"} and not word.startswith("unevaluated"):
+        if kind in {"fault", "hint"}:
             of_word = [row for row in rows if f"`{word}`" in row]
             assert of_word, f"no row for {word}"
             if kind == "fault" and not value and word not in {"type", "required", "dependentRequired"}:  # said at the members
                 assert any(f'"{re.sub("{[a-z]+}", "…", said)}"' in row for row in of_word), f"other words for {word}"
+    shown = {word for row in rows for word in re.findall(r"`([$a-zA-Z]+)`", row)}
+    assert {
+        name for name, row in KEYWORDS.items() if row.group in {"applicator", "validation", "unevaluated", "content"}
+    } <= shown
 
 
 def test_forms_have_limits() -> None:
