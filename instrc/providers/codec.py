@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, assert_never, cast
 
 from msgspec import Struct, field, structs, to_builtins
@@ -217,25 +216,11 @@ _HOLDING = frozenset({"codec", "members", "more", "other", "by", "prefix", "item
 """Fields that hold codecs, or entries with a codec."""
 
 
-def parts(codec: SomeCodec) -> Iterator[SomeCodec]:
-    """Yield the codecs directly inside a codec."""
-
-    def inside(value: object) -> Iterator[SomeCodec]:
-        match value:
-            case Member() | More() | ByPattern() | Alternative() | Choice():
-                yield from inside(value.codec)
-            case tuple():
-                yield from chain.from_iterable(map(inside, value))
-            case dict():
-                yield from chain.from_iterable(map(inside, value.values()))
-            case Struct():
-                yield cast("SomeCodec", value)
-            case _:  # nothing, or the name of the list behind a tuple
-                pass
-
-    for name in codec.__struct_fields__:
-        if name in _HOLDING:
-            yield from inside(getattr(codec, name))
+def parts(codec: SomeCodec) -> list[SomeCodec]:
+    """Return the codecs directly inside a codec."""
+    result: list[SomeCodec] = []
+    with_codecs(codec, result.append)
+    return result
 
 
 def with_codecs(codec: SomeCodec, change: Callable[[SomeCodec], Codec]) -> SomeCodec:
@@ -251,7 +236,7 @@ def with_codecs(codec: SomeCodec, change: Callable[[SomeCodec], Codec]) -> SomeC
                 return {name: changed_in(entry) for name, entry in value.items()}
             case Struct():
                 return change(cast("SomeCodec", value))
-            case _:
+            case _:  # nothing, or the name of the list behind a tuple
                 return value
 
     return structs.replace(

@@ -8,6 +8,7 @@ from typing import Final, Literal, TypeAlias
 
 from msgspec import Struct
 
+from instrc.schema.kinds import mentioned_values
 from instrc.schema.patterns import may_match
 from instrc.schema.walk import in_place, required_names
 from instrc.text.jsonvalue import Json, JsonObject, Location, as_texts, equal, kind_of, listing, mapping
@@ -68,7 +69,8 @@ class KeyRenamer(Struct, frozen=True, eq=False):
             nodes = list(self.applying(schemas))
             return [self.converted(item, list(schemas_of_item(nodes, index)), level + 1) for index, item in enumerate(value)]
         if self.fold and isinstance(value, str):
-            return folded(value, [item for node in self.applying(schemas) for item in _strings(node)])
+            known = (item for node in self.applying(schemas) for item in mentioned_values(node))
+            return folded(value, [item for item in known if isinstance(item, str)])
         return value
 
     def applying(self, schemas: list[Json]) -> Iterator[JsonObject]:
@@ -96,11 +98,6 @@ def _is_null_by_default(nodes: list[JsonObject], name: str) -> bool:
     declared = [mapping(properties[name]) for node in nodes if name in (properties := mapping(node.get("properties")))]
     needed = any(name in required_names(node) for node in nodes)
     return bool(declared) and not needed and all("default" in item and item["default"] is None for item in declared)
-
-
-def _strings(node: JsonObject) -> Iterator[str]:
-    values = [*listing(node.get("enum")), *([node["const"]] if "const" in node else [])]
-    yield from (value for value in values if isinstance(value, str))
 
 
 def schemas_of_key(nodes: list[JsonObject], name: str) -> Iterator[Json]:

@@ -31,7 +31,7 @@ from instrc.providers.key_renaming import KeyRenamer, ReadText, folded, is_one_o
 from instrc.schema.patterns import may_match
 from instrc.schema.validation import DefinitionsValidator
 from instrc.text.jsontext import dumps, loads
-from instrc.text.jsonvalue import Json, JsonObject, as_text, equal, freeze, kind_of
+from instrc.text.jsonvalue import Json, JsonObject, as_text, equal, freeze, kind_of, mapping
 from instrc.tools.tasks import argument_text, argument_value
 
 CODEC_LEVELS: Final = 200
@@ -52,18 +52,18 @@ _REFERENCES = ("from", "each")
 
 def to_typed(plan: Json, raw: Raw) -> Json:
     """Return a plan with each task's arguments as an object; other items are unchanged."""
-    if not isinstance(plan, list):
-        return plan
-    return [_with_arguments(task, _arguments_as_object, raw) for task in plan]
+    return _with_arguments(plan, _arguments_as_object, raw)
 
 
-def _with_arguments(task: Json, change: Callable[[Json, Sequence[str]], Json], raw: Raw) -> Json:
-    if not isinstance(task, dict):
-        return task
-    tool = task.get("tool")
-    texts = raw.get(tool, ()) if isinstance(tool, str) else ()
-    built = change(task.get("arguments"), texts)
-    return task if built is None else {**task, "arguments": built}
+def _with_arguments(plan: Json, change: Callable[[Json, Sequence[str]], Json], raw: Raw) -> Json:
+    """Return a plan with the arguments of each task changed, unless `change` returns `None`."""
+
+    def changed(task: Json) -> Json:
+        tool = mapping(task).get("tool")
+        built = change(mapping(task).get("arguments"), raw.get(tool, ()) if isinstance(tool, str) else ())
+        return task if built is None else {**mapping(task), "arguments": built}
+
+    return [*map(changed, plan)] if isinstance(plan, list) else plan
 
 
 def _arguments_as_object(entries: Json, texts: Sequence[str]) -> JsonObject | None:
@@ -83,9 +83,7 @@ def _arguments_as_object(entries: Json, texts: Sequence[str]) -> JsonObject | No
 
 def to_uniform(plan: Json, raw: Raw) -> Json:
     """Return a plan with each task's arguments as a list; other items are unchanged."""
-    if not isinstance(plan, list):
-        return plan
-    return [_with_arguments(task, _uniform, raw) for task in plan]
+    return _with_arguments(plan, _uniform, raw)
 
 
 def _uniform(arguments: Json, texts: Sequence[str]) -> list[Json] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final, TypeGuard
 
-from instrc.text.jsonvalue import Json, freeze, kind_of
+from instrc.text.jsonvalue import Json, freeze, kind_of, listing
 
 TYPES: Final = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
 ALL: Final = frozenset({"null", "boolean", "string", "array", "object", "integer", "fraction"})
@@ -64,6 +64,11 @@ def listed_values(schema: dict[str, Json]) -> list[Json] | None:
         return [schema["const"]]
     values = schema.get("enum")
     return values if isinstance(values, list) else None
+
+
+def mentioned_values(schema: dict[str, Json]) -> list[Json]:
+    """Return the values in `enum` and in `const`."""
+    return [*listing(schema.get("enum")), *([schema["const"]] if "const" in schema else [])]
 
 
 class EqualityKeys:

@@ -435,11 +435,6 @@ def _mistral(match: re.Match[str]) -> list[RawCall]:
     return result
 
 
-def _json_or_python(match: re.Match[str]) -> list[RawCall]:
-    """Read the text after `<|python_tag|>`: JSON, or a call of a tool that Llama 3 was trained on."""
-    return json_calls(match["body"]) or python_calls(match["body"])
-
-
 def _name_and_json(match: re.Match[str]) -> list[RawCall]:
     return [_marked_call(match["name"], match["body"], ended=bool(match["end"]))]
 
@@ -527,7 +522,10 @@ _FORMS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], list[RawCall]]], 
     (re.compile(r"<\|?tool_call\|?>(?P<body>.*?)(?P<end></tool_call>|(?=<\|?tool_call\|?>)|\Z)", re.DOTALL), _tool_call),
     (re.compile(r"\[TOOL_CALLS\]\s*(?P<body>.*?)(?=\[TOOL_CALLS\]|</s>|\Z)", re.DOTALL), _mistral),
     (re.compile(r"\A\s*(?P<body>[\w.:-]+?(?:\[CALL_ID\]\w+)?\[ARGS\]\s*\{.*)", re.DOTALL), _mistral),
-    (re.compile(r"<\|python_tag\|>(?P<body>.*?)(?:<\|eo[tm]_id\|>|\Z)", re.DOTALL), _json_or_python),
+    (
+        re.compile(r"<\|python_tag\|>(?P<body>.*?)(?:<\|eo[tm]_id\|>|\Z)", re.DOTALL),
+        lambda match: json_calls(match["body"]) or python_calls(match["body"]),  # or a tool that Llama 3 was trained on
+    ),
     (
         re.compile(
             r"<[|｜]tool▁call▁begin[|｜]>(?:function<[|｜]tool▁sep[|｜]>)?(?P<name>[^\n<]+)(?:\n|<[|｜]tool▁sep[|｜]>)"

@@ -19,7 +19,7 @@ from instrc.schema.references import FOLDED
 from instrc.schema.upgrade import KEYWORD as DISCRIMINATOR
 from instrc.schema.upgrade import spelt_out, upgrade
 from instrc.schema.vocabulary import KEYWORDS, MANY, NAMED, NO_ASSERTIONS, ONE
-from instrc.schema.walk import every_schema, is_schema, subschemas, walk
+from instrc.schema.walk import every_schema, is_schema, walk
 from instrc.schema.wellformed import SOUND, has_sound_keywords, problems_of
 from instrc.text.jsonvalue import Json, JsonObject, Location, as_object, at_or, mapping, pointer
 
@@ -220,7 +220,7 @@ def flat_survey(seen: Survey, documents: Mapping[str, Json] | None, *, sharing: 
         flat = _flattened(seen.schema, documents, sharing=sharing)
         result = seen if flat is seen.schema else survey(flat)
     if "patternProperties" in result.words:
-        _refuse_too_many_matches(result.schema)
+        _refuse_too_many_matches(result)
     return result
 
 
@@ -237,15 +237,10 @@ def _flattened(schema: Json, documents: Mapping[str, Json] | None, *, sharing: b
     return whole
 
 
-def _refuse_too_many_matches(schema: Json) -> None:
+def _refuse_too_many_matches(seen: Survey) -> None:
     """Raise a `CompileError` for objects with very many names and patterns, as every pair is matched."""
-    matches = 0
-    stack = [schema]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, dict):
-            stack.extend(child for _, child in subschemas(node))
-            matches += len(mapping(node.get("properties"))) * len(mapping(node.get("patternProperties")))
+    nodes = map(mapping, seen.nodes)
+    matches = sum(len(mapping(node.get("properties"))) * len(mapping(node.get("patternProperties"))) for node in nodes)
     if matches > NAMES_AND_PATTERNS:
         what, unit = "the schema", "pairs of a property and a pattern beside it"
         raise CompileError([TooLarge(what=what, size=matches, limit=NAMES_AND_PATTERNS, unit=unit)])

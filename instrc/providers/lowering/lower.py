@@ -175,23 +175,29 @@ def report_losses(result: Lowering, *, strict: bool, report: Report | None) -> L
     return result
 
 
-def lower_tool(tool: Tool, dialect: Dialect, options: LoweringOptions, documents: Mapping[str, Json] | None = None) -> Lowering:
-    """Lower one tool to a target, without converting its grave losses to problems."""
+def lower_tool(
+    tool: Tool,
+    dialect: Dialect,
+    options: LoweringOptions,
+    documents: Mapping[str, Json] | None = None,
+    sent: str | None = None,
+) -> Lowering:
+    """Lower one tool to a target, without converting its grave losses to problems; `sent` is its name for the target."""
     tool, options_sent = _options_apart(tool, dialect)
     if tool.strict is not None:
         dialect = structs.replace(dialect, plain=None) if tool.strict else relaxed(dialect)
     if tool.sentences is not EN:
         options = structs.replace(options, sentences=tool.sentences)
-    name = legal(tool.name, dialect.tool_name, "tool") if dialect.named else tool.name
+    name = legal(sent or tool.name, dialect.tool_name, "tool") if dialect.named else sent or tool.name
     written = survey(schema_of(tool))
     readable, unread = read(written)
     flat = flat_survey(readable, documents, sharing=(options.recursion or dialect.recursion) != "refuse")
     built = build(flat, dialect, options, name)
-    sent = write(built, flat.schema, tool, name, dialect)
-    payload = _with_options(dialect.envelope, sent.payload, options_sent) if options_sent else sent.payload
-    account = Account(tool.name, name, readable.schema, flat.schema, built, tuple(unread), sent.losses, documents)
+    result = write(built, flat.schema, tool, name, dialect)
+    payload = _with_options(dialect.envelope, result.payload, options_sent) if options_sent else result.payload
+    account = Account(tool.name, name, readable.schema, flat.schema, built, tuple(unread), result.losses, documents)
     reported = account if documents is None else account.losses()  # the documents may no longer exist when the losses are read
-    return Lowering(payload, sent.map, sent.schema, dialect, reported, built.problems)
+    return Lowering(payload, result.map, result.schema, dialect, reported, built.problems)
 
 
 def _options_apart(tool: Tool, dialect: Dialect) -> tuple[Tool, JsonObject]:

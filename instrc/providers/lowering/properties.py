@@ -12,6 +12,7 @@ from instrc.providers.lowering import json_text, key_maps
 from instrc.providers.lowering.context import Ledger, RewriteContext, Variant, null_variant, unique_name
 from instrc.providers.lowering.key_maps import DEPENDENT, Undeclared, counted
 from instrc.providers.lowering.unions import combine, described, scalar_type
+from instrc.schema.kinds import mentioned_values
 from instrc.schema.laws.numbers import bound
 from instrc.schema.patterns import may_match
 from instrc.schema.vocabulary import BY_TYPE
@@ -161,17 +162,13 @@ def _or_left_out(context: RewriteContext, schema: Json, variants: Sequence[Varia
 def _word_for_null(context: RewriteContext, variants: Sequence[Variant]) -> str:
     """Return a string that is not a listed value, with as many brackets around it as that requires."""
     word = NULL_WORD
-    known = [value for variant in variants for value in _listed(variant.body)]
+    known = [value for variant in variants for value in mentioned_values(variant.body)]
     for variant in variants:
         if variant.kind == "ref":
             known += _listed_behind(context, variant.node)
     while any(isinstance(value, str) and wrapped(value, word) is not None for value in known):
         word = f"<{word}>"
     return word
-
-
-def _listed(schema: JsonObject) -> list[Json]:
-    return [*listing(schema.get("enum")), schema.get("const")]
 
 
 def _listed_behind(context: RewriteContext, reference: Json) -> list[Json]:
@@ -181,7 +178,7 @@ def _listed_behind(context: RewriteContext, reference: Json) -> list[Json]:
         branches = [branch for keyword in ("allOf", "anyOf", "oneOf") for branch in listing(node.get(keyword))]
         return [context.target(node["$ref"]), *branches] if "$ref" in node else branches
 
-    return [value for node in reached([reference], alternatives) for value in _listed(node)]
+    return [value for node in reached([reference], alternatives) for value in mentioned_values(node)]
 
 
 def _lose_null(schema: Json, ledger: Ledger) -> None:

@@ -20,7 +20,7 @@ from instrc.providers.maps import VERSION
 from instrc.providers.targets import TargetName
 from instrc.text import arguments
 from instrc.text.arguments import takes_plain_values
-from instrc.text.jsonvalue import Json, JsonObject, Payload, as_object
+from instrc.text.jsonvalue import Json, JsonObject, Payload
 from instrc.text.limits import UNROLL
 from instrc.tools.given import ToolLike, each_of
 from instrc.tools.tool import Tool
@@ -87,8 +87,8 @@ def lower_all(
         spent = done[index].spent
     results = [done[index] for index in range(len(wanted))]
     lowerings = tuple(
-        report_losses(_under_own_name(each.lowering, tool.name, sent), strict=strict, report=reported)
-        for each, (tool, sent) in zip(results, wanted, strict=True)
+        report_losses(_with_tool_in_losses(each.lowering, tool.name), strict=strict, report=reported)
+        for each, (tool, _) in zip(results, wanted, strict=True)
     )
     too_many = build.too_many_tools([tool.name for tool, _ in wanted], dialect)
     problems = [*too_many, *(problem for each in results for problem in each.problems)]
@@ -135,15 +135,14 @@ def _lower_member(
     spent: build.BudgetUse,
 ) -> _Joined:
     """Lower a tool; if it exceeds the remaining budget, give up the order of its optional properties, then its strictness."""
-    sent_tool = tool._replace(name=sent)
-    lowering = lower_tool(sent_tool, dialect, options, documents)
+    lowering = lower_tool(tool, dialect, options, documents, sent)
     joined = spent.with_tool(lowering.schema)
     over = tuple(joined.over(dialect, tool.name))
     loose = tool.strict is False or any(loss.keyword == "strict" for loss in lowering.losses)
     if loose and dialect.plain is not None:  # it is already sent without strict mode, and does not count towards the limits
         return _Joined(lowering, spent)
     for less in easier(options, dialect, lowering.map["schema"], over) if over else ():
-        other = lower_tool(sent_tool, dialect, less, documents)
+        other = lower_tool(tool, dialect, less, documents, sent)
         again = spent.with_tool(other.schema)  # there may be too many optional properties for unions, yet few enough to omit
         if not list(again.over(dialect, tool.name)):
             reason = "is kept for required properties only, to stay within the request's unions"
@@ -153,7 +152,7 @@ def _lower_member(
         return _Joined(lowering, joined, over)
     reported = tuple(structs.replace(problem, consequence="it is sent without strictness") for problem in over)
     plain = relaxed(structs.replace(dialect, limits=structs.replace(dialect.limits, optional=None, unions=None)))
-    lowering = lower_tool(sent_tool, plain, options, documents)
+    lowering = lower_tool(tool, plain, options, documents, sent)
     loss = Loss("", "strict", value=True, kind="unenforced", reason="is given up, because a budget of the request is exceeded")
     return _Joined(
         structs.replace(lowering, account=(*lowering.losses, loss), over_budget=(*lowering.over_budget, *reported)),
@@ -162,20 +161,9 @@ def _lower_member(
     )
 
 
-def _under_own_name(lowering: Lowering, name: str, sent: str) -> Lowering:
-    """Return a lowering under the tool's own name: in its maps and in each loss; a changed name is reported."""
-    record: JsonObject = {**lowering.map, "tool": {**as_object(lowering.map["tool"]), "name": name}}
-    losses = tuple(structs.replace(loss, tool=name) for loss in (*Loss.of_name(name, sent), *lowering.losses))
-    return structs.replace(lowering, map=record, payload=_with_map(lowering.payload, lowering.map, record), account=losses)
-
-
-def _with_map(payload: Json, old: Json, new: Json) -> Json:
-    """Put the map with the tool's own name into a payload that contains it."""
-    if payload is old:
-        return new
-    if not isinstance(payload, dict):
-        return payload
-    return {key: _with_map(value, old, new) if key == "_meta" or value is old else value for key, value in payload.items()}
+def _with_tool_in_losses(lowering: Lowering, name: str) -> Lowering:
+    """Return a lowering that names its tool in each loss."""
+    return structs.replace(lowering, account=tuple(structs.replace(loss, tool=name) for loss in lowering.losses))
 
 
 __all__ = ["LoweredTools", "lower_all"]

@@ -75,7 +75,7 @@ def branches(node: JsonObject, context: RewriteContext) -> list[Variant]:
     if "allOf" not in node:
         return _branches(node, context)
     dropped: list[Json] = []
-    if _multiplied(node) > MULTIPLIED_BRANCHES:
+    if prod(map(_alternatives, as_array(node["allOf"])), start=_alternatives(node)) > MULTIPLIED_BRANCHES:
         fewer, dropped = _with_fewer(node)
     if not dropped:
         mark = context.ledger.mark()
@@ -136,11 +136,6 @@ def _exclusive(schemas: Sequence[Json], context: RewriteContext) -> bool:
     """Return whether no value satisfies two of the schemas, so that `anyOf` is equivalent to `oneOf`."""
     pairs = combinations(schemas, 2)
     return len(schemas) <= COMPARED_VARIANTS and all(disjoint(left, right, resolve=context.target) for left, right in pairs)
-
-
-def _multiplied(node: JsonObject) -> int:
-    """Return the number of branches of a union multiplied by its siblings."""
-    return prod(map(_alternatives, as_array(node["allOf"])), start=_alternatives(node))
 
 
 def _alternatives(schema: Json) -> int:
@@ -655,8 +650,6 @@ def described(node: Json, body: JsonObject, codec: Codec, notes: Sequence[str | 
             context.ledger.lose(node, "title", "annotation", "has no place beside the description")
     if text := join_notes(description, *notes) if notes else description:
         head["description"] = text
-    if not tail and "$ref" not in body:
-        return {**head, **body} if head else body, codec
     return _headed(head, body, tail) if head or tail else body, codec
 
 

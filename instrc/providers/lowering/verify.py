@@ -16,7 +16,7 @@ from instrc.providers.lowering import build
 from instrc.providers.lowering.lower import Lowering
 from instrc.providers.lowering.spelling import spelt_type, standard
 from instrc.providers.lowering.target_patterns import accepts_pattern
-from instrc.schema.kinds import TYPES
+from instrc.schema.kinds import TYPES, mentioned_values
 from instrc.schema.validation import json_fault
 from instrc.schema.vocabulary import is_extension
 from instrc.schema.walk import definition_named_by, subschemas
@@ -202,7 +202,7 @@ class NodeRules(Struct, frozen=True):
             yield Breach("enum", place, "values of an enum differ")
         named = node.get("type")
         types = [name.lower() for name in ([named] if isinstance(named, str) else listing(named)) if isinstance(name, str)]
-        for value in _listed(node):
+        for value in mentioned_values(node):
             kind = kind_of(value)
             if value == "" and not self.dialect.empty_words:
                 yield Breach("enum", place, "the empty string is not a value of an enum")
@@ -259,7 +259,7 @@ class NodeRules(Struct, frozen=True):
         for branch in branches:
             shape = self._definitions().get(definition_named_by(branch)) if "$ref" in mapping(branch) else branch
             for first, schema in islice(mapping(mapping(shape).get("properties")).items(), 1):
-                seen.setdefault(first, []).append(set(map(freeze, _listed(mapping(schema)))))
+                seen.setdefault(first, []).append(set(map(freeze, mentioned_values(mapping(schema)))))
         for first, groups in seen.items():
             union: set[Hashable] = set()
             for values in groups if len(groups) > 1 else []:
@@ -276,11 +276,6 @@ class NodeRules(Struct, frozen=True):
 def _shown(value: Json) -> str:
     """Return a value of a payload as text."""
     return dumps(value, indent=False)
-
-
-def _listed(node: JsonObject) -> list[Json]:
-    """Return the values that a schema lists."""
-    return [*listing(node.get("enum")), *([node["const"]] if "const" in node else [])]
 
 
 def type_of(node: JsonObject) -> Json:
