@@ -38,7 +38,7 @@ Paths: TypeAlias = Annotated[
 ]
 Repeat: TypeAlias = Annotated[int | None, typer.Option("--n", "-n", min=1, metavar="N", help="Number of runs per case.")]
 DataFile: TypeAlias = Annotated[
-    str | None, typer.Option("--data", metavar="FILE", help="The data set; in Python (.py), what its function `cases` returns.")
+    str | None, typer.Option("--data", metavar="FILE", help="The data set; of a Python file, what its function `cases` returns.")
 ]
 Chosen: TypeAlias = Annotated[str, typer.Option("-k", metavar="TEXT", help="Only cases whose id or tags contain this text.")]
 Functions: TypeAlias = Annotated[
@@ -46,7 +46,7 @@ Functions: TypeAlias = Annotated[
 ]
 Minimum: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option("--min", metavar="[CHECK=]RATE", help="Fail unless so many cases pass, by the interval: 0.85, label=0.9."),
+    typer.Option("--min", metavar="[CHECK=]RATE", help="Fail unless the interval of a rate is above: 0.85, label=0.9."),
 ]
 Fresh: TypeAlias = Annotated[bool, typer.Option("--fresh", help="Ask again, even for cached runs.")]
 Record: TypeAlias = Annotated[

@@ -52,7 +52,7 @@ async def sweep(engine: Engine, table: RunTable, kept: Kept, project: str | None
             await engine.delete_all(runs[first : first + _BATCH])
             await asyncio.sleep(_PAUSE)
         swept += len(runs)
-    goes_on = sa.select(RUNS.c.run).where(RUNS.c.status.in_(OPEN))  # its next messages are numbered behind these
+    goes_on = sa.select(RUNS.c.run).where(RUNS.c.status.in_(OPEN))  # its next messages are numbered after these
     for source, column, condition, span in (
         (FEED, FEED.c.number, FEED.c.number < sa.select(sa.func.max(FEED.c.number)).scalar_subquery(), kept["feed"]),
         (AUDIT, AUDIT.c.number, AUDIT.c.number < sa.select(sa.func.max(AUDIT.c.number)).scalar_subquery(), kept["audit"]),

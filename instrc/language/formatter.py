@@ -330,7 +330,7 @@ def _call(parts: Sequence[Made]) -> Made:
 
 
 def _items(parts: Sequence[Made], separators: frozenset[str]) -> tuple[list[Item], tuple[Comment, ...]]:
-    """Return the items between two brackets, and the comments behind the last one; one behind the bracket is the first item's."""
+    """Return the items between two brackets, and the comments after the last one; one after the bracket is the first item's."""
     opening, *inner, closing = parts
     items: list[Item] = []
     waiting = opening.item.trail

@@ -243,7 +243,7 @@ def each_word_once(found: list[Problem]) -> Iterator[Problem]:
 
 
 _CLEAR = 2
-"""Tokens that must be read behind a mistake before the next one is another."""
+"""Tokens that must be read after a mistake before the next one is another."""
 _BEGINNINGS = frozenset({"CONST", "LET", "TOOL", "INPUT"})
 
 

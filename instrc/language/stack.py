@@ -42,7 +42,7 @@ class Stack:
         return True
 
     def _reduce(self, kind: str) -> int | None:
-        """Build all that ends before a token of this kind; return the state behind it, if there is one."""
+        """Build all that ends before a token of this kind; return the state after it, if there is one."""
         table, states, values, starts = self.automaton.states, self.states, self.values, self.starts
         while (action := table[states[-1]].get(kind)) is not None and action < 0:
             rule, build = self.automaton.rules[~action], self.actions[~action]

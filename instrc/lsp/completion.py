@@ -278,7 +278,7 @@ _STATEMENTS = {
 class TextBefore:
     """The states of the automaton at a place, and the tokens before it.
 
-    A statement that cannot be read is passed over: behind it the next one begins, in the same body of a block.
+    A statement that cannot be read is passed over: the next one begins after it, in the same body of a block.
     """
 
     def __init__(self, automaton: Tables, text: str, stop: int) -> None:
@@ -379,7 +379,7 @@ class TextBefore:
         return not self._opened and not self.text[end : self.text.find("\n", end) + 1 or None].strip()
 
     def _begin_anew(self) -> None:
-        """Be behind the statement, as if it had been a name."""
+        """Continue after the statement, as if it had been a name."""
         self.lost = None
         self.kinds.clear()
         self._shift("NAME")

@@ -32,7 +32,7 @@ _WORDS = {
     "Plan": "A list of tasks that a model decides on; `RunPlan_Activity` carries it out.",
     "OneOf": "One value of a list that an earlier step gave.",
     "Fail": "Fail for good.",
-    "when": f"`{FORMS['when']}`: the value of the first body whose condition holds; behind a list, the elements that are kept.",
+    "when": f"`{FORMS['when']}`: the value of the first body whose condition holds; after a list, the elements that are kept.",
     "each": f"`{FORMS['each']}`: the body once for each element, all at the same time; the list of values.",
     "repeat": f"`{FORMS['repeat']}`: the body again until the condition holds, at most `max` rounds, 3 by default.",
     "try": f"`{FORMS['try']}`: the `else` runs if something in the first body has finally failed; it can read `error`.",

@@ -148,7 +148,7 @@ class Server(LanguageServer):
 class _Protocol(LanguageServerProtocol):
     """The protocol as pygls has it, but for three things.
 
-    Changes of texts are the session's.  pygls takes a form feed or U+2028 for a line end, and changes positions behind the end
+    Changes of texts are the session's.  pygls takes a form feed or U+2028 for a line end, and changes positions after the end
     of a line while it reads them: its text would not be the one that the editor shows.
     Messages are written by `orjson`, which takes a tenth of the time for long answers.
     Every request is answered: one that cannot be read, that comes before `initialize` or after `shutdown`, with an error.
@@ -242,7 +242,7 @@ def make_server() -> Server:
 
 
 def _documents(server: Server) -> None:
-    """Apply changes of documents at once, not in a task: a request may follow directly behind an edit."""
+    """Apply changes of documents at once, not in a task: a request may follow an edit directly."""
 
     @server.feature(types.INITIALIZED)
     def initialized(_params: types.InitializedParams) -> None:

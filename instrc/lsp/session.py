@@ -80,7 +80,7 @@ class Lines:
         return types.Range(self.position(span.start), self.position(max(span.start, span.end)))
 
     def offset(self, position: types.Position) -> int:
-        """Return the offset of a place; one behind the end of its line is the end of the line."""
+        """Return the offset of a place; one past the end of its line is the end of the line."""
         text = self.source.text
         if position.line >= len(self._starts):
             return len(text)

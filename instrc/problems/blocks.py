@@ -117,7 +117,7 @@ class BracesAfterName(Problem):
 
     word: str
     duration: str = ""
-    """Duration behind the keyword, in valid syntax."""
+    """Duration after the keyword, in valid syntax."""
 
     @property
     def hint(self) -> str | None:

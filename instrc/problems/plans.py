@@ -200,7 +200,7 @@ class MisplacedPlan(Problem):
     def hint(self) -> str | None:
         if self._is_bare():
             given = "tools: `Plan(Search_Activity)`" if self.word == "Plan" else "path of a list: `OneOf(found.ids)`"
-            return f"write in the brackets the {given}"
+            return f"write the {given}"
         return f"write it as a property of a step of the model or a person: `Act({{ property: {self.word}(…) }})`"
 
     def _is_bare(self) -> bool:

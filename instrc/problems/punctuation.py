@@ -205,7 +205,7 @@ class BadAnnotation(Problem):
         version = re.match(r"\d+", text[self.at.end :] if self.at else "")
         reference = named[1] if named else "letter"
         reference = reference if reference.startswith("aug:") else f"aug:…/{reference}"
-        return f"write it behind the reference: `{reference}:{version[0] if version else 2}`"
+        return f"write it after the reference: `{reference}:{version[0] if version else 2}`"
 
     @property
     def fixes(self) -> tuple[Fix, ...]:

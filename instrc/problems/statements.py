@@ -291,7 +291,7 @@ class ForeignStatement(Problem):
     @property
     def hint(self) -> str | None:
         if self._gives_first_values():
-            return "it stands right behind the braces of a `repeat`: `repeat { … } from { NAME: VALUE } until PATH`"
+            return "it follows the braces of a `repeat` directly: `repeat { … } from { NAME: VALUE } until PATH`"
         if advice := next((advice for words, advice in _ADVICE if not words.isdisjoint({self.word, self.word.lower()})), None):
             return advice
         return "name values with `const NAME = …`, export with `tool NAME = …`"

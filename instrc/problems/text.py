@@ -223,7 +223,7 @@ class TextAlone(Problem):
     def fixes(self) -> tuple[Fix, ...]:
         if self.at is None or self.defines:
             return ()
-        return (Fix("put `|` behind it", (Edit(self.at.source.span(self.at.end, self.at.end), " |"),)),)
+        return (Fix("put `|` after it", (Edit(self.at.source.span(self.at.end, self.at.end), " |"),)),)
 
 
 class UnclosedString(Problem):

@@ -339,7 +339,7 @@ class _Painter(Struct):
     def text(self, read: flow.Read) -> str:
         """Return a path with the titles of steps instead of their keys: `The ticket › topic`."""
         names = [segment.name for segment in read.segments]
-        for start in (0, 1):  # behind a name of a block such as `previous` stands a key, too
+        for start in (0, 1):  # a key also follows a name of a block such as `previous`
             for end in range(min(len(names), start + PICTURED_LETTERS), start, -1):
                 key = ".".join(names[start:end])
                 if label := self.labels.get(key):

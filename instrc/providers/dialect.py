@@ -306,7 +306,7 @@ ESCAPED_IN_CLASSES = ("&&", "||", "~~")
 PLAIN_PATTERNS = (
     Fact(
         r"all read \d \D \s \S \w \W \n \r \t \v \f, and ASCII characters after a backslash except \< and \>; "
-        r"\b, \p, \0, back-references, other letters and signs behind a backslash are refused by one or read otherwise",
+        r"\b, \p, \0, back-references, other letters and characters after a backslash are refused by one or read otherwise",
         _RUN,
         _DATE,
         ("patterns",),

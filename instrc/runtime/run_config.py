@@ -92,7 +92,7 @@ class RunConfig(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
         return self if self.failed is not None else replace(self, failed=default)
 
     def for_child(self, model: str | None) -> RunConfig:
-        """Return the configuration of a child run, whose parent is held in its place."""
+        """Return the configuration of a child run: it fails rather than being held, and its parent is held instead."""
         return replace(self, failed="fail", chosen=model if model is not None else self.chosen)
 
     def invents(self, kind: Invention) -> bool:

@@ -159,7 +159,7 @@ class _Reader(Struct):
             return
         found = re.compile(GROUP).match(self.pattern, self.at)
         if found is None:
-            raise Unreadable("a group in it begins with signs that ECMA 262 does not know")
+            raise Unreadable("a group in it begins with characters that ECMA 262 does not define")
         if found["atomic"]:
             self.foreign = self.backtracks = True
             self._put("(?>", 3, may_repeat=False)

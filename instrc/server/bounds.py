@@ -73,7 +73,7 @@ def loads_bounded(text: str) -> Json:
 
 
 class FormCutter(Struct):
-    """Passes on the beginning of a form with files, and behind it every field, without the rest of a large file."""
+    """Passes on the beginning of a form with files, and after it every field, without the rest of a large file."""
 
     boundary: bytes
     """Line between two fields."""

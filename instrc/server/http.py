@@ -113,7 +113,7 @@ def event_endpoints(streams: Streams) -> list[Endpoint]:
         errors=(404, 410),
     )
     return [
-        made("/v1/events", "streamEvents", "What happens to all runs, from now on or from behind an event."),
+        made("/v1/events", "streamEvents", "What happens to all runs, from now on or after an event."),
         made("/v1/runs/{run}/events", "streamRun", "What happens to a run, until it ends."),
     ]
 

@@ -78,7 +78,7 @@ def test_a_run_over_its_budget_is_held_and_goes_on_with_a_higher_one(
     assert run.usage["cost"] == pytest.approx(0.007)
     held = [event for event in run.trace if event["event"] == "failed"][-1]
     assert held["code"] == "budget"
-    assert "0.007 are spent" in str(held["error"])
+    assert "0.007 is spent" in str(held["error"])
     assert run.retry(budget=f"1 USD{scope}").status == "done"
     assert run.usage["cost"] == pytest.approx(0.014)
     instrc.close_stores()

@@ -260,7 +260,7 @@ class StepSchemas:
         return schema
 
     def _block(self, block: ir.StepObject, item: int | None) -> dict[str, Json]:
-        """Return the steps of an object; annotations behind it are in the slot already, except those that close it."""
+        """Return the steps of an object; annotations after it are in the slot already, except those that close it."""
         made = Container({}, [], self.definitions)
         self._fill(made, block.units, (item,), frozenset())
         return made.schema([each for each in block.annotations if closes(each)], block.span)

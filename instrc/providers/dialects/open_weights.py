@@ -241,8 +241,8 @@ _LLAMACPP = (
     ),
     Fact(
         "a pattern is held against the text of the JSON, not of the string: what takes a quotation mark, a backslash or a "
-        "control character breaks the answer; a repetition behind an escaped sign repeats all signs before it, "
-        "one behind a sign that is not ASCII its last byte, and `?` behind a repetition makes it optional",
+        "control character breaks the answer; a repetition after an escaped character repeats all characters before it, "
+        "one after a character that is not ASCII its last byte, and `?` after a repetition makes it optional",
         _CONVERTER,
         "2026-11-27",
         ("patterns", "most_repeated"),
@@ -260,7 +260,7 @@ _LLAMACPP = (
         ("single_bound", "other_bound"),
     ),
     Fact(
-        "a schema that is `true` or `false` is refused, also as `items` behind a tuple; beside $ref, anyOf, oneOf, enum "
+        "a schema that is `true` or `false` is refused, also as `items` after a tuple; beside $ref, anyOf, oneOf, enum "
         "and const other keywords are ignored",
         _CONVERTER,
         "2026-11-26",

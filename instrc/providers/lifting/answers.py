@@ -56,7 +56,7 @@ def json_of(value: object) -> Json:
     A stream is consumed.  Raise `TypeError` for an awaitable.
     """
     if isinstance(value, Awaitable | AsyncIterable):
-        message = f"an answer that has to be awaited is given ({type(value).__name__}): `await` it, or collect its pieces, first"
+        message = f"the answer is an awaitable ({type(value).__name__}): `await` it, or collect its chunks, first"
         raise TypeError(message)
     return cast("Json", _json_of(value, 0, {}))  # callers that need pure JSON use `json_fault`
 

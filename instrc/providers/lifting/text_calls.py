@@ -267,7 +267,7 @@ _NAMESPACES = frozenset({"default_api", "functions", "tools"})
 
 
 def _name(node: ast.AST) -> str:
-    """Return the name of the callee: below a namespace that templates show, or with `.call` behind it as Llama 3 writes."""
+    """Return the name of the callee: below a namespace that templates show, or with `.call` after it, as Llama 3 writes."""
     match node:
         case ast.Name(id=name) | ast.Attribute(value=ast.Name(id=name), attr="call"):
             return name
@@ -420,7 +420,7 @@ _SPACE = re.compile(r"\s*")
 
 
 def _mistral(match: re.Match[str]) -> list[RawCall]:
-    """Read the text after `[TOOL_CALLS]`: a list, or names with their arguments behind them."""
+    """Read the text after `[TOOL_CALLS]`: a list, or names followed by their arguments."""
     body = match["body"].strip()
     if body.startswith(("[", "{")):
         return json_calls(body)

@@ -149,7 +149,7 @@ def _legal_spelling(name: str, rule: NameRule) -> str:
 
 
 def unique_name(name: str, taken: Iterable[str], most: int, joint: str = "_") -> str:
-    """Return the name, or the name with a free number behind it (a low one), no longer than `most` characters."""
+    """Return the name, or the name followed by a free number (a low one), no longer than `most` characters."""
     if name not in taken:
         return name
 

@@ -48,6 +48,6 @@ def _refuse_undeclared(value: Json, record: ToolMap) -> None:
         key, where = dumps(place[-1], indent=False), pointer(place[:-1]) or "/"
         message = (
             f"the key {key} at {where} is not declared, and `{dialect.name}` closes objects: "
-            "declare it in `properties`, or let `additionalProperties` say what else there may be"
+            "declare it in `properties`, or allow other keys by `additionalProperties`"
         )
         raise Inexpressible(message)

@@ -99,7 +99,7 @@ class CountedBudget(Protocol):
 def refuse_beyond(scope: str, limit: float, spent: float, estimate: float) -> None:
     """Raise `ModelError` for a request that may cost more than is left."""
     if spent + estimate > limit:
-        message = f"the budget for the {scope} is {limit:g} USD: {spent:.4g} are spent, and this request may cost {estimate:.4g}"
+        message = f"the budget for the {scope} is {limit:g} USD: {spent:.4g} is spent, and this request may cost {estimate:.4g}"
         raise ModelError(message, code="budget")
 
 

@@ -144,7 +144,7 @@ def _due_in(url: str, key: str, cost: float) -> float:
                 due = database.execute(_TAKE, {"key": key, "cost": cost}).fetchone()[0]
             return float(due)
     except psycopg.Error as error:
-        message = f"the database where requests are counted gives no answer: {type(error).__name__}"
+        message = f"the database that counts requests does not answer: {type(error).__name__}"
         raise ModelError(message, code="unavailable", retry=True) from error
 
 

@@ -75,7 +75,7 @@ def _word_of(prepared: Prepared) -> str:
     if first == word or mapping(properties[first]).get("type") != "string":
         raise ValueError(f"the reason comes first: write a text before `{word}`, so that the model thinks before it judges")
     if word == PASS and schema.get("type") != "boolean":
-        raise ValueError("`pass` is true or false: marks of a judge mean little")
+        raise ValueError("`pass` must be true or false: a judge gives nearly all answers the same mark")
     said = schema.get("enum")
     if word == BETTER and (
         not isinstance(said, list) or not {"first", "second"} <= {item for item in said if isinstance(item, str)}

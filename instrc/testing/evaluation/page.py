@@ -99,7 +99,7 @@ def _row(case: str, versions: Sequence[Sequence[CaseResult]], traces: Mapping[st
 
 
 def _folded(value: Json) -> str:
-    """Return a value: short ones unchanged, long ones folded behind their beginning."""
+    """Return a value: short ones unchanged, long ones folded after their beginning."""
     short, whole = _excerpt(value), value if isinstance(value, str) else dumps(value)
     return (
         f"<details><summary>{_text(short)}</summary><pre>{_text(whole)}</pre></details>" if short.endswith("…") else _text(short)

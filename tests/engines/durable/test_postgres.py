@@ -272,7 +272,7 @@ def test_all_machines_of_a_project_with_a_database_count_requests_in_it(tmp_path
     assert [round(wait / 20_000) for wait in waits] == list(range(8))  # none shares the turn of another, however long this took
     assert waits[0] == 0.0
     assert turn(url, "other rpm", 60, 1, 1.0) == 0.0
-    with pytest.raises(ModelError, match="gives no answer: OperationalError"):
+    with pytest.raises(ModelError, match="does not answer: OperationalError"):
         turn("postgresql://127.0.0.1:9/none", "m rpm", 60, 1, 1.0)
 
 

@@ -38,7 +38,7 @@ def test_an_undeclared_key_is_refused_with_its_place_and_the_way_out(value: Json
         encode(value, lower(TRIP, "openai").map)
     assert str(refused.value) == (
         f'the key "{key}" at {where} is not declared, and `openai` closes objects: '
-        "declare it in `properties`, or let `additionalProperties` say what else there may be"
+        "declare it in `properties`, or allow other keys by `additionalProperties`"
     )
 
 
