@@ -20,19 +20,18 @@ from instrc.engines.stores import USUAL_FOLDER
 from instrc.problems.errors import ConflictError, SettingsError
 from instrc.problems.suggest import nearest
 from instrc.runtime.answers import copy_answer
-from instrc.runtime.effects import Effects, Invention
+from instrc.runtime.effects import Effects
 from instrc.runtime.engine_protocol import CountsMoney, Engine, EngineOptions, Equip, Keep
-from instrc.runtime.interpreter.documents import Outcome, PinnedPlan
+from instrc.runtime.interpreter.documents import PinnedPlan
 from instrc.runtime.models.partial import TellPart
-from instrc.runtime.questions import Question
 from instrc.runtime.reconnect import RECONNECT_SECONDS, answer_or_resume, retry_after_reconnect
-from instrc.runtime.retry import ForkOptions, ForkOrigin, ProgramVersion, RetryOptions
+from instrc.runtime.retry import ForkOptions, ProgramVersion, RetryOptions
 from instrc.runtime.run import Run
 from instrc.runtime.run_config import Launch, RunConfig
-from instrc.runtime.run_report import RunReport, RunStatus
+from instrc.runtime.run_report import RunReport
 from instrc.runtime.traces import Event, Sink
 from instrc.text.callers import warn_caller
-from instrc.text.jsonvalue import Json, JsonObject
+from instrc.text.jsonvalue import Json
 from instrc.tools.python_values import JsonLike
 from instrc.vibes.settings import read_settings
 
@@ -211,53 +210,13 @@ class EngineRun(Run):
     def __init__(self, host: Host, report: RunReport, context: object = None) -> None:
         """Create the handle of a run; it keeps `context`, which the host holds weakly, alive."""
         self._host = host
-        self.report: RunReport = report
+        self._report = report
         self._context = context
 
     @property
-    def id(self) -> str:
-        """The id of the run."""
-        return self.report.run
-
-    @property
-    def status(self) -> RunStatus:
-        """The state in one word."""
-        return self.report.status
-
-    @property
-    def outcome(self) -> Outcome | None:
-        """The outcome; `None` while the run has not ended."""
-        return self.report.outcome
-
-    @property
-    def record(self) -> JsonObject | None:
-        """The record so far, in the shape of the process."""
-        return self.report.record
-
-    @property
-    def steps(self) -> tuple[str, ...]:
-        """The keys of all steps of its program."""
-        return self.report.steps
-
-    @property
-    def questions(self) -> list[Question]:
-        """The open questions of the run."""
-        return [question.apart() for question in self.report.questions]
-
-    @property
-    def only_step(self) -> str | None:
-        """The name of the only step of a program, which has no key in its record."""
-        return self.report.config.step
-
-    @property
-    def invented(self) -> tuple[Invention, ...]:
-        """The results that were generated from schemas."""
-        return self.report.invented
-
-    @property
-    def forked(self) -> ForkOrigin | None:
-        """The run that it was forked from."""
-        return self.report.forked
+    def report(self) -> RunReport:
+        """The state of the run, as of the last call."""
+        return self._report
 
     @property
     def trace(self) -> list[Event]:
@@ -276,22 +235,22 @@ class EngineRun(Run):
 
     async def answer_async(self, step: str, data: JsonLike) -> EngineRun:
         """Answer a question and continue the run."""
-        self.report = await self._host.answer(self.id, step, copy_answer(step, data))
+        self._report = await self._host.answer(self.id, step, copy_answer(step, data))
         return self
 
     async def resume_async(self) -> EngineRun:
         """Continue until the run ends or waits."""
-        self.report = await (self._host.engine.show if self._is_settled else self._host.resume)(self.id)
+        self._report = await (self._host.engine.show if self._is_settled else self._host.resume)(self.id)
         return self
 
     async def cancel_async(self) -> EngineRun:
         """Cancel the run."""
-        self.report = await self._host.cancel(self.id)
+        self._report = await self._host.cancel(self.id)
         return self
 
     async def _retry_async(self, options: RetryOptions) -> EngineRun:
         """Go on with a run that has failed, or that is held."""
-        self.report = await self._host.retry(self.id, options)
+        self._report = await self._host.retry(self.id, options)
         return self
 
     async def _fork_async(self, options: ForkOptions) -> EngineRun:

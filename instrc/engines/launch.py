@@ -13,15 +13,7 @@ import msgspec
 from msgspec.structs import replace
 
 from instrc import problems
-from instrc.engines.equip import (
-    LocalObjects,
-    effects_of,
-    given_settings,
-    rehearsed_activities,
-    request_table,
-    require_chosen_model,
-    require_model,
-)
+from instrc.engines import equip
 from instrc.engines.prepare import (
     Prepared,
     activities_of,
@@ -65,7 +57,7 @@ class Launcher:
         prepared: Prepared,
         *,
         model: str | None = None,
-        local: LocalObjects | None = None,
+        local: equip.LocalObjects | None = None,
         requests: int | None = None,
         tokens: int | None = None,
         rehearse: RehearseMode = False,
@@ -79,11 +71,11 @@ class Launcher:
         `cache` overrides that of the project; `False` means none.  `budget` limits model costs, such as `2 USD`.
         """
         self.prepared = prepared
-        self.local: LocalObjects = local or LocalObjects()
+        self.local: equip.LocalObjects = local or equip.LocalObjects()
         if isinstance(self.local.model, Sample):  # any process can create another one
             model, self.local = "sample", replace(self.local, model=None)
         makes_results = rehearse is True
-        self.set: RequestSettings = given_settings({} if given is None else given)
+        self.set: RequestSettings = equip.given_settings({} if given is None else given)
         if prepared.words is not None:
             self.set = {"words": prepared.words, **self.set}
         handlers = self.local.activities or Activities()
@@ -118,7 +110,7 @@ class Launcher:
         reach = reach_of(self.plan, self.activities, prepared.processes)
         words = words_from(model, Path()) if model else "sample" if rehearse else prepared.settings.run.get("model")
         if local.model is None and words is None:
-            require_chosen_model(reach, prepared.settings)
+            equip.require_chosen_model(reach, prepared.settings)
         of_run = words if local.model is None else None
         invents_all = rehearse and of_run == "sample"
         asked = {of_run if invents_all else each or of_run for each in reach.models}
@@ -170,9 +162,9 @@ class Launcher:
         """Return the effects of a run that only this process carries out."""
         config, model = self.config, self.local.model
         if model is None and config.model is not None:
-            model = model_of(config.model, self.prepared.folder, request_table(self.prepared.settings, config.settings))
+            model = model_of(config.model, self.prepared.folder, equip.request_table(self.prepared.settings, config.settings))
         sink = told_apart(watch)
-        made = effects_of(self.prepared, self.plan, run, model, self.activities, sink, self.local.checks, config)
+        made = equip.effects_of(self.prepared, self.plan, run, model, self.activities, sink, self.local.checks, config)
         return replace(made, parts=parts)
 
     @cached_property
@@ -240,10 +232,10 @@ def names_as_text(names: Iterable[str]) -> str:
     return ", ".join(f"`{name}`" for name in names) or "none"
 
 
-def version_of(before: Launch, prepared: Prepared, local: LocalObjects | None = None) -> Launcher:
+def version_of(before: Launch, prepared: Prepared, local: equip.LocalObjects | None = None) -> Launcher:
     """Return a launcher for another version of a program, with the model, settings and limits of a run."""
     config, options = before.config, before.plan["options"]
-    calls = config.rehearse and rehearsed_activities(before.plan, config) is None
+    calls = config.rehearse and equip.rehearsed_activities(before.plan, config) is None
     return Launcher(
         prepared,
         model=words_from(config.model, folder_of(config)) if config.model else None,
@@ -267,14 +259,14 @@ async def forked(engine: Engine, run: str, options: ForkOptions, version: Callab
         launch = version(before).launch(before.inputs)
     made = fork_of(run, journal, options, launch.plan, launch.inputs)
     if options.model is not None:
-        require_model(before.config, run, options.model)
+        equip.require_model(before.config, run, options.model)
     config = msgspec.structs.replace(
         launch.config,
         forked=origin_of(run, options, made),
         chosen=options.model or journal.model or before.config.chosen or launch.config.chosen,
         cache=launch.config.cache if options.step is None else None,  # a fork at a step wants another answer
         failed=before.config.failed or launch.config.failed,
-        settings=as_object(cast("Json", given_settings({**launch.config.settings, **options.settings}))),
+        settings=as_object(cast("Json", equip.given_settings({**launch.config.settings, **options.settings}))),
         starter=None,
         metadata=before.config.metadata,  # a person's data are found by them
     )

@@ -11,15 +11,7 @@ from msgspec.structs import replace
 
 from instrc import problems
 from instrc.problems.errors import ConflictError
-from instrc.runtime.answers import (
-    answer_facts,
-    answer_result,
-    copy_answer,
-    decision,
-    find_question,
-    operator_faults,
-    require_acceptable,
-)
+from instrc.runtime import answers
 from instrc.runtime.boundary import copy_of
 from instrc.runtime.effects import Effects, Invention
 from instrc.runtime.interpreter import documents, versions
@@ -156,7 +148,8 @@ class LiveRun(Run):
         return step_keys(self.plan)
 
     @property
-    def _report(self) -> RunReport:
+    def report(self) -> RunReport:
+        """The state of the run, without its configuration."""
         record = versions.record(self.plan, self.state)
         return RunReport(self.id, "", self.status, self._outcome, record=record)
 
@@ -242,28 +235,28 @@ class LiveRun(Run):
 
     def accept(self, step: str, answer: JsonLike, by: documents.Author | None = None) -> None:
         """Accept an answer without continuing."""
-        data = copy_answer(step, answer)
-        question = find_question(self._questions, step, self.id, self._report)
+        data = answers.copy_answer(step, answer)
+        question = answers.find_question(self._questions, step, self.id, self.report)
         below, slash, asked = question.id.partition("/")
         if slash:
             self.children[below].accept(asked, data, by)
             return
         if question.by == "operator":
-            require_acceptable(operator_faults(question, data), step)
+            answers.require_acceptable(answers.operator_faults(question, data), step)
             self._decide(question.id, as_object(data), by)
             return
-        require_acceptable(versions.faults(self.plan, self.state, question.id, data), step)
-        self.effects.tell("told", question.id, **answer_facts(data, by, question.steps))
-        self._apply(question.id, answer_result(data, by))
+        answers.require_acceptable(versions.faults(self.plan, self.state, question.id, data), step)
+        self.effects.tell("told", question.id, **answers.answer_facts(data, by, question.steps))
+        self._apply(question.id, answers.answer_result(data, by))
 
     def _decide(self, command: str, data: JsonObject, by: documents.Author | None) -> None:
         """Apply the operator's decision about what holds the run."""
-        again = decision(command, data)
-        self.effects.tell("told", command, **answer_facts(data, by))
+        again = answers.decision(command, data)
+        self.effects.tell("told", command, **answers.answer_facts(data, by))
         if again is not None:
             self.begin_again(again)
         else:
-            self._apply(command, answer_result(data["result"], by) if "result" in data else {"error": self.held[command]})
+            self._apply(command, answers.answer_result(data["result"], by) if "result" in data else {"error": self.held[command]})
 
     async def _retry_async(self, options: RetryOptions) -> LiveRun:
         """Retry a run that has failed or is held."""

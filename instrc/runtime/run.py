@@ -74,48 +74,53 @@ class Run(ABC, Generic[Value]):
 
     @property
     @abstractmethod
+    def report(self) -> RunReport:
+        """The state of the run, as of the last call."""
+
+    @property
     def id(self) -> str:
         """The id of the run."""
+        return self.report.run
 
     @property
-    @abstractmethod
     def status(self) -> RunStatus:
         """The status of the run."""
+        return self.report.status
 
     @property
-    @abstractmethod
     def outcome(self) -> documents.Outcome | None:
         """The final outcome; `None` until the run has ended."""
+        return self.report.outcome
 
     @property
-    @abstractmethod
     def record(self) -> JsonObject | None:
         """The results so far, in the shape of the process."""
+        return self.report.record
 
     @property
-    @abstractmethod
     def steps(self) -> tuple[str, ...]:
         """The keys of all steps of the program, in order; empty if the engine does not report them (Temporal)."""
+        return self.report.steps
 
     @property
-    @abstractmethod
     def questions(self) -> Sequence[Question]:
         """The open questions."""
+        return [question.apart() for question in self.report.questions]
 
     @property
-    @abstractmethod
     def invented(self) -> tuple[Invention, ...]:
         """The values generated from schemas: `answers` of models, `results` of activities; empty unless that was requested."""
+        return self.report.invented
 
     @property
-    @abstractmethod
     def only_step(self) -> str | None:
         """The name of the only step of a program whose record has no step keys; `None` for all other programs."""
+        return self.report.config.step
 
     @property
-    @abstractmethod
     def forked(self) -> ForkOrigin | None:
         """The run it was forked from, as `{"run", "at"}`; `None` if it was not."""
+        return self.report.forked
 
     @property
     @abstractmethod

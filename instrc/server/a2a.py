@@ -16,15 +16,7 @@ from a2a.server.routes.common import DefaultServerCallContextBuilder
 from a2a.server.routes.jsonrpc_routes import create_jsonrpc_routes
 from a2a.server.routes.rest_routes import create_rest_routes
 from a2a.types import a2a_pb2 as pb
-from a2a.utils.errors import (
-    A2AError,
-    ContentTypeNotSupportedError,
-    InvalidParamsError,
-    InvalidRequestError,
-    TaskNotCancelableError,
-    TaskNotFoundError,
-    UnsupportedOperationError,
-)
+from a2a.utils import errors
 from google.protobuf import struct_pb2
 from google.protobuf.json_format import MessageToDict, MessageToJson, ParseDict, ParseError
 from starlette.requests import Request
@@ -35,20 +27,10 @@ from instrc import problems
 from instrc.problems.errors import InstrcError, LimitError, NotFoundError
 from instrc.runtime.answers import find_question
 from instrc.runtime.run_report import RunFilter
+from instrc.server import exchange
 from instrc.server.access import Caller
 from instrc.server.bounds import PARTS, loads_bounded
 from instrc.server.door import caller_of
-from instrc.server.exchange import (
-    EXACT,
-    Identified,
-    answer_of,
-    asked_of_people,
-    ended_words,
-    question_json,
-    result_of,
-    settled,
-    standings,
-)
 from instrc.server.identity import kept_rights
 from instrc.server.operation_json import place_of_run, token_of
 from instrc.server.run_service import RunService
@@ -77,12 +59,12 @@ _STATES: Final[dict[str, pb.TaskState]] = {
 def parts_of(value: Json, question: str | None = None) -> list[pb.Part]:
     """Return a value as parts: its exact JSON as text, and data next to it if protobuf can represent that."""
     metadata = None if question is None else struct_pb2.Struct(fields={"question": struct_pb2.Value(string_value=question)})
-    made = [pb.Part(text=dumps(value, indent=False), media_type=EXACT, metadata=metadata)]
+    made = [pb.Part(text=dumps(value, indent=False), media_type=exchange.EXACT, metadata=metadata)]
     try:
         data = ParseDict(value, struct_pb2.Value())  # type: ignore[arg-type]  # accepts any JSON
     except (ParseError, ValueError, RecursionError, OverflowError):
         return made
-    return [*made, pb.Part(data=data, media_type=EXACT, metadata=metadata)]
+    return [*made, pb.Part(data=data, media_type=exchange.EXACT, metadata=metadata)]
 
 
 def given_in(parts: Iterable[pb.Part]) -> tuple[bool, Json, str]:
@@ -92,26 +74,26 @@ def given_in(parts: Iterable[pb.Part]) -> tuple[bool, Json, str]:
     """
     parts = list(parts)
     if len(parts) > PARTS:
-        raise InvalidParamsError(message=f"a message has at most {PARTS:,} parts")
+        raise errors.InvalidParamsError(message=f"a message has at most {PARTS:,} parts")
     exact: list[Json] = []
     data: list[Json] = []
     words: list[str] = []
     for part in parts:
         match part.WhichOneof("content"):
-            case "text" if part.media_type.partition(";")[0].strip() == EXACT:
+            case "text" if part.media_type.partition(";")[0].strip() == exchange.EXACT:
                 try:
                     exact.append(loads_bounded(part.text))
                 except ValueError as error:
-                    raise InvalidParamsError(message=f"a part is not JSON: {error}") from None
+                    raise errors.InvalidParamsError(message=f"a part is not JSON: {error}") from None
             case "text":
                 words.append(part.text)
             case "data":
                 data.append(_whole(MessageToDict(part.data)))
             case _:
-                raise ContentTypeNotSupportedError(message="a program takes JSON and text, no files")
+                raise errors.ContentTypeNotSupportedError(message="a program takes JSON and text, no files")
     found = exact or data
     if len(found) > 1:
-        raise InvalidParamsError(message="a message gives one JSON value; several would need an order")
+        raise errors.InvalidParamsError(message="a message gives one JSON value; several would need an order")
     return bool(found), found[0] if found else None, "\n".join(words)
 
 
@@ -127,16 +109,16 @@ def _whole(value: Json) -> Json:
 def task_of(info: RunInfo) -> pb.Task:
     """Return a run as a task: its questions as the message of its status, its result as an artifact."""
     report = info.report
-    asked = asked_of_people(report)
+    asked = exchange.asked_of_people(report)
     state = pb.TASK_STATE_INPUT_REQUIRED if asked else _STATES[report.status]
     if not asked and report.status == "waiting":
         state = pb.TASK_STATE_WORKING  # a system will answer later
     context = info.metadata.get(CONTEXT, report.run)
     status = pb.TaskStatus(state=state)
     status.timestamp.FromDatetime(datetime.fromtimestamp(report.ended or report.began or 0.0, UTC))
-    parts = [part for each in asked for part in parts_of(question_json(each), each.id)]
+    parts = [part for each in asked for part in parts_of(exchange.question_json(each), each.id)]
     if not parts and report.status not in {"running", "waiting", "done"}:
-        parts = [pb.Part(text=ended_words(report), media_type="text/plain")]
+        parts = [pb.Part(text=exchange.ended_words(report), media_type="text/plain")]
     if parts:
         name = f"{report.run}-{'-'.join(each.id for each in asked) or report.status}"
         status.message.CopyFrom(
@@ -145,7 +127,7 @@ def task_of(info: RunInfo) -> pb.Task:
     task = pb.Task(id=report.run, context_id=context, status=status)
     task.metadata.update({"program": report.name})
     if report.status == "done":
-        task.artifacts.append(pb.Artifact(artifact_id="result", name="result", parts=parts_of(result_of(report))))
+        task.artifacts.append(pb.Artifact(artifact_id="result", name="result", parts=parts_of(exchange.result_of(report))))
     return task
 
 
@@ -161,7 +143,7 @@ class ServiceHandler(RequestHandler):
     async def _info(self, context: ServerCallContext, run: str) -> RunInfo:
         info = await self.service.run(_caller(context), run)
         if context.tenant and context.tenant != info.report.name:
-            raise TaskNotFoundError
+            raise errors.TaskNotFoundError
         return info
 
     async def on_message_send(self, params: pb.SendMessageRequest, context: ServerCallContext) -> pb.Task:
@@ -169,7 +151,7 @@ class ServiceHandler(RequestHandler):
         with _in_their_words():
             info = await self._taken(params, context)
             if not params.configuration.return_immediately:
-                info = await settled(self.service, _caller(context), info.report.run)
+                info = await exchange.settled(self.service, _caller(context), info.report.run)
             return task_of(info)
 
     async def on_message_send_stream(self, params: pb.SendMessageRequest, context: ServerCallContext) -> AsyncGenerator[Event]:
@@ -184,14 +166,14 @@ class ServiceHandler(RequestHandler):
         with _in_their_words(), _stream(context):
             info = await self._info(context, params.id)
             if info.report.has_ended:
-                raise UnsupportedOperationError(message=_ended(info))
+                raise errors.UnsupportedOperationError(message=_ended(info))
             async for event in self._followed(context, info, through_questions=True):
                 yield event
 
     async def _followed(self, context: ServerCallContext, info: RunInfo, *, through_questions: bool) -> AsyncGenerator[Event]:
         before = task_of(info)
         yield before
-        async for now in standings(self.service, _caller(context), info.report.run):
+        async for now in exchange.standings(self.service, _caller(context), info.report.run):
             task = task_of(now)
             for event in _updates(before, task):
                 yield event
@@ -221,13 +203,13 @@ class ServiceHandler(RequestHandler):
             name = offered[0].name
         if not name:
             known = ", ".join(f"`{each.name}`" for each in offered)
-            raise InvalidParamsError(message=f"say which program to run, as `program` in the message's metadata: {known}")
+            raise errors.InvalidParamsError(message=f"say which program to run, as `program` in the message's metadata: {known}")
         program = await self.service.program(caller, name)
         is_json, value, words = given_in(message.parts)
         if words and (not is_json or isinstance(value, dict)) and "prompt" in as_object(program.inputs["properties"]):
             value = {"prompt": words, **(value if isinstance(value, dict) else {})}
         elif words:
-            raise InvalidParamsError(message=f"`{name}` takes no text; send its inputs as JSON")
+            raise errors.InvalidParamsError(message=f"`{name}` takes no text; send its inputs as JSON")
         return await self.service.start(
             caller,
             name,
@@ -240,19 +222,19 @@ class ServiceHandler(RequestHandler):
         caller, run = _caller(context), message.task_id
         info = await self._info(context, run)
         if message.context_id and message.context_id != info.metadata.get(CONTEXT, run):
-            raise InvalidParamsError(message="the task is of another context")
+            raise errors.InvalidParamsError(message="the task is of another context")
         if info.report.has_ended:
-            raise UnsupportedOperationError(message=_ended(info))
+            raise errors.UnsupportedOperationError(message=_ended(info))
         named: dict[str, list[pb.Part]] = {}
         for part in message.parts:
             named.setdefault(str(_member(part.metadata, "question") or ""), []).append(part)
         general = str(_member(message.metadata, "question") or "")
         for name, parts in named.items():
-            asked = asked_of_people(info.report)
+            asked = exchange.asked_of_people(info.report)
             wanted = name or general or (asked[0].id if len(asked) == 1 else "")
             question = find_question(asked, wanted, run, info.report)
             is_json, value, words = given_in(parts)
-            data = value if is_json else answer_of(words, question.schema)
+            data = value if is_json else exchange.answer_of(words, question.schema)
             comment = words if is_json and words else None
             info = await self.service.answer(caller, run, question.id, data, comment=comment)
         return info
@@ -267,7 +249,7 @@ class ServiceHandler(RequestHandler):
         caller = _caller(context)
         size = min(params.page_size or 50, 100)
         if params.page_size < 0:
-            raise InvalidParamsError(message="a page has from 1 to 100 tasks")
+            raise errors.InvalidParamsError(message="a page has from 1 to 100 tasks")
         wanted = {pb.TASK_STATE_UNSPECIFIED: None} | {state: status for status, state in _STATES.items() if status != "held"}
         if params.status not in wanted:
             return pb.ListTasksResponse(page_size=size)
@@ -288,12 +270,12 @@ class ServiceHandler(RequestHandler):
         with _in_their_words():
             info = await self._info(context, params.id)
             if info.report.has_ended:
-                raise TaskNotCancelableError(message=_ended(info))
+                raise errors.TaskNotCancelableError(message=_ended(info))
             return task_of(await self.service.cancel(_caller(context), params.id))
 
     def _hooks(self) -> Webhooks:
         if self.webhooks is None:
-            raise UnsupportedOperationError(message="the service sends nothing by itself")
+            raise errors.UnsupportedOperationError(message="the service sends nothing by itself")
         return self.webhooks
 
     async def on_create_task_push_notification_config(
@@ -307,7 +289,7 @@ class ServiceHandler(RequestHandler):
             if sum(hook.owner == caller.name for hook in await self._hooks().hooks(run=params.task_id)) >= MOST_PUSHED:
                 raise LimitError([problems.serving.TooMuch(what="addresses that are told of a task", limit=MOST_PUSHED)])
             if not re.fullmatch(r"[ -~]*", params.token + said.scheme + said.credentials):
-                raise InvalidParamsError(message="a token or credentials are sent in a header: one line of ASCII")
+                raise errors.InvalidParamsError(message="a token or credentials are sent in a header: one line of ASCII")
             ident = _hook_id(params.task_id, params.id, caller.name)
             await self._hooks().remove(ident)
             details: JsonObject = {"config": MessageToDict(params), "rights": kept_rights(caller)}
@@ -321,7 +303,7 @@ class ServiceHandler(RequestHandler):
         for each in await self._configs(params.task_id, context):
             if each.id == params.id:
                 return each
-        raise TaskNotFoundError(message="the task has no such push configuration")
+        raise errors.TaskNotFoundError(message="the task has no such push configuration")
 
     async def on_list_task_push_notification_configs(
         self, params: pb.ListTaskPushNotificationConfigsRequest, context: ServerCallContext
@@ -388,18 +370,18 @@ def _in_their_words() -> Iterator[None]:
         raise _as_a2a(error) from None
 
 
-def _as_a2a(error: InstrcError) -> A2AError:
+def _as_a2a(error: InstrcError) -> errors.A2AError:
     first = error.problems[0]
     told = {"problem": first.name} | ({"hint": first.hint} if first.hint else {})
     message = "; ".join(each.message for each in error.problems)
     match first:
         case problems.runs.NoSuchRun():
-            return TaskNotFoundError(message=message)
+            return errors.TaskNotFoundError(message=message)
         case problems.runs.NoSuchQuestion():
-            return UnsupportedOperationError(message=message, data=told)
+            return errors.UnsupportedOperationError(message=message, data=told)
         case problems.serving.NotAllowed():
-            return InvalidRequestError(message=message, data=told)
-    return InvalidParamsError(message=message, data=told)
+            return errors.InvalidRequestError(message=message, data=told)
+    return errors.InvalidParamsError(message=message, data=told)
 
 
 def _stream(context: ServerCallContext) -> AbstractContextManager[None]:
@@ -432,7 +414,7 @@ def card_of(
     programs: Sequence[ProgramInfo], base: str, *, tenant: str = "", push: bool = True, protected: bool = False
 ) -> pb.AgentCard:
     """Return the card of an agent whose skills are programs; `base` is the address of the service, with a trailing `/`."""
-    text = [EXACT, "text/plain"]
+    text = [exchange.EXACT, "text/plain"]
     skills = [
         pb.AgentSkill(
             id=each.name,
@@ -440,7 +422,7 @@ def card_of(
             description=f"{each.title}.\nIt takes JSON of this schema: {dumps(each.inputs, indent=False)}",
             tags=["program"],
             input_modes=text,
-            output_modes=[EXACT],
+            output_modes=[exchange.EXACT],
         )
         for each in programs
     ]
@@ -456,7 +438,7 @@ def card_of(
         version=__version__,
         capabilities=pb.AgentCapabilities(streaming=True, push_notifications=push, extended_agent_card=protected),
         default_input_modes=text,
-        default_output_modes=[EXACT],
+        default_output_modes=[exchange.EXACT],
         skills=skills,
     )
     if protected:
@@ -483,12 +465,12 @@ def a2a_routes(service: RunService, webhooks: Webhooks | None = None) -> list[Ba
         return JSONResponse(made_json, headers={"Cache-Control": "private, max-age=60", "ETag": f'"{digest_of(made_json)[:24]}"'})
 
     ways = ("/a2a", "/a2a/")  # clients join the address of the card and `/`
-    rpc = Identified(Router([route for way in ways for route in create_jsonrpc_routes(handler, way, context)]))
+    rpc = exchange.Identified(Router([route for way in ways for route in create_jsonrpc_routes(handler, way, context)]))
     return [
         Route(CARD, card),
         Route(f"/a2a/{{program}}{CARD}", card),
         *(Route(way, rpc, methods=["POST"]) for way in ways),
-        Mount("/a2a/rest", app=Identified(Router(create_rest_routes(handler, context)))),
+        Mount("/a2a/rest", app=exchange.Identified(Router(create_rest_routes(handler, context)))),
     ]
 
 

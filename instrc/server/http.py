@@ -29,22 +29,9 @@ from instrc import problems
 from instrc.problems import catalogue
 from instrc.problems.errors import InstrcError, RateLimitError, RequestError
 from instrc.runtime.activities import complaints
+from instrc.server import door
 from instrc.server.access import Caller, RateLimiter
 from instrc.server.bounds import SMALL_BODY
-from instrc.server.door import (
-    HEADERS,
-    JSON,
-    LOCAL_HOSTS,
-    PROBLEM,
-    Door,
-    Identify,
-    caller_of,
-    json_response,
-    peer_in,
-    problem_json,
-    problem_response,
-    unreachable_store,
-)
 from instrc.server.identity import Identity
 from instrc.server.metrics import RequestMeter, store_metrics
 from instrc.server.openapi import EVENTS, document_of
@@ -132,7 +119,7 @@ async def _as_text(source: AsyncIterator[NumberedEvent], end: asyncio.Event) -> 
                 except StopAsyncIteration:
                     return
                 except InstrcError as error:
-                    yield f"event: problem\ndata: {dumps(problem_json(error), indent=False)}\n\n"
+                    yield f"event: problem\ndata: {dumps(door.problem_json(error), indent=False)}\n\n"
                     return
                 upcoming = None
                 yield f"id: {event.number}\nevent: {event.kind}\ndata: {dumps(event.body, indent=False)}\n\n"
@@ -193,7 +180,7 @@ Beside: TypeAlias = Callable[[], AbstractAsyncContextManager[object]]
 def app_of(
     service: RunService,
     *,
-    identify: Identify | None = None,
+    identify: door.Identify | None = None,
     identity: Identity | None = None,
     hosts: Sequence[str] = (),
     routes: Sequence[BaseRoute | Endpoint] = (),
@@ -217,7 +204,7 @@ def app_of(
     operations += [each for each in routes if isinstance(each, Endpoint)]
 
     async def openapi(request: Request) -> Response:
-        return json_response(document_of(await service.programs(caller_of(request)), operations))
+        return door.json_response(document_of(await service.programs(door.caller_of(request)), operations))
 
     made = [
         *(Route(each.path, _endpoint(service, each, rate), methods=[each.method], name=each.name) for each in operations),
@@ -244,8 +231,10 @@ def app_of(
 
     told = {InstrcError: _told, HTTPException: _broken, OperationalError: _away, 500: _broken}
     app = Starlette(routes=made, exception_handlers=told, lifespan=lifespan)
-    allowed = LOCAL_HOSTS | {*hosts, *service.settings.hosts}
-    app.add_middleware(Door, hosts=frozenset(allowed), body=service.settings.body, identify=identify or identity, meter=meter)
+    allowed = door.LOCAL_HOSTS | {*hosts, *service.settings.hosts}
+    app.add_middleware(
+        door.Door, hosts=frozenset(allowed), body=service.settings.body, identify=identify or identity, meter=meter
+    )
     app.state.streams = streams
     return app
 
@@ -258,7 +247,7 @@ def _endpoint(service: RunService, operation: Endpoint, rate: RateLimiter) -> An
             assert caller.only is not None
             path = {"question": question_id(*caller.only)}
         else:
-            caller = caller_of(request)
+            caller = door.caller_of(request)
         answered = await operation.call(service, caller, await _read(request, operation, path))
         if answered.stream is not None:
             return EventResponse(request, caller, answered.stream)
@@ -266,7 +255,7 @@ def _endpoint(service: RunService, operation: Endpoint, rate: RateLimiter) -> An
         known = tags_of(request.headers.get("if-none-match"))
         if tag is not None and operation.method == "GET" and {tag.strip('"'), "*"} & known:
             return Response(None, 304, {"ETag": tag})
-        return json_response(answered.body, answered.status, answered.headers)
+        return door.json_response(answered.body, answered.status, answered.headers)
 
     return endpoint
 
@@ -276,7 +265,7 @@ async def used_link(service: RunService, rate: RateLimiter, request: Request, wo
     try:
         caller = await service.linked(word)
     except InstrcError:
-        rate.enter(f"link {peer_in(request)}", "uses of links in a minute")
+        rate.enter(f"link {door.peer_in(request)}", "uses of links in a minute")
         raise
     rate.enter(f"link {caller.nonce}", "uses of links in a minute")
     return caller
@@ -305,9 +294,9 @@ async def _body(request: Request, operation: Endpoint) -> JsonObject:
     raw = await request.body()
     if operation.body is None:
         return {}
-    kind = request.headers.get("content-type", JSON).partition(";")[0].strip().lower()
-    if kind != JSON and raw:
-        refuse(f"the body is `{JSON}`")
+    kind = request.headers.get("content-type", door.JSON).partition(";")[0].strip().lower()
+    if kind != door.JSON and raw:
+        refuse(f"the body is `{door.JSON}`")
     if not raw and not operation.body.get("required"):
         return {}
     return _parsed(raw, operation.body) if len(raw) <= SMALL_BODY else await asyncio.to_thread(_parsed, raw, operation.body)
@@ -328,7 +317,7 @@ def _parsed(raw: bytes, schema: JsonObject) -> JsonObject:
 
 
 async def _health(_request: Request) -> Response:
-    return json_response({"status": "ok"})
+    return door.json_response({"status": "ok"})
 
 
 def _readiness(service: RunService, streams: Streams) -> Answering:
@@ -336,16 +325,16 @@ def _readiness(service: RunService, streams: Streams) -> Answering:
         try:
             await asyncio.to_thread(service.records.feed_bounds)
         except SQLAlchemyError:
-            return json_response({"status": "the store does not answer"}, 503)
+            return door.json_response({"status": "the store does not answer"}, 503)
         stopping = streams.closing.is_set()
-        return json_response({"status": "stopping" if stopping else "ok"}, 503 if stopping else 200)
+        return door.json_response({"status": "stopping" if stopping else "ok"}, 503 if stopping else 200)
 
     return ready
 
 
 def _metrics(service: RunService, streams: Streams, meter: RequestMeter) -> Answering:
     async def metrics(request: Request) -> Response:
-        caller_of(request).require("viewer", "", "see metrics")
+        door.caller_of(request).require("viewer", "", "see metrics")
         lines = [*meter.lines(), *await store_metrics(service)]
         lines += ["# TYPE instrc_event_streams gauge", f"instrc_event_streams {streams.open.total()}", ""]
         return PlainTextResponse("\n".join(lines), media_type="text/plain; version=0.0.4")
@@ -360,13 +349,13 @@ def _page_of_problem(request: Request) -> Response:
 
 async def _told(_request: Request, error: Exception) -> Response:
     assert isinstance(error, InstrcError)
-    return problem_response(error)
+    return door.problem_response(error)
 
 
 async def _broken(request: Request, error: Exception) -> Response:
     """Return the response for an unknown address or method; internal errors are only logged."""
     known = error if isinstance(error, HTTPException) else HTTPException(500, "internal error")
-    headers = {name.decode(): value.decode() for name, value in HEADERS} | dict(known.headers or {})  # access may be revoked
+    headers = {name.decode(): value.decode() for name, value in door.HEADERS} | dict(known.headers or {})  # access may be revoked
     if known.status_code == HTTPStatus.METHOD_NOT_ALLOWED:  # the methods of one address are routes of their own
         alike = [
             each for each in request.app.routes if isinstance(each, Route) and each.matches(request.scope)[0] is not Match.NONE
@@ -374,8 +363,8 @@ async def _broken(request: Request, error: Exception) -> Response:
         headers["Allow"] = ", ".join(sorted({method for each in alike for method in each.methods or ()}))
     title = known.detail.lower()
     made: JsonObject = {"type": "about:blank", "title": title, "status": known.status_code, "name": title.replace(" ", "-")}
-    return Response(dumps({**made, "detail": "the service could not do this"}), known.status_code, headers, PROBLEM)
+    return Response(dumps({**made, "detail": "the service could not do this"}), known.status_code, headers, door.PROBLEM)
 
 
 async def _away(_request: Request, _error: Exception) -> Response:
-    return unreachable_store()
+    return door.unreachable_store()

@@ -7,16 +7,7 @@ from typing import NotRequired, TypeAlias, TypedDict, Unpack, final
 
 from temporalio import workflow
 
-from instrc.runtime.interpreter.documents import (
-    ActivityCommand,
-    Author,
-    FireCommand,
-    ModelCommand,
-    Outcome,
-    PinnedPlan,
-    Result,
-    State,
-)
+from instrc.runtime.interpreter import documents as interpreter
 from instrc.runtime.journal import Journal, JournalEntry
 from instrc.runtime.questions import Asker
 from instrc.runtime.run_config import LaunchDocument
@@ -28,10 +19,10 @@ from instrc.text.jsonvalue import Json, JsonObject
 class Continued(TypedDict):
     """The state that a run takes into a new history."""
 
-    state: State
+    state: interpreter.State
     due: dict[str, float]
     later: list[str]
-    unread: dict[str, Result]
+    unread: dict[str, interpreter.Result]
     held: NotRequired[dict[str, Json]]
     """Commands that hold the run, with their errors."""
     keys: NotRequired[dict[str, int]]
@@ -90,7 +81,7 @@ class Child(TypedDict):
     """A process for an activity, as started by its parent."""
 
     name: str
-    plan: PinnedPlan
+    plan: interpreter.PinnedPlan
     inputs: JsonObject
     digest: str
 
@@ -100,7 +91,7 @@ class Effect(TypedDict):
 
     run: str
     digest: str
-    command: ModelCommand | ActivityCommand | FireCommand
+    command: interpreter.ModelCommand | interpreter.ActivityCommand | interpreter.FireCommand
     number: NotRequired[int]
     """Index of the command's key, if not the first."""
     chosen: NotRequired[str]
@@ -121,7 +112,7 @@ class PendingResult(TypedDict):
     pending: bool
 
 
-ActivityOutcome: TypeAlias = Result | Handed | PendingResult
+ActivityOutcome: TypeAlias = interpreter.Result | Handed | PendingResult
 """Result of an activity."""
 
 
@@ -131,13 +122,13 @@ class AnswerMessage(TypedDict):
     answer: str
     """Command that it answers."""
     data: Json
-    by: NotRequired[Author]
+    by: NotRequired[interpreter.Author]
 
 
 class Ended(TypedDict):
     """The result of a workflow."""
 
-    outcome: Outcome
+    outcome: interpreter.Outcome
     record: JsonObject
     entries: NotRequired[list[JournalEntry]]
     """Journal of a failed child, with which a retry can continue."""
@@ -146,7 +137,7 @@ class Ended(TypedDict):
 class Standing(TypedDict):
     """The state of a run as reported by its workflow."""
 
-    outcome: Outcome | None
+    outcome: interpreter.Outcome | None
     idle: bool
     flying: int
     due: float | None
