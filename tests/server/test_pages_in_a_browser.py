@@ -395,6 +395,8 @@ def test_a_developer_mends_the_failed_one_of_500(tmp_path: Path, scripts: bool) 
         page.click(f"text={runs[0]}")
         assert "no such order: 301" in seen()
         assert "1 failed" in seen()
+        frame = page.query_selector(".picture .step.failed > .frame")
+        assert frame.evaluate("it => getComputedStyle(it).strokeWidth") == "3px", "the failed step stands out"
         page.click("a:has-text('failed (1)')")
         assert [each.inner_text().split("failed")[0].strip() for each in page.query_selector_all("#step ~ .span summary")] == [
             "Element 301"
