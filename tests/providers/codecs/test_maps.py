@@ -272,6 +272,11 @@ def test_a_target_of_ones_own_may_have_any_name() -> None:
     assert lift({"a": None}, lowered.map).output == {}
 
 
+def test_a_map_that_names_no_target_is_read_in_both_directions() -> None:
+    record = {"instrc": 1, "schema": {"type": "object"}, "codec": None}
+    assert lift(encode({"a": 1}, record), record).value == {"a": 1}
+
+
 @every_case(
     "codec",
     [
