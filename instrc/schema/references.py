@@ -35,7 +35,7 @@ from instrc.schema.scopes import Anchors, DynamicScope, Resource, SchemaDocument
 from instrc.schema.vocabulary import HOLDERS
 from instrc.schema.walk import schemas_under, subschemas, unescaped
 from instrc.text.arguments import as_plain
-from instrc.text.jsonvalue import Json, JsonObject, Location, as_object, as_text, kind_in_words, pointer, tokens
+from instrc.text.jsonvalue import Json, JsonObject, Location, as_object, as_text, kind_in_words, listing, pointer, tokens
 from instrc.text.source import Span
 
 REFERENCES_AT_ONCE: Final = 100
@@ -245,7 +245,7 @@ class Located(Index):
         return self.locate(uri, path if keyword is None else f"{path}/{keyword}")
 
     def where(self, node: Json) -> tuple[str, str] | None:
-        """Search for the document and the pointer of a schema; for problems only."""
+        """Return the document and the pointer of a schema, the first one if it is in several places."""
         for document in self.documents:
             above = self._above(document.root)
             if id(node) in above:
@@ -258,7 +258,7 @@ class Located(Index):
         return None
 
     def _above(self, root: Json) -> dict[int, tuple[int, str | int] | None]:
-        """Return the container of each object and list of a document, with its key; computed once for all problems."""
+        """Return the container of each object and list of a document, with its key, computed once."""
         known = self.holders.get(id(root))
         if known is not None:
             return known
@@ -269,10 +269,9 @@ class Located(Index):
             if id(value) in above:
                 continue
             above[id(value)] = holder
-            if value.__class__ is dict:
-                stack.extend((child, (id(value), key)) for key, child in value.items() if child.__class__ in {dict, list})
-            elif value.__class__ is list:
-                stack.extend((child, (id(value), key)) for key, child in enumerate(value) if child.__class__ in {dict, list})
+            parts = value.items() if isinstance(value, dict) else enumerate(listing(value))
+            below = [(child, (id(value), key)) for key, child in parts if child.__class__ in {dict, list}]
+            stack += reversed(below)
         self.holders[id(root)] = above
         return above
 

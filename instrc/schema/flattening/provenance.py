@@ -63,7 +63,6 @@ def origins(schema: Json, root: Json, store: SchemaStore, recorded: RecordedSour
     Derived keywords (`$defs`, a reference to a definition) have no origin.
     Raise a `CompileError` if the pointers would be too long in total: in a deep schema they grow quadratically.
     """
-    places = _places(store)
     result: dict[str, tuple[KeywordOrigin, ...]] = {}
     characters = 0
     stack: list[tuple[Json, tuple[str | int, ...]]] = [(schema, ())]
@@ -72,44 +71,20 @@ def origins(schema: Json, root: Json, store: SchemaStore, recorded: RecordedSour
         if node.__class__ is not dict:
             continue
         _, by_keyword = recorded.get(id(node), (None, {}))
-        own = places.get(id(node))
+        own = store.where(node)
         for keyword in node:
             here = pointer((*path, keyword))
             characters = _more_characters(characters, here)
             if keyword in by_keyword:
-                result[here] = _written_origins(by_keyword[keyword], places, recorded)
+                result[here] = _written_origins(by_keyword[keyword], store, recorded)
             elif own is not None:
-                result[here] = (KeywordOrigin(own.uri, f"{own.pointer}{pointer((keyword,))}"),)
+                result[here] = (KeywordOrigin(own[0], f"{own[1]}{pointer((keyword,))}"),)
             elif not path and isinstance(root, dict) and keyword in root and keyword != "$defs":
-                result[here] = (_origin(root, keyword, places),)
+                result[here] = (_origin(root, keyword, store),)
             else:
                 result[here] = ()
         stack.extend((child, (*path, *step)) for step, child in reversed(list(subschemas(node))))
     return result
-
-
-def _places(store: SchemaStore) -> dict[int, KeywordOrigin]:
-    """Return the place of each object of the documents, by `id`; the first one if there are several."""
-    places: dict[int, KeywordOrigin] = {}
-    characters = 0
-    for document in store.documents:
-        stack: list[tuple[Json, str]] = [(document.root, "")]
-        while stack:
-            value, path = stack.pop()
-            if value.__class__ is dict:
-                if id(value) in places:
-                    continue
-                places[id(value)] = KeywordOrigin(document.uri, path)
-                characters = _more_characters(characters, path)
-                parts: list[tuple[str | int, Json]] = list(value.items())
-            else:
-                parts = list(enumerate(listing(value)))
-            stack.extend(
-                (child, path + pointer((key,)))
-                for key, child in reversed(parts)
-                if child.__class__ is dict or child.__class__ is list
-            )
-    return places
 
 
 def _more_characters(before: int, pointer: str) -> int:
@@ -122,7 +97,7 @@ def _more_characters(before: int, pointer: str) -> int:
 
 
 def _written_origins(
-    conjuncts: list[tuple[Conjunct, str]], places: dict[int, KeywordOrigin], recorded: RecordedSources
+    conjuncts: list[tuple[Conjunct, str]], store: SchemaStore, recorded: RecordedSources
 ) -> tuple[KeywordOrigin, ...]:
     """Return where the keywords of conjuncts were written, following results that were folded again."""
     result: dict[KeywordOrigin, None] = {}
@@ -133,17 +108,17 @@ def _written_origins(
         if (id(conjunct.node), word) in seen:
             continue
         seen.add((id(conjunct.node), word))
-        if id(conjunct.node) in places:
-            result[_origin(conjunct.node, word, places)] = None
+        if store.where(conjunct.node) is not None:
+            result[_origin(conjunct.node, word, store)] = None
         else:
             _, by_keyword = recorded.get(id(conjunct.node), (None, {}))
             stack += by_keyword.get(word, [])[::-1]
     return tuple(result)
 
 
-def _origin(node: JsonObject, keyword: str, places: dict[int, KeywordOrigin]) -> KeywordOrigin:
+def _origin(node: JsonObject, keyword: str, store: SchemaStore) -> KeywordOrigin:
     """Return the place of a keyword of an original schema, under its original name."""
-    uri, path = places[id(node)]
+    uri, path = store.where(node) or ("", "")
     word = (
         keyword
         if keyword in node

@@ -24,7 +24,7 @@ from instrc.schema.relations import implies
 from instrc.schema.scopes import DynamicScope
 from instrc.schema.vocabulary import IN_PLACE
 from instrc.schema.walk import TRIVIAL, subschemas
-from instrc.text.jsonvalue import Json, JsonObject, as_object
+from instrc.text.jsonvalue import Json, JsonObject, as_object, listing
 
 
 class Evaluated(Struct):
@@ -85,10 +85,10 @@ def evaluated(
             break
         if not conjunct:
             stack.extend((target.node, target.scope, into, False) for target in store.references(view, scope))
-            stack.extend((branch, scope, into, False) for branch in _list(view.get("allOf")))
+            stack.extend((branch, scope, into, False) for branch in listing(view.get("allOf")))
         conjunct = False
         for keyword in _POSSIBLE_LISTS:
-            branches = _list(view.get(keyword))
+            branches = listing(view.get(keyword))
             where = into if len(branches) == 1 else possible
             stack.extend((branch, scope, where, False) for branch in branches)
         if "if" in view:
@@ -120,10 +120,6 @@ def _take(view: dict[str, Json], into: Evaluated, possible: Evaluated, *, own: b
         into.all_items = True
     if "contains" in view:
         possible.some_items = True
-
-
-def _list(value: Json) -> list[Json]:
-    return value if value.__class__ is list else []
 
 
 _MARKING = frozenset(

@@ -11,10 +11,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache, reduce
+from importlib import import_module
 from itertools import combinations, product
 from math import inf
 from operator import or_
-from re import _parser  # Python's own, as Hypothesis reads patterns
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from instrc.schema.kinds import own_kinds
@@ -26,6 +26,7 @@ from instrc.text.jsonvalue import Json, as_text, listing
 if TYPE_CHECKING:
     from instrc.schema.laws.law import InstanceEvaluation
 
+_parser: Final[Any] = import_module("re._parser")  # Python's own, which has no types; Hypothesis reads patterns with it too
 EXTENT_LENGTH: Final = 1_000
 """Maximum characters of a pattern whose length is computed."""
 _ANY = (1 << 129) - 1
