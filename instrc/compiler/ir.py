@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, cast
 
 import msgspec
@@ -106,13 +105,11 @@ class Instruction(msgspec.Struct, frozen=True, gc=False):
         return self.name.removesuffix(suffix_of(self.name))
 
 
-@lru_cache(maxsize=4096)
 def suffix_of(name: str) -> str:
     """Return the end of a name that decides who carries it out, or nothing if the model does."""
     return next((suffix for suffix in SUFFIXES if name.endswith(suffix)), "")
 
 
-@lru_cache(maxsize=4096)
 def instruction_kind(name: str) -> InstructionKind:
     """Return the executor of a name."""
     return SUFFIXES.get(suffix_of(name), "model")

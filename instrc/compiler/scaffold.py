@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
-from instrc.compiler.ir import SUFFIXES
+from instrc.compiler.ir import suffix_of
 from instrc.text import files
 from instrc.text.files import TomlError, read_toml
 from instrc.text.jsontext import dumps
@@ -21,7 +21,7 @@ def new(kind: ScaffoldKind, name: str, folder: str) -> dict[str, str] | None:
     `name` may have folders before it (`mail/FindSlot`) and a suffix (`Send_Activity`); vibes are created below `folder`.
     """
     *above, last = name.replace("\\", "/").split("/")
-    suffix = next((suffix for suffix in SUFFIXES if last.endswith(suffix)), "")
+    suffix = suffix_of(last)
     if kind == "mixin":
         suffix = "_Mixin"
     stem = "-".join(words(last.removesuffix(suffix)))

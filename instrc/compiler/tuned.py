@@ -166,9 +166,10 @@ def digest_of(flat: FlatGraph, source: Source) -> str:
     schemas = [[place, schema] for _, place, schema in steps_of(flat)]
     from hashlib import sha256  # most programs have no forms
 
-    from instrc.language.formatter import format_program
+    from instrc.language.formatter import format_source
 
-    return sha256(dumps([format_program(source), schemas], indent=False).encode()).hexdigest()
+    layout = format_source(source, Report()) or source.text
+    return sha256(dumps([layout, schemas], indent=False).encode()).hexdigest()
 
 
 class TunedForm:

@@ -1,9 +1,8 @@
-"""A source as it was typed: every word, sign, space and comment of it.
+"""A program as it was typed: every word, sign, space and comment of it.
 
-The texts of the leaves with their trivia, and the trivia after the last one, are the source, character by character,
-even if the source is not a program.  If it is, each phrase is a rule of the grammar with the range of a node of
-`instrc.language.surface`: the surface is the same tree without quotes, brackets, separators and comments.
-A source that is not a program becomes `broken` phrases of its words.
+The texts of the leaves with their trivia, and the trivia after the last one, are the source, character by character.
+Each phrase is a rule of the grammar with the range of a node of `instrc.language.surface`:
+the surface is the same tree without quotes, brackets, separators and comments.
 """
 
 from __future__ import annotations
@@ -17,17 +16,16 @@ import msgspec
 from instrc.language.builder import Builder, Values
 from instrc.language.lexer import Token
 from instrc.language.parser import recognise
-from instrc.language.scanner import Scanner
-from instrc.language.tables import Rule, Tables, tables
+from instrc.language.tables import Rule, tables
 from instrc.text.source import Source
 
 T = TypeVar("T")
 
 
 class Trivia(NamedTuple):
-    """The text between two words: white space, a comment, or characters without meaning (`stray`)."""
+    """The text between two words: white space or a comment."""
 
-    kind: Literal["space", "comment", "stray"]
+    kind: Literal["space", "comment"]
     text: str
 
 
@@ -46,10 +44,7 @@ class Leaf(msgspec.Struct, frozen=True, gc=False):
 
 
 class Phrase(msgspec.Struct, frozen=True, gc=False):
-    """The extent of a rule of the grammar; lists (arguments, fields, stages, statements) are flat, with their separators.
-
-    The rule `broken` covers the words of a source that is not a program, up to a `;`.
-    """
+    """The extent of a rule of the grammar; lists (arguments, fields, stages, statements) are flat, with their separators."""
 
     rule: str
     children: tuple[Node, ...]
@@ -61,9 +56,8 @@ Node: TypeAlias = Phrase | Leaf
 
 
 class Tree(msgspec.Struct, frozen=True):
-    """A whole source: `root` has its statements and the `;` between them, `behind` the trivia after its last word."""
+    """A whole program: `root` has its statements and the `;` between them, `behind` the trivia after its last word."""
 
-    source: Source
     root: Phrase
     behind: tuple[Trivia, ...]
 
@@ -76,22 +70,6 @@ class Tree(msgspec.Struct, frozen=True):
                 yield node
             elif node.__class__ is Phrase:
                 pending += node.children[::-1]
-
-    @property
-    def text(self) -> str:
-        """The source, assembled from its parts."""
-        parts = [part for leaf in self.leaves() for part in (*(trivia.text for trivia in leaf.before), leaf.text)]
-        return "".join([*parts, *(trivia.text for trivia in self.behind)])
-
-    def path(self, offset: int) -> list[Node]:
-        """Return the nodes around an offset, root first; between two adjacent words, those of the second one."""
-        way: list[Node] = [self.root]
-        while isinstance(node := way[-1], Phrase):
-            touching = [child for child in node.children if child.start <= offset <= child.end]
-            if not touching:
-                break
-            way.append(touching[-1])
-        return way
 
     def fold(self, make: Callable[[Phrase, list[T]], T], leaf: Callable[[Leaf], T]) -> T:
         """Compute a value from the leaves upwards, without recursion: depth is no limit."""
@@ -115,9 +93,7 @@ class Tree(msgspec.Struct, frozen=True):
                 values.append(value)
 
 
-_TRIVIA = re.compile(
-    r"(?P<space>\s+)|(?P<comment>//[^\r\n]*|/\*[^*]*\*+(?:[^/*][^*]*\*+)*/)|(?P<stray>(?:(?!\s|//|/\*).)+|.)", re.DOTALL
-)
+_TRIVIA = re.compile(r"(?P<space>\s+)|(?P<comment>//[^\r\n]*|/\*[^*]*\*+(?:[^/*][^*]*\*+)*/)")
 _FLAT = frozenset({"arguments", "fields", "items", "stages", "bound", "valued", "bounds", "stop"})
 """Rules of lists, whose items are placed directly in the enclosing phrase."""
 
@@ -126,22 +102,12 @@ _Parsed: TypeAlias = "Node | list[Node] | None"
 
 
 def read_tree(source: Source) -> Tree:
-    """Return the tree of any source."""
-    automaton = tables()
+    """Return the tree of a source; raise `ValueError` if it is not a program."""
     collector = _Collector(source)
-    if not recognise(source, automaton, collector):
-        return _tree_with_mistakes(source, automaton)
+    if not recognise(source, tables(), collector):
+        raise ValueError("this is not a program")
     root = Phrase("program", tuple(collector.kept), 0, collector.end)
-    return Tree(source, root, _trivia(source.text[collector.end :]))
-
-
-def _tree_with_mistakes(source: Source, automaton: Tables) -> Tree:
-    collector = _Collector(source)
-    scanner = Scanner(source, automaton)
-    scanner.need(len(source.text) + 1)
-    leaves = [collector.leaf(token.kind, token.start, token.end) for token in scanner.tokens if token.start < token.end]
-    root = Phrase("program", tuple(_broken_statements(leaves)), 0, collector.end)
-    return Tree(source, root, _trivia(source.text[collector.end :]))
+    return Tree(root, _trivia(source.text[collector.end :]))
 
 
 class _Collector(Builder):
@@ -154,16 +120,12 @@ class _Collector(Builder):
         self.kept: list[Node] = []
         """What has been recognised: the statements, and each `;` between them."""
 
-    def leaf(self, kind: str, start: int, end: int) -> Leaf:
-        """Return the next word, with the trivia before it."""
-        text = self.source.text
-        leaf = Leaf(kind, text[start:end], start, _trivia(text[self.end : start]))
-        self.end = end
-        return leaf
-
     def given(self, token: Token) -> Leaf:
-        """Return the next word or sign."""
-        return self.leaf(token.kind, token.start, token.end)
+        """Return the next word or sign, with the trivia before it."""
+        text = self.source.text
+        leaf = Leaf(token.kind, text[token.start : token.end], token.start, _trivia(text[self.end : token.start]))
+        self.end = token.end
+        return leaf
 
     def actions(self, rules: list[Rule]) -> list[Callable[[Values, int, int], object] | None]:
         """Return the action of each rule; rules without a surface node are passed on here too."""
@@ -217,24 +179,5 @@ class _Collector(Builder):
         return found
 
 
-def _broken_statements(leaves: list[Leaf]) -> list[Node]:
-    """Return words as broken phrases, each up to a `;`."""
-    children: list[Node] = []
-    run: list[Node] = []
-    for leaf in leaves:
-        if leaf.kind != "SEMICOLON":
-            run.append(leaf)
-            continue
-        if run:
-            children.append(Phrase("broken", tuple(run), run[0].start, run[-1].end))
-            run = []
-        children.append(leaf)
-    if run:
-        children.append(Phrase("broken", tuple(run), run[0].start, run[-1].end))
-    return children
-
-
 def _trivia(text: str) -> tuple[Trivia, ...]:
-    return tuple(
-        Trivia(cast("Literal['space', 'comment', 'stray']", found.lastgroup), found.group()) for found in _TRIVIA.finditer(text)
-    )
+    return tuple(Trivia(cast("Literal['space', 'comment']", found.lastgroup), found.group()) for found in _TRIVIA.finditer(text))

@@ -5,14 +5,13 @@ A frame consists of pieces with style names, so the same text can be shown with 
 
 from __future__ import annotations
 
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 from instrc.problems.problem import Problem, shorten_values
 from instrc.text.source import Span
-from instrc.text.visible import visible
+from instrc.text.visible import columns, visible
 
 SHOWN_LINES: Final = 3
 """Maximum lines of a long span that are shown; an ellipsis replaces the rest."""
@@ -124,23 +123,12 @@ def _line(text: str, line_start: int, line_end: int, start: int, end: int, numbe
         right = min(stop, left + WINDOW)
     before, under = text[left:start], text[start : min(end, right)]
     shown = f"{'…' if left > line_start else ''}{_expanded(text[left:right])}{'…' if right < stop else ''}"
-    indent = _columns(before) + (1 if left > line_start else 0)
+    indent = columns(_expanded(before)) + (1 if left > line_start else 0)
     yield [Styled(f"  {number} | ", "gutter"), Styled(shown)]
+    carets = "^" * max(1, columns(_expanded(under)))
     if under or start >= right:
-        yield [Styled(f"  {'':{len(number)}} | ", "gutter"), Styled(" " * indent), Styled("^" * max(1, _columns(under)), style)]
+        yield [Styled(f"  {'':{len(number)}} | ", "gutter"), Styled(" " * indent), Styled(carets, style)]
 
 
 def _expanded(text: str) -> str:
     return visible(text.replace("\t", "    "))
-
-
-def _columns(text: str) -> int:
-    """Return the display width of a text in terminal columns: wide characters count two, combining ones none."""
-    shown = _expanded(text)
-    return len(shown) if shown.isascii() else sum(map(_width, shown))
-
-
-def _width(character: str) -> int:
-    if unicodedata.category(character) in {"Mn", "Me", "Cf"}:
-        return 0
-    return 2 if unicodedata.east_asian_width(character) in {"W", "F"} else 1

@@ -49,20 +49,14 @@ def compare_processes(old: Process, new: Process) -> ProcessComparison:
 _NUMBER = re.compile(r"\bstep\d+_")
 
 
-def _steps(process: Process) -> Iterator[tuple[flow.Executor, flow.Step]]:
-    for context in process.contexts():
-        if isinstance(context, flow.Chunk):
-            yield from ((context.executor, step) for step in context.steps)
-
-
 def _needs(process: Process) -> Iterator[tuple[str, list[tuple[str, Json]]]]:
     """Yield the activities of a process and its questions to people, each with its steps and their answers, in order."""
     served: dict[str, list[tuple[str, Json]]] = {}
-    for executor, step in _steps(process):
+    for step in process.steps():
         name = None
-        if executor == "user":
+        if step.executor == "user":
             name = f"person: {_NUMBER.sub('', step.key, count=1)}"
-        elif executor == "server" and not step.engine.fail and (step.engine.activity or step.output):
+        elif step.executor == "server" and not step.engine.fail and (step.engine.activity or step.output):
             name = step.engine.activity or step.key
         if name is not None:
             served.setdefault(name, []).append((step.key, _answer_schema(step, process)))
@@ -109,18 +103,10 @@ def _start_claim(old_process: Process, new_process: Process) -> Claim:
 def _free_names(process: Process) -> set[str]:
     """Return the names that steps read without any step, block or element defining them."""
     bound = {"rounds", "previous", "error", "round"}
-    values: list[flow.Value | None] = []
-    for _, step in _steps(process):
-        bound.add(step.key)
-        values += [*step.references, step.engine.arguments, *(among.choices for among in step.among)]
+    bound.update(step.key for step in process.steps())
     for block in process.contexts():
-        if isinstance(block, flow.Chunk):
-            continue
         bound |= {name for name in (getattr(block, "key", None), getattr(block, "item", None)) if name}
-        values += flow.reads_before(block)
-        for part in flow.parts_of(block):
-            values += [part.body.value, *(read for read, _ in (part.until.tests if part.until else ()))]
-    return {read.first for value in values for read in flow.reads_of(value)} - bound
+    return {read.first for read in process.reads()} - bound
 
 
 def _serve_claim(old: Process, new: Process, needed: tuple[str, ...], start: Claim) -> Claim:

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from instrc.process.picture import Box, Picture, PictureRead, PictureStep, shorten_to_width, wide
+from instrc.process.picture import Box, Picture, PictureRead, PictureStep, shorten_to_width
+from instrc.text.visible import columns
 
 
 class Area(Struct, frozen=True):
@@ -158,7 +159,7 @@ class _Placer:
 def _title(text: str, x: float, y: float, width: float) -> PlacedTitle:
     """Divide a heading into lines; the last one is shortened."""
     text = " ".join(text.split())
-    room = int(width / LETTER / (1 if wide(text) <= len(text) else 2))
+    room = int(width / LETTER / (1 if columns(text) <= len(text) else 2))
     lines = textwrap.wrap(text, room, break_on_hyphens=False) or [""]
     if len(lines) > LINES:
         lines[LINES - 1 :] = [" ".join(lines[LINES - 1 :])]

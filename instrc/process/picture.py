@@ -8,7 +8,6 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from importlib.resources import files
 from typing import Final
-from unicodedata import combining, east_asian_width
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -20,7 +19,7 @@ from instrc.process.chunk_json import write_chunk, write_step
 from instrc.process.process import Process
 from instrc.text.jsonvalue import Json, mapping, optional_text
 from instrc.text.source import Span
-from instrc.text.visible import visible
+from instrc.text.visible import columns, visible
 
 
 class PictureRead(Struct, frozen=True):
@@ -67,7 +66,7 @@ def name_of_step(key: str) -> str:
 
 def schemas_of(process: Process) -> dict[str, Json]:
     """Return the schemas of steps by key."""
-    return {step.key: step.schema for context in process.contexts() if isinstance(context, flow.Chunk) for step in context.steps}
+    return {step.key: step.schema for step in process.steps()}
 
 
 def titles_of(process: Process) -> dict[str, str]:
@@ -482,21 +481,16 @@ def printable(text: str) -> str:
     return visible(" ".join(text.split()))
 
 
-def wide(text: str) -> int:
-    """Return the display width of a text in letters: wide ones count twice, combining marks not at all."""
-    return sum(0 if combining(letter) else 2 if east_asian_width(letter) in "WF" else 1 for letter in text)
-
-
 def shorten_to_width(text: str, width: float, letter: float) -> str:
     """Return a text shortened in the middle to a width in pixels."""
     room = max(int(width / letter), 4)
     text = " ".join(text.split())
-    if wide(text) <= room:
+    if columns(text) <= room:
         return text
     half = (room - 1) // 2
     head, tail = text[:half], text[-half:]
-    while wide(head) > half:
+    while columns(head) > half:
         head = head[:-1]
-    while wide(tail) > half:
+    while columns(tail) > half:
         tail = tail[1:]
     return f"{head}…{tail}"

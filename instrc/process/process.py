@@ -87,12 +87,17 @@ class Process(Struct, frozen=True):
         """Yield all contexts, each block before its contents."""
         return flow.all_contexts(self.body)
 
+    def steps(self) -> Iterator[flow.Step]:
+        """Yield all steps, in the order of their contexts."""
+        for context in self.contexts():
+            yield from context.steps if isinstance(context, flow.Chunk) else ()
+
     def reads(self) -> Iterator[flow.Read]:
         """Yield every path that is read anywhere: by steps, conditions and values."""
         yield from flow.reads_of(self.body.value)
+        for step in self.steps():
+            yield from (*step.references, *flow.reads_of(step.engine.arguments), *(each.choices for each in step.among))
         for context in self.contexts():
-            for step in context.steps if isinstance(context, flow.Chunk) else ():
-                yield from (*step.references, *flow.reads_of(step.engine.arguments), *(each.choices for each in step.among))
             yield from flow.reads_before(context)
             for part in flow.parts_of(context):
                 yield from flow.reads_of(part.body.value)

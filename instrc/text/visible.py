@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from unicodedata import category, east_asian_width
 
 
 def visible(text: str) -> str:
@@ -24,3 +25,9 @@ def _signs(kept: str = "") -> dict[int, str]:
 def visible_lines(text: str) -> str:
     """Return a text with visible characters only, keeping its line breaks and tabs."""
     return text.translate(_signs("\t\n"))
+
+
+def columns(text: str) -> int:
+    """Return the display width of a text in columns: wide characters count two, combining and invisible ones none."""
+    kinds = ((category(letter), east_asian_width(letter)) for letter in text)
+    return sum(0 if kind in {"Mn", "Me", "Cf"} else 2 if width in {"W", "F"} else 1 for kind, width in kinds)

@@ -167,7 +167,7 @@ def _multiplied_tool(schema: Json, name: str, batch: int) -> Json:
 def _steps(process: Process, change: Callable[[flow.Executor | None, Json], Json]) -> Json:
     """Return all steps and values of blocks as one object; `change` receives the executor, `None` for a block, and the schema."""
     properties: dict[str, Json] = {}
-    known = {step.key: step.schema for context in process.contexts() if isinstance(context, flow.Chunk) for step in context.steps}
+    known = {step.key: step.schema for step in process.steps()}
     for context in process.body.contexts:
         if isinstance(context, flow.Chunk):
             for step in context.steps:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 BLOCK = 3
 """Executor number of a block."""
@@ -95,17 +95,14 @@ def _with_blocks(executors: Sequence[int], reads: Sequence[Sequence[int]]) -> tu
     return found, states[0].blocks
 
 
-class Frontier:
+class Frontier(NamedTuple):
     """The nodes that are done and those that can be done next, by executor."""
 
-    __slots__ = ("blocks", "done", "ready", "waits")
-
-    def __init__(self, done: int, ready: tuple[tuple[int, ...], ...], waits: dict[int, int], blocks: dict[int, int]) -> None:
-        self.done = done
-        self.ready = ready
-        self.waits = waits
-        self.blocks = blocks
-        """The chunk of each block that is done."""
+    done: int
+    ready: tuple[tuple[int, ...], ...]
+    waits: dict[int, int]
+    blocks: dict[int, int]
+    """The chunk of each block that is done."""
 
 
 SEARCHED_CHUNKS: Final = 20_000

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 from printing import print_program
-from programs import mutated, mutations, programs
+from programs import programs
 
 from instrc import Report, Source
 from instrc.language.concrete_tree import Leaf, Phrase, read_tree  # the tree below the surface gives every sign back
@@ -22,25 +22,21 @@ lines */ D
 
 
 def written(text: str) -> str:
-    return read_tree(Source("typed.aug", text)).text
+    """Return a program assembled from the leaves of its tree, with their trivia."""
+    tree = read_tree(Source("typed.aug", text))
+    parts = [part for leaf in tree.leaves() for part in (*(trivia.text for trivia in leaf.before), leaf.text)]
+    return "".join([*parts, *(trivia.text for trivia in tree.behind)])
 
 
-@given(programs(most=3), mutations())
-def test_a_tree_gives_its_source_back(program: Program, edits: list[tuple[str, int, str]]) -> None:
+@given(programs(most=3))
+def test_a_tree_gives_its_source_back(program: Program) -> None:
     text = print_program(program)
-    assert written(text) == text
-    broken = mutated(text, edits)
-    assert written(broken) == broken
-
-
-@given(st.text(max_size=60) | st.text("ab1 \n\"'()[]{},;:|=@<>-+.#`“”\\/*", max_size=60))
-def test_a_tree_of_anything_gives_it_back(text: str) -> None:
     assert written(text) == text
 
 
 def test_comments_quotes_brackets_and_separators_are_in_the_tree() -> None:
     tree = read_tree(Source("typed.aug", COMMENTED))
-    assert tree.text == COMMENTED
+    assert written(COMMENTED) == COMMENTED
     trivia = [trivia.text for leaf in tree.leaves() for trivia in leaf.before if trivia.kind == "comment"]
     assert trivia == ["// before", "/* in */", "// behind", "/* two\nlines */"]
     assert [child.rule if isinstance(child, Phrase) else child.text for child in tree.root.children] == [
@@ -77,18 +73,11 @@ def test_the_surface_is_a_view_of_the_tree(program: Program) -> None:
     assert spans(parse(source, Report()).statements) <= covered
 
 
-def test_a_source_with_a_mistake_is_its_words() -> None:
-    tree = read_tree(Source("typed.aug", "const a = A;\nconst b = ;\nconst c = C;"))
-    assert [child.rule for child in tree.root.children if isinstance(child, Phrase)] == ["broken", "broken", "broken"]
+def test_a_source_with_a_mistake_has_no_tree() -> None:
+    with pytest.raises(ValueError, match="not a program"):
+        read_tree(Source("typed.aug", "const a = A;\nconst b = ;\nconst c = C;"))
 
 
 def test_a_tree_as_deep_as_a_source_may_be() -> None:
     text = "f(" * 256 + "x" + ")" * 256
     assert written(text) == text
-
-
-def test_the_way_to_an_offset() -> None:
-    tree = read_tree(Source("typed.aug", "a | Draft(x)"))
-    leaf = tree.path(6)[-1]
-    assert isinstance(leaf, Leaf)
-    assert leaf.text == "Draft"

@@ -21,10 +21,11 @@ from instrc.process.layout import (  # places in a picture, before they are numb
     PlacedNode,
     layout,
 )
-from instrc.process.picture import Box, Picture, folded, folded_pictures, picture_of, wide  # the width of one word
+from instrc.process.picture import Box, Picture, folded, folded_pictures, picture_of
 from instrc.process.picture_page import html
 from instrc.process.process import Process
 from instrc.process.svg import svg
+from instrc.text.visible import columns
 
 SIZES = [1, 20, 200, 2000]
 
@@ -52,7 +53,7 @@ def test_texts_never_lie_on_each_other(document: Any) -> None:
         shown = "".join(element.itertext()) if element.find("{*}title") is None else (element[0].tail or "")
         size = 9 if element.get("class") == "title" else 7.25
         x, y = float(element.get("x", 0)), float(element.get("y", 0))
-        texts.append((y - 11, y + 2, x, x + wide(shown) * size))
+        texts.append((y - 11, y + 2, x, x + columns(shown) * size))
     texts.sort()
     for index, (_, bottom, left, right) in enumerate(texts):
         for top, _, other_left, other_right in texts[index + 1 : index + 40]:

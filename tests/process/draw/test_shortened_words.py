@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from instrc.process.picture import shorten_to_width, wide  # the width of one word
+from instrc.process.picture import shorten_to_width  # what a picture shows of a long word
 from instrc.schema.outline import outline
 from instrc.text.jsonvalue import Json
+from instrc.text.visible import columns
 
 
 @pytest.mark.parametrize(
@@ -24,7 +25,7 @@ def test_a_text_of_four_letters_is_shown_however_narrow_its_place_is() -> None:
 @pytest.mark.parametrize("width", [40, 50, 60, 70, 80])
 def test_wide_letters_take_two_places(width: float) -> None:
     shown = shorten_to_width("漢字漢字漢字", width, 10)
-    assert wide(shown) <= width / 10
+    assert columns(shown) <= width / 10
     assert shown.startswith("漢") == shown.endswith("字") == (width >= 50)
 
 
