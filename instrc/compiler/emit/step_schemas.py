@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Literal, TypeAlias
 
 import msgspec
@@ -12,12 +13,12 @@ from instrc.compiler.bind.values import step_numbers
 from instrc.compiler.compose.outcomes import RUN_PLAN, choices_of, plannable_tools
 from instrc.compiler.emit.paths import Paths, suffixed
 from instrc.problems.errors import CompileError
-from instrc.process.chunk_json import add_words, beside
+from instrc.process.chunk_json import add_words, beside, with_changed_part
 from instrc.process.flow import NO_ENGINE, READS_ONLY, Constant, EngineProperties, Listed, Named, Read, written_value
 from instrc.schema.annotate import closes, nullable, write_beside
 from instrc.schema.document_definitions import DocumentDefinitions
 from instrc.schema.strip import is_meta
-from instrc.text.jsonvalue import Json, JsonObject, as_array, as_object, as_texts, mapping
+from instrc.text.jsonvalue import Json, JsonObject, Location, as_array, as_object, as_texts, mapping
 from instrc.text.sentences import Sentences, filled
 from instrc.text.source import Span
 
@@ -289,69 +290,48 @@ def context(graph: ir.Graph, chunk: ir.Chunk, steps: Container, at: Span | None)
 
 
 _ABOUT_OBJECTS = {"type", "title", "description"}
+_OUTPUT: Location = ("properties", "output")
 
 
 def put_steps(schema: Json, slots: tuple[str, ...], block: JsonObject, definitions: DocumentDefinitions, at: Span) -> Json:
     """Put an object of steps, written at `at`, into the property that a way of names leads to."""
-    above: list[JsonObject] = []
     inside: Json = schema
     for name in slots:
-        found = _property(inside, name)
-        if found is None or found[0].keys() & {"allOf", "$defs"}:
+        outer = mapping(inside)
+        properties = mapping(outer.get("properties"))
+        if name not in properties or outer.keys() & {"allOf", "$defs"}:
             part: Json = block
             for each in reversed(slots):
                 part = {"properties": {each: part}}
             return definitions.fillable(definitions.intersect([schema, part]), block, at)
-        outer, inside = found
-        above.append(outer)
+        inside = properties[name]
     plain = isinstance(inside, dict) and inside.keys() <= _ABOUT_OBJECTS and inside.get("type", "object") == "object"
     made: Json
     if isinstance(inside, dict) and plain and inside.keys().isdisjoint(block.keys() - {"type"}):
         made = {**inside, **block}
     else:
         made = definitions.fillable(definitions.intersect([inside, block]), block, at)
-    return _rebuilt(above, slots, made)
+    return with_changed_part(schema, _place_of(slots), lambda _: made)
 
 
-def _property(schema: Json, name: str) -> tuple[JsonObject, Json] | None:
-    """Return a schema with the one of a property of it, or `None` if there is no such property."""
-    if not isinstance(schema, dict):
-        return None
-    properties = schema.get("properties")
-    return (schema, properties[name]) if isinstance(properties, dict) and name in properties else None
+def _place_of(names: Iterable[str]) -> Location:
+    """Return the path of the property that names lead to."""
+    return tuple(part for name in names for part in ("properties", name))
 
 
-def _rebuilt(above: list[JsonObject], names: tuple[str, ...], made: Json) -> Json:
-    """Return the outermost of schemas with another one in the place that names lead to."""
-    for outer, name in zip(reversed(above), reversed(names), strict=True):
-        made = {**outer, "properties": {**as_object(outer["properties"]), name: made}}
-    return made
-
-
-def beside_property(schema: Json, names: tuple[str, ...], said: EngineProperties) -> Json:
-    """Write engine keywords next to the schema of the property at the end of a path of names.
-
-    The property has a schema of its own: it was composed of that of the step and of the content of its slots.
-    """
-    above: list[JsonObject] = []
-    inside: Json = schema
-    for name in names:
-        outer = as_object(inside)
-        above.append(outer)
-        inside = as_object(outer["properties"])[name]
-    return _rebuilt(above, names, beside(inside if isinstance(inside, dict) else {}, said))
+def _beside_part(part: Json, engine: EngineProperties) -> Json:
+    """Write engine keywords next to the schema of a part of a step."""
+    return beside(mapping(part), engine)
 
 
 def has_output(schema: Json) -> bool:
     """Return whether a step returns a result under `output`."""
-    return _property(schema, "output") is not None
+    return "output" in mapping(mapping(schema).get("properties"))
 
 
 def with_null_output(schema: Json) -> Json:
     """Return a step as a model plans it: what others give is null for now."""
-    whole = as_object(schema)
-    properties = as_object(whole["properties"])
-    return {**whole, "properties": {**properties, "output": nullable(properties["output"])}}
+    return with_changed_part(schema, _OUTPUT, nullable)
 
 
 def answer_of(schema: Json) -> Json:
@@ -403,7 +383,7 @@ class EngineWriter:
                 said = EngineProperties(plan=self._plan(engine.tools, item))
             else:
                 said = EngineProperties(among=self.paths.read(engine.choices, item))
-            schema = as_object(beside_property(schema, names, said))
+            schema = as_object(with_changed_part(schema, _place_of(names), partial(_beside_part, engine=said)))
         return schema
 
     def _plan(self, tools: tuple[ir.PlannableTool, ...], item: int | None) -> JsonObject:
@@ -453,7 +433,7 @@ class Hints:
         if not told:
             return schema
         self.written[told] = None
-        return with_sentence(schema, ir.hint_of(self._around_paths, told)[0])
+        return as_object(with_sentence(schema, ir.hint_of(self._around_paths, told)[0]))
 
     def _labels(self, step: int, item: int | None) -> dict[tuple[str, ...], str]:
         """Return the names under which a step receives values, by path, where they differ from the ends of the paths."""
@@ -493,16 +473,14 @@ class Hints:
         """Tell the model to leave the parts of other executors, a whole step or its `output`, `null`."""
         if self.sentences is None or not isinstance(schema, dict):
             return schema
-        if has_output(schema):
-            properties = as_object(schema["properties"])
-            output = properties["output"]
-            said = with_sentence(output, self.sentences.left_null) if isinstance(output, dict) else output
-            return {**schema, "properties": {**properties, "output": said}}
-        return with_sentence(schema, self.sentences.left_null)
+        told = partial(with_sentence, sentence=self.sentences.left_null)
+        return with_changed_part(schema, _OUTPUT if has_output(schema) else (), told)
 
 
-def with_sentence(schema: JsonObject, sentence: str) -> JsonObject:
+def with_sentence(schema: Json, sentence: str) -> Json:
     """Return a schema with a sentence at the end of its description; a new description comes first, after a title."""
+    if not isinstance(schema, dict):
+        return schema
     if "description" in schema:
         return {**schema, "description": f"{schema['description']}\n{sentence}"}
     if next(iter(schema), None) == "title":
