@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, cast
 import typer
 from msgspec import Struct
 
+from instrc import problems
 from instrc.cli import options
 from instrc.cli.compile_files import Delivery, Emit, LoweredTool, compile_files, exports, one_by_one
 from instrc.cli.output import FINE, Format, verdict
@@ -141,10 +142,8 @@ def verify_command(
 
 def _problems(lowered: LoweredTool, found: Verification, at: Span) -> Iterator[Problem]:
     """Yield the problems of sending a tool."""
-    from instrc.problems.targets import PayloadRefused
-
     for breach in found.breaches:
-        yield PayloadRefused(at=at, tool=lowered.stem, target=lowered.target, reason=str(breach))
+        yield problems.targets.PayloadRefused(at=at, tool=lowered.stem, target=lowered.target, reason=str(breach))
 
 
 ORDERS = {

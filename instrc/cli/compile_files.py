@@ -305,13 +305,11 @@ def _placed(
     owners: Mapping[str, NamedArtefact],
 ) -> list[Problem]:
     """Return problems with losses placed in their vibe or step, and others in their file."""
-    from instrc.problems.targets import LossyTarget, LossyTargetStrict
-
     places: dict[int, Places] = {}
     placed: list[Problem] = []
     for each in found:
         at, owner = each.at, export
-        if isinstance(each, LossyTargetStrict | LossyTarget):
+        if isinstance(each, problems.targets.LossyTargetStrict | problems.targets.LossyTarget):
             owner = export if each.tool is None else owners.get(each.tool, export)
             if registry is not None:
                 known = places.setdefault(id(owner), Places(owner.artefact, owner.file, registry(owner.file)))
@@ -322,13 +320,11 @@ def _placed(
 
 def _hinted_once(found: list[Problem], report: Report) -> list[Problem]:
     """Return the problems with a hint only on the first loss of the whole report."""
-    from instrc.problems.targets import LossyTarget
-
-    said = any(isinstance(each, LossyTarget) for each in report.problems)
+    said = any(isinstance(each, problems.targets.LossyTarget) for each in report.problems)
     hinted: list[Problem] = []
     for each in found:
-        hinted.append(structs.replace(each, first=False) if said and isinstance(each, LossyTarget) else each)
-        said = said or isinstance(each, LossyTarget)
+        hinted.append(structs.replace(each, first=False) if said and isinstance(each, problems.targets.LossyTarget) else each)
+        said = said or isinstance(each, problems.targets.LossyTarget)
     return hinted
 
 

@@ -13,6 +13,7 @@ from pathlib import Path, PurePath
 from stat import S_IMODE, S_ISLNK
 from typing import Final, TypeVar
 
+from instrc import problems
 from instrc.cli.terminal import coloured, write, write_error, write_report
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
@@ -92,12 +93,10 @@ def try_to_write(files: Mapping[Path, str], sources: Collection[str] = ()) -> li
 
 def unwritable(error: OSError, otherwise: object) -> Problem:
     """Return the problem of a write error; it names the error's path, if that is one of the user's."""
-    from instrc.problems.files import UnwritableOutput  # rarely needed
-
     path = str(error.filename2 or error.filename or "")
     if not path or _SCRATCH.fullmatch(Path(path).name):
         path = str(otherwise)
-    return UnwritableOutput(at=Source(path, "").whole(), path=path, reason=reason(error))
+    return problems.files.UnwritableOutput(at=Source(path, "").whole(), path=path, reason=reason(error))
 
 
 def refuse_place(place: Path, sources: Collection[str]) -> None:
@@ -226,7 +225,5 @@ def verdict(problems: Iterable[Problem], *, strict: bool = False) -> int:
 
 def refuse(path: str, reason: str) -> int:
     """Show that something cannot be written, and return the exit code."""
-    from instrc.problems.files import UnwritableOutput  # rarely needed
-
-    show([UnwritableOutput(path=path, reason=reason)], Format.TEXT)
+    show([problems.files.UnwritableOutput(path=path, reason=reason)], Format.TEXT)
     return PROBLEMS

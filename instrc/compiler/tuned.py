@@ -9,6 +9,7 @@ from typing import Final, Literal, cast
 import msgspec
 from msgspec import Struct
 
+from instrc import problems
 from instrc.compiler.ir import Context, FlatGraph
 from instrc.problems.report import Report
 from instrc.process.request_settings import WordsLevel
@@ -91,9 +92,7 @@ def read_tuned(program: str, report: Report) -> Tuned | None:
         lists = {name: {key: _loaded(value) for key, value in mapping(form.get(name)).items()} for name in ("values", "order")}
         return msgspec.convert({**table, "form": {**form, **lists, "off": _loaded(form.get("off", []))}}, Tuned)
     except (OSError, ValueError, TypeError) as error:
-        from instrc.problems.settings import NotTuned  # most programs have no forms
-
-        report.add(NotTuned(at=Source(str(file), "").whole(), reason=f"the file cannot be read: {error}"))
+        report.add(problems.settings.NotTuned(at=Source(str(file), "").whole(), reason=f"the file cannot be read: {error}"))
         return None
 
 
@@ -189,9 +188,9 @@ class TunedForm:
         reason = None if first in (None, tuned.model) else f"it is for `{tuned.model}`, and `{first}` is asked"
         reason = reason if digest_of(flat, self.source) == tuned.program else "the program has changed since then"
         if reason is not None:
-            from instrc.problems.settings import NotTuned  # as above
-
-            self.report.add(NotTuned(at=Source(str(tuned_file(Path(self.source.name))), "").whole(), reason=reason))
+            self.report.add(
+                problems.settings.NotTuned(at=Source(str(tuned_file(Path(self.source.name))), "").whole(), reason=reason)
+            )
             return flat
         self.words = tuned.form.words
         return formed(flat, tuned.form)

@@ -271,14 +271,12 @@ def _locked_form(program: str, folder: Path) -> Locked | None:
 
 def _require_locked(program: str, lock: Lock) -> None:
     """Raise `CompileError` unless the form of a program matches its lock."""
-    from instrc.problems.settings import NotLocked, StaleLock
-
     form = _locked_form(program, lock.path.parent)
     known = {} if form is None else {entry.reference: entry.sha256 for entry in lock.entries}
     if form is not None and form.reference not in known:
-        raise CompileError([NotLocked(reference=form.reference, lock=lock.path.as_posix())])
+        raise CompileError([problems.settings.NotLocked(reference=form.reference, lock=lock.path.as_posix())])
     if form is not None and known[form.reference] != form.sha256:
-        raise CompileError([StaleLock(reference=form.reference, reason="the file has changed")])
+        raise CompileError([problems.settings.StaleLock(reference=form.reference, reason="the file has changed")])
 
 
 VIBE_ENDING = ".json"
@@ -325,8 +323,6 @@ def idle_entries(settings: Settings, registry: Registry) -> Iterator[Problem]:
             continue
         close = nearest(place, names if "/" not in place else tuple(paths))
         if close or table == "models":
-            from instrc.problems.settings import IdleSetting  # imported only to report one
-
             name = readable_path(settings.file).as_posix()
             at = entry_place(Source(name, settings.file.read_text("utf-8-sig", errors="replace")), entry)
-            yield IdleSetting(at=at, table=table, entry=entry, nearest=close)
+            yield problems.settings.IdleSetting(at=at, table=table, entry=entry, nearest=close)

@@ -16,6 +16,7 @@ from typing import Any, Final, TypeAlias, cast
 import msgspec
 from msgspec.structs import replace
 
+from instrc import problems
 from instrc.language import surface
 from instrc.language.lexer import Token, normal, number_value, string_value
 from instrc.language.tables import Rule
@@ -149,12 +150,10 @@ class ExpressionBuilder:
     def _refuse_repeated(self, keys: list[tuple[str, Span]]) -> None:
         if len({key for key, _ in keys}) == len(keys):
             return
-        from instrc.problems.punctuation import RepeatedKey  # imported only to report a problem
-
         first: dict[str, Span] = {}
         for key, span in keys:
             if first.setdefault(key, span) is not span:
-                self.problems.append(RepeatedKey(at=span, key=key, first=first[key]))
+                self.problems.append(problems.punctuation.RepeatedKey(at=span, key=key, first=first[key]))
 
     def as_json(self, node: surface.Object) -> dict[str, Json]:
         """Return the JSON of an object after `@`; names and calls are not allowed there."""
@@ -169,9 +168,7 @@ class ExpressionBuilder:
             case surface.Array():
                 return list(map(self._plain, value.items))
         if value.span.start != value.span.end:  # otherwise it replaces a missing value, which has been reported
-            from instrc.problems.punctuation import NotPlainData  # as above
-
-            self.problems.append(NotPlainData(at=value.span))
+            self.problems.append(problems.punctuation.NotPlainData(at=value.span))
         return None
 
 
@@ -218,16 +215,14 @@ class Builder(ExpressionBuilder):
         """Store the declared language version."""
         self.version = self.literal([values[1]], values[1].start, values[1].end)
         version, at = self.version.value, Span(self.source, start, self.version.span.end)
-        from instrc.problems.statements import MisplacedLanguage, NewerLanguage  # few programs state their version
-
         if not re.fullmatch(_BEFORE_STATEMENTS, self.source.text[:start]):
-            self.problems.append(MisplacedLanguage(at=at))
+            self.problems.append(problems.statements.MisplacedLanguage(at=at))
         elif re.fullmatch(r"0\d+", self.version.span.text):
             pass  # reported with the number itself
         elif not isinstance(version, int) or version < 1:
-            self.problems.append(MisplacedLanguage(at=at, first=True))
+            self.problems.append(problems.statements.MisplacedLanguage(at=at, first=True))
         elif version > LANGUAGE:
-            self.problems.append(NewerLanguage(at=at, version=version, known=LANGUAGE))
+            self.problems.append(problems.statements.NewerLanguage(at=at, version=version, known=LANGUAGE))
 
     def binding(self, values: Values, start: int, end: int) -> surface.Binding:
         exported = len(values) > 3 and values[0].kind == "TOOL"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from instrc import problems
 from instrc.language import surface
 from instrc.text.source import Span
 
@@ -26,9 +27,7 @@ def _wrong_definition(binding: surface.Binding) -> Iterator[WrongDefinition]:
     if not words and source.text[: name.start].split()[-1:] in (["const"], ["tool"]):
         return  # a dot before the word has made it a member, which is the mistake
     if words[:1] not in (["const"], ["tool"]) or (words[-1] in {"const", "let"} and len(words) > 1):
-        from instrc.problems.statements import WrongDefinition  # rarely needed
-
         word = words[-1] if words else ""
         start = binding.span.start + source.text[binding.span.start : name.start].rfind(word) if word else name.start
         at = Span(source, start, start + len(word)) if word else name
-        yield WrongDefinition(at=at, word=word, exported=len(words) > 1, before=name)
+        yield problems.statements.WrongDefinition(at=at, word=word, exported=len(words) > 1, before=name)

@@ -12,6 +12,7 @@ import unicodedata
 
 import msgspec
 
+from instrc import problems
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.text.limits import INTEGER_DIGITS, PROGRAM_BYTES, REPORTED_MISTAKES
@@ -139,18 +140,14 @@ def decode_source(name: str, data: bytes, report: Report, limit: int = PROGRAM_B
     To detect a file that is too large, pass one byte more than the limit.
     """
     if len(data) > limit:
-        from instrc.problems.files import TooLarge  # imported only to report a problem
-
         start = Source(name, data[:200].decode("utf-8-sig", "replace"))
-        report.add(TooLarge(at=start.whole(), what="the source", limit=limit, unit="bytes", setting="source"))
+        report.add(problems.files.TooLarge(at=start.whole(), what="the source", limit=limit, unit="bytes", setting="source"))
         return None
     text = data.removeprefix(_BOM)
     try:
         return Source(name, text.decode())
     except UnicodeDecodeError as error:
-        from instrc.problems.text import NotUtf8  # as above
-
         shown = Source(name, text.decode("utf-8", "replace"))
         place = len(text[: error.start].decode())
-        report.add(NotUtf8(at=shown.span(place, place + 1)))
+        report.add(problems.text.NotUtf8(at=shown.span(place, place + 1)))
         return None

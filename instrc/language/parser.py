@@ -7,6 +7,7 @@ naming each mistake and continuing after it.
 
 from __future__ import annotations
 
+from instrc import problems
 from instrc.language.builder import Builder
 from instrc.language.lexer import Token, is_name
 from instrc.language.stack import Stack
@@ -32,15 +33,11 @@ def parse(source: Source, report: Report) -> Program:
         program = Program(source, (), program.comments)
     mark = CONFLICT_MARK.search(source.text) if builder.problems else None
     if mark is not None and mark[0][0] != "=":  # a line under a title, where a page was taken for a program
-        from instrc.problems.statements import MergeConflict  # as above
-
-        builder.problems[:] = [MergeConflict(at=source.span(*mark.span()))]
+        builder.problems[:] = [problems.statements.MergeConflict(at=source.span(*mark.span()))]
         program = Program(source, (), program.comments)
     elif len(builder.problems) > REPORTED_MISTAKES or builder.hopeless:
-        from instrc.problems.punctuation import TooManyMistakes  # as above
-
         first = tuple(builder.problems[:3])
-        builder.problems[:] = [TooManyMistakes(at=first[0].at, limit=REPORTED_MISTAKES, first=first)]
+        builder.problems[:] = [problems.punctuation.TooManyMistakes(at=first[0].at, limit=REPORTED_MISTAKES, first=first)]
     for problem in builder.problems:
         report.add(problem)
     return program
@@ -54,9 +51,7 @@ def too_deep(program: Program) -> Problem | None:
     while nodes:
         node, depth = nodes.pop()
         if depth > BRACKET_LEVELS * 3 // 2:
-            from instrc.problems.text import TooDeep  # imported only to report a problem
-
-            return TooDeep(at=node.span, limit=BRACKET_LEVELS)
+            return problems.text.TooDeep(at=node.span, limit=BRACKET_LEVELS)
         deeper = depth if isinstance(node, Pipe) else depth + 1
         nodes.extend((child, deeper) for child in children(node))
     return None

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct, field
 
+from instrc import problems
 from instrc.process import chunk_json, flow
 from instrc.process.process_json import body_of, is_context, write_contexts
 from instrc.text.jsonvalue import LATEST_DRAFT, Json, JsonObject, as_object
@@ -170,18 +171,16 @@ def _refuse_newer(document: Json) -> None:
     version = document.get("instrc") if isinstance(document, dict) else None
     if isinstance(version, int) and version > PROCESS_VERSION:
         from instrc.problems.errors import CompileError
-        from instrc.problems.runs import NewerProcess
 
-        raise CompileError([NewerProcess(version=version, known=PROCESS_VERSION)])
+        raise CompileError([problems.runs.NewerProcess(version=version, known=PROCESS_VERSION)])
 
 
 def _unreadable(error: chunk_json.UnreadableProcessError | RecursionError) -> CompileError:
     from instrc.problems.errors import CompileError
-    from instrc.problems.runs import UnreadableProcess
 
     if isinstance(error, chunk_json.UnreadableProcessError):
-        return CompileError([UnreadableProcess(pointer=error.pointer, reason=error.reason)])
-    return CompileError([UnreadableProcess(pointer="", reason="its values are nested too deeply")])
+        return CompileError([problems.runs.UnreadableProcess(pointer=error.pointer, reason=error.reason)])
+    return CompileError([problems.runs.UnreadableProcess(pointer="", reason="its values are nested too deeply")])
 
 
 def _usual(contexts: JsonObject) -> JsonObject:

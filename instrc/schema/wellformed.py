@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from msgspec import Struct
 
+from instrc import problems
 from instrc.schema.kinds import TYPES, is_number
 from instrc.schema.patterns import broken, patterns_in
 from instrc.schema.vocabulary import KEYWORDS, MANY, NAMED, ValueShape
@@ -104,10 +105,8 @@ def problems_of(
         result = dict(islice(_refusals(schema), most))
     if not result:
         return ()
-    from instrc.problems.schemas import InvalidSchema  # only needed to report a problem
-
     return tuple(
-        InvalidSchema(
+        problems.schemas.InvalidSchema(
             at=locate(pointer(path)) if locate else None,
             pointer=pointer(path),
             reason=result[path],

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from instrc import problems
 from instrc.problems.errors import CompileError, InstrcError
 from instrc.text import files
 from instrc.text.arguments import excerpt
@@ -85,11 +86,9 @@ def locked_vibe(lock: Lock, reference: str, find: Callable[[str], Vibe], at: Spa
 
     `find` returns the current target of a reference, and raises a `CompileError` without one; `at` is the place of the reference.
     """
-    from instrc.problems.settings import NotLocked, StaleLock  # as in `_invalid`
-
     entries = lock.entries_for(reference)
     if not entries:
-        raise CompileError([NotLocked(at=at, reference=short(reference), lock=lock.path.as_posix())])
+        raise CompileError([problems.settings.NotLocked(at=at, reference=short(reference), lock=lock.path.as_posix())])
     reason = "its vibe is not there"
     for entry in entries:
         try:
@@ -103,7 +102,7 @@ def locked_vibe(lock: Lock, reference: str, find: Callable[[str], Vibe], at: Spa
             reason = f"`{entry.file}` has changed"
         elif reason == "its vibe is not there":
             reason = f"it leads to `{place}`"
-    raise CompileError([StaleLock(at=at, reference=short(reference), reason=reason)])
+    raise CompileError([problems.settings.StaleLock(at=at, reference=short(reference), reason=reason)])
 
 
 def vibe_digest(vibe: Vibe) -> str:
@@ -137,7 +136,7 @@ def read_lock(path: Path, text: str) -> Lock:
     try:
         document = read_toml(text)
     except TomlError as error:
-        from instrc.vibes.settings_places import error_place  # as in `_invalid`
+        from instrc.vibes.settings_places import error_place  # a valid lock needs none
 
         if (mark := CONFLICT_MARK.search(text)) is not None:
             reason = "it contains merge conflict markers"
@@ -156,13 +155,11 @@ def read_lock(path: Path, text: str) -> Lock:
 
 def _invalid(path: Path, text: str, reason: str, value: str = "", at: tuple[int, int] | None = None) -> CompileError:
     """Return the error of a lock, at a range of characters or at the invalid value, if one is given and found."""
-    from instrc.problems.settings import InvalidLock  # a valid lock needs none
-
     source = Source(path.as_posix(), text)
     start = text.find(_toml_string(value)) if value else -1
     if start >= 0:
         at = (start, start + len(_toml_string(value)))
-    return CompileError([InvalidLock(at=source.whole() if at is None else source.span(*at), reason=reason)])
+    return CompileError([problems.settings.InvalidLock(at=source.whole() if at is None else source.span(*at), reason=reason)])
 
 
 def _entry(path: Path, text: str, table: object, number: int) -> Locked:
@@ -207,11 +204,9 @@ def place_in_lock(source: Source, reference: str, file: str) -> Span:
 
 def open_lock(path: Path) -> Lock:
     """Return the lock at a path; raise `CompileError` if there is none."""
-    from instrc.problems.settings import NotLocked  # as in `_invalid`
-
     text = lock_text(path)
     if text is None:
-        raise CompileError([NotLocked(at=Source(path.as_posix(), "").whole(), lock=path.as_posix())])
+        raise CompileError([problems.settings.NotLocked(at=Source(path.as_posix(), "").whole(), lock=path.as_posix())])
     return read_lock(path, text)
 
 

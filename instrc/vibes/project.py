@@ -9,6 +9,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from instrc import problems
 from instrc.problems.errors import CompileError
 from instrc.text.jsonvalue import Json
 from instrc.text.limits import VIBE_BYTES
@@ -58,10 +59,8 @@ class ProjectContext:
         self._shared = tuple(map(Path, project.shared))
         missing = [folder for folder in (*self._roots, *self._shared) if not os.path.isdir(folder)]  # noqa: PTH112  -- no error for a NUL
         if missing:
-            from instrc.problems.files import UnreadableFile  # as in `refusals`
-
             raise CompileError(
-                UnreadableFile(at=Source(str(folder), "").whole(), path=str(folder), reason="it is not a folder")
+                problems.files.UnreadableFile(at=Source(str(folder), "").whole(), path=str(folder), reason="it is not a folder")
                 for folder in missing
             )
         self._settings: dict[str, Settings] = {}

@@ -10,6 +10,7 @@ from unicodedata import normalize
 
 from msgspec import Struct, field
 
+from instrc import problems
 from instrc.problems.errors import CompileError
 from instrc.problems.suggest import comparison_key
 from instrc.text.jsontext import dumps
@@ -247,10 +248,8 @@ class MemoryRoot(Root):
         said = read_name(f"{last}{ENDING}")
         parts = folder.split("/") if "/" in name else []
         if said is None or any(not part or part in {".", ".."} for part in parts):
-            from instrc.problems.settings import InvalidOption  # imported only to report one
-
             wanted = "named like a vibe file without its ending, such as `Draft`, `mail/Draft` or `Draft@2`"
-            raise CompileError([InvalidOption(option="vibes", given=repr(name)[:60], wanted=wanted)])
+            raise CompileError([problems.settings.InvalidOption(option="vibes", given=repr(name)[:60], wanted=wanted)])
         for size in range(len(parts)):
             above = self._folders.setdefault("/".join(parts[:size]), Listing())
             above.folders[parts[size]] = parts[size]

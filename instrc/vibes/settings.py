@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias, TypeVar,
 
 from msgspec import Struct, field
 
+from instrc import problems
 from instrc.problems.errors import SettingsError
 from instrc.problems.suggest import nearest
 from instrc.process.request_settings import (
@@ -173,9 +174,9 @@ def read_file(file: Path) -> Settings:
 
 
 def _error(wrong: list[_Wrong]) -> SettingsError:
-    from instrc.problems.settings import InvalidSettings  # as in `refusals`
-
-    return SettingsError(InvalidSettings(at=at, key=key, reason=reason, nearest=close) for at, key, reason, close in wrong)
+    return SettingsError(
+        problems.settings.InvalidSettings(at=at, key=key, reason=reason, nearest=close) for at, key, reason, close in wrong
+    )
 
 
 class _SettingsReader:

@@ -9,6 +9,7 @@ from unicodedata import normalize
 
 from msgspec import Struct
 
+from instrc import problems
 from instrc.problems.errors import CompileError
 from instrc.text.source import Source, Span
 
@@ -25,9 +26,7 @@ def short(text: str) -> str:
 
 def forbidden(reference: str, reason: str, at: Span | None) -> CompileError:
     """Return the error for a reference that could lead out of the registry."""
-    from instrc.problems.vibes import ForbiddenReference
-
-    return CompileError([ForbiddenReference(at=at, reference=short(reference), reason=reason)])
+    return CompileError([problems.vibes.ForbiddenReference(at=at, reference=short(reference), reason=reason)])
 
 
 def leads_outside(reference: str, at: Span | None) -> CompileError:
@@ -37,30 +36,24 @@ def leads_outside(reference: str, at: Span | None) -> CompileError:
 
 def malformed(reference: str, reason: str, at: Span | None) -> CompileError:
     """Return the error for a malformed reference."""
-    from instrc.problems.vibes import MalformedReference
-
-    return CompileError([MalformedReference(at=at, reference=short(reference), reason=reason)])
+    return CompileError([problems.vibes.MalformedReference(at=at, reference=short(reference), reason=reason)])
 
 
 def unresolved(reference: str, nearest: tuple[str, ...], at: Span | None) -> CompileError:
     """Return the error for an unresolvable reference."""
-    from instrc.problems.vibes import UnresolvedReference
-
-    return CompileError([UnresolvedReference(at=at, reference=short(reference), nearest=nearest)])
+    return CompileError([problems.vibes.UnresolvedReference(at=at, reference=short(reference), nearest=nearest)])
 
 
 def unknown_version(reference: str, versions: tuple[str, ...], at: Span | None) -> CompileError:
     """Return the error for a version that does not exist; `versions` are the existing ones, oldest first."""
-    from instrc.problems.vibes import UnknownVersion
-
-    return CompileError([UnknownVersion(at=at, reference=short(reference), versions=versions)])
+    return CompileError([problems.vibes.UnknownVersion(at=at, reference=short(reference), versions=versions)])
 
 
 def invalid_vibe(places: Iterable[tuple[Span, str]], referrer: Span | None, way_out: str = "") -> CompileError:
     """Return the error for an invalid vibe file, with a reason at each place; `referrer` is the reference to it."""
-    from instrc.problems.vibes import InvalidVibe
-
-    return CompileError(InvalidVibe(at=at, reason=reason, referrer=referrer, way_out=way_out) for at, reason in places)
+    return CompileError(
+        problems.vibes.InvalidVibe(at=at, reason=reason, referrer=referrer, way_out=way_out) for at, reason in places
+    )
 
 
 def unreadable_file(name: str, error: OSError | ValueError, at: Span | None) -> CompileError:
@@ -71,10 +64,8 @@ def unreadable_file(name: str, error: OSError | ValueError, at: Span | None) -> 
 
 def file_too_large(name: str, start: bytes, limit: int) -> CompileError:
     """Return the error for a file larger than `limit` bytes; `start` is its beginning."""
-    from instrc.problems.files import TooLarge
-
     at = Source(name, start[:200].decode("utf-8", "replace")).whole()
-    return CompileError([TooLarge(at=at, what="the vibe", limit=limit, unit="bytes", setting="vibe")])
+    return CompileError([problems.files.TooLarge(at=at, what="the vibe", limit=limit, unit="bytes", setting="vibe")])
 
 
 SCHEME = "aug:"

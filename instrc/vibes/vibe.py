@@ -10,6 +10,7 @@ from __future__ import annotations
 from threading import Lock
 from typing import TYPE_CHECKING, Final
 
+from instrc import problems
 from instrc.problems.errors import CompileError
 from instrc.process.process import Process
 from instrc.text.jsontext import loads, repeated_members
@@ -188,6 +189,6 @@ def _refuse_newer(source: Source, document: dict[str, Json], place_of_schema: st
         raise _invalid(
             source, member.start, "the `instrc` of a record is the version of its form, a whole number from 1", referrer
         )
-    from instrc.problems.vibes import NewerVibe  # imported only to report one
-
-    raise CompileError([NewerVibe(at=source.span(member.start, member.end), version=as_integer(version), known=VIBE_VERSION)])
+    raise CompileError(
+        [problems.vibes.NewerVibe(at=source.span(member.start, member.end), version=as_integer(version), known=VIBE_VERSION)]
+    )

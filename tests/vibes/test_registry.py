@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from instrc import CompileError, Problem
-from instrc.problems.vibes import UnknownVersion, UnresolvedReference
+from instrc import CompileError, Problem, problems
 from instrc.schema.flattening.flatten import flatten
 from instrc.vibes.registry import Registry
 
@@ -121,7 +120,7 @@ def test_a_file_without_a_version_is_the_newest_but_has_no_number(files: Files) 
     assert registry.load("aug:v/x").uri == "aug:v/x"
     only = Registry([files("o", {"x.vibe.json": SCHEMA})])
     found = problem(only, "aug:x:1")
-    assert isinstance(found, UnknownVersion)
+    assert isinstance(found, problems.vibes.UnknownVersion)
     assert found.versions == ("",)
     assert problem(only, "aug:x?1").name == "unknown-version"
 
@@ -129,7 +128,7 @@ def test_a_file_without_a_version_is_the_newest_but_has_no_number(files: Files) 
 def test_an_unknown_version_lists_what_there_is_in_all_roots(files: Files) -> None:
     registry = Registry([files("w", VERSIONS)], [files("s", {"v/x@3.vibe.json": SCHEMA})])
     found = problem(registry, "aug:v/x:4")
-    assert isinstance(found, UnknownVersion)
+    assert isinstance(found, problems.vibes.UnknownVersion)
     assert found.versions == ("1", "1.4", "1.9.9", "1.10", "2", "3", "10")
     assert found.hint
     assert "`:1.10`" in found.hint
@@ -146,7 +145,7 @@ def test_a_pinned_version_is_sought_in_later_roots_too(files: Files) -> None:
 )
 def test_a_reference_that_leads_nowhere_offers_what_was_meant(files: Files, reference: str) -> None:
     found = problem(Registry([files("w", {"instructions/find-slot.vibe.json": SCHEMA})]), reference)
-    assert isinstance(found, UnresolvedReference)
+    assert isinstance(found, problems.vibes.UnresolvedReference)
     assert found.nearest == ("aug:instructions/find-slot",)
 
 
@@ -330,7 +329,7 @@ def test_a_reference_that_leads_nowhere_offers_what_is_there(files: Files, refer
     with pytest.raises(CompileError) as caught:
         flatten({"$ref": "aug:held"}, documents=registry.documents)
     (found,) = caught.value.problems
-    assert isinstance(found, UnresolvedReference)
+    assert isinstance(found, problems.vibes.UnresolvedReference)
     assert found.nearest == close
 
 

@@ -348,10 +348,8 @@ def similar_properties(schema: Json, annotation: Json, at: Span) -> Iterator[Pro
             continue
         close = tuple(each for each in there if _is_meant(name, each))
         if close:
-            from instrc.problems.schemas import SimilarProperty  # imported only to report one
-
             place = place_in(at, pointer(("properties", name)), key=True) if "{" in at.text else at
-            yield SimilarProperty(at=place, word=name, nearest=close)
+            yield problems.schemas.SimilarProperty(at=place, word=name, nearest=close)
 
 
 def _is_meant(word: str, name: str) -> bool:

@@ -285,8 +285,6 @@ def _faults(
     flat: ir.FlatGraph, step: ir.Step, given: list[str], known: tuple[str, ...], needed: tuple[str, ...], *, closed: bool
 ) -> Iterator[Problem]:
     from instrc.compiler.instructions import missing_arguments, unknown_argument  # most calls are right
-    from instrc.problems.habits import SimilarLabel
-    from instrc.problems.suggest import nearest
 
     callee = step.activity or step.base_name
     missing = {name for name in needed if name not in given}
@@ -298,7 +296,7 @@ def _faults(
         if closed or not missing.isdisjoint(near):
             yield unknown_argument(name, at, callee, known)
         elif near:
-            yield SimilarLabel(at=at, label=name, callee=callee, other=near[0])
+            yield problems.habits.SimilarLabel(at=at, label=name, callee=callee, other=near[0])
     if (found := missing_arguments(given, step.span, callee, known, needed)) is not None:
         yield found
 

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Final, Protocol
 from msgspec import Struct
 from msgspec.structs import asdict
 
+from instrc import problems
 from instrc.problems.errors import CompileError
 from instrc.problems.problem import Problem
+from instrc.problems.suggest import is_a_slip_of, nearest
 from instrc.process.process import Process
 from instrc.schema import vocabulary
 from instrc.schema.drafts import NULLABLE, Draft, dialect_of_uri, ignored_words, modern, silences_neighbours
@@ -132,9 +134,7 @@ def idle_keywords(nodes: Sequence[ReadNode], span_of: SpanOf, allowed: frozenset
             idle = _by_dialect(word, node) or _alone(word, node) or _by_type(word, node, kinds)
             if idle is None or (word == "if" and is_asked):
                 continue
-            from instrc.problems.schemas import IdleKeyword  # imported only to report one
-
-            yield IdleKeyword(at=span_of(pointer((*node.path, word)), key=True), word=word, **asdict(idle))
+            yield problems.schemas.IdleKeyword(at=span_of(pointer((*node.path, word)), key=True), word=word, **asdict(idle))
 
 
 def _applies(word: str, kinds: frozenset[str]) -> bool:
@@ -210,12 +210,10 @@ def impossible(schema: Json, nodes: Sequence[ReadNode], span_of: SpanOf) -> Iter
     root, read = _of_today(schema, nodes)
     told = frozenset(node.path for node in nodes if _is_told(node))
     for found in impossible_parts(root, read, told):
-        from instrc.problems.schemas import ImpossibleSchema  # imported only to report one
-
         written = next(node.schema for node in nodes if node.path == found.path)
         words = [word for word in written if word in found.words] or list(written)[:1]
         places = [span_of(pointer((*found.path, word)), key=True) for word in words]
-        yield ImpossibleSchema(
+        yield problems.schemas.ImpossibleSchema(
             at=places[-1],
             words=tuple(words),
             names=found.names,
@@ -265,10 +263,8 @@ def refused_values(schema: Json, nodes: Sequence[ReadNode], span_of: SpanOf, all
                 samples = list(_samples(word, node[word]))
                 doubtful += [((*path, word, *step), value) for step, value in samples if not _fits_at_sight(value, node)]
     if len(doubtful) > JUDGED_VALUES:
-        from instrc.problems.files import UncheckedValues  # imported only to report so many
-
         at_first = span_of(pointer(doubtful[JUDGED_VALUES][0]))
-        yield UncheckedValues(at=at_first, count=len(doubtful) - JUDGED_VALUES, limit=JUDGED_VALUES)
+        yield problems.files.UncheckedValues(at=at_first, count=len(doubtful) - JUDGED_VALUES, limit=JUDGED_VALUES)
     if doubtful:
         yield from _judged(schema, doubtful[:JUDGED_VALUES], span_of)
 
@@ -291,9 +287,7 @@ def _excluded(path: Location, node: dict[str, Json], span_of: SpanOf, ignored: f
         listed = [node[word]] if word == "const" and word in node else node.get(word)
         place = pointer((*path, word))
         if word == "enum" and listed == []:
-            from instrc.problems.schemas import EmptyEnum  # only needed to report one, like the problems below
-
-            yield EmptyEnum(at=span_of(place))
+            yield problems.schemas.EmptyEnum(at=span_of(place))
         if isinstance(listed, list):
             yield from _repeated(listed, path, span_of) if word == "enum" else ()
             yield from _without_format(word, listed, path, node, span_of) if "format" not in ignored else ()
@@ -303,9 +297,7 @@ def _excluded(path: Location, node: dict[str, Json], span_of: SpanOf, ignored: f
         kinds = kinds_of_types(node["type"]) | (frozenset({"null"}) if node.get("nullable") is True else frozenset())
         wrong = [value for value in listed if kind_of_value(value) not in kinds]
         if wrong:
-            from instrc.problems.schemas import ExcludedValue
-
-            yield ExcludedValue(
+            yield problems.schemas.ExcludedValue(
                 at=span_of(place),
                 word=word,
                 values=tuple(_shortened(value) for value in wrong[:5]),
@@ -320,9 +312,7 @@ def _repeated(listed: list[Json], path: Location, span_of: SpanOf) -> Iterator[P
     for index, value in enumerate(listed):
         key = (value.__class__.__name__, dumps(value)) if not is_number(value) else ("number", value)
         if key in seen:
-            from instrc.problems.schemas import RepeatedValue  # imported only to report one
-
-            yield RepeatedValue(at=span_of(pointer((*path, "enum", index))), value=_shortened(value))
+            yield problems.schemas.RepeatedValue(at=span_of(pointer((*path, "enum", index))), value=_shortened(value))
         seen.add(key)
 
 
@@ -338,11 +328,11 @@ def _without_format(word: str, listed: list[Json], path: Location, node: dict[st
         return
     wrong = [(index, value) for index, value in enumerate(listed) if not has_format(written, value)]
     for index, value in wrong:
-        from instrc.problems.schemas import FormatExcludesValue  # imported only to report one
-
         place = pointer((*path, word) if word == "const" else (*path, word, index))
         every = len(wrong) == len(listed)
-        yield FormatExcludesValue(at=span_of(place), word=word, value=_shortened(value), format=written, every=every)
+        yield problems.schemas.FormatExcludesValue(
+            at=span_of(place), word=word, value=_shortened(value), format=written, every=every
+        )
 
 
 def _samples(word: str, held: Json) -> Iterator[tuple[Location, Json]]:
@@ -372,10 +362,8 @@ def _judged(schema: Json, doubtful: list[tuple[Location, Json]], span_of: SpanOf
             continue
         violations = validator.validate_part(value, pointer(holder))
         if violations and violations[0].keyword not in _NO_VERDICT:
-            from instrc.problems.schemas import RefusedDefault
-
             place = span_of(pointer(path))
-            yield RefusedDefault(at=place, word=str(word), reason=_reason(violations[0]), null=value is None)
+            yield problems.schemas.RefusedDefault(at=place, word=str(word), reason=_reason(violations[0]), null=value is None)
 
 
 def _reason(violation: Violation) -> str:
@@ -399,9 +387,7 @@ def suspicious_words(schema: Json, span_of: SpanOf, allowed: frozenset[str] = fr
     for kind in (*found, impossible(schema, nodes, span_of)):
         yield from islice(kind, TOLD_OF_A_KIND)
         if (further := next(kind, None)) is not None:
-            from instrc.problems.files import FurtherProblems  # imported only to report so many
-
-            yield FurtherProblems(at=further.at, kind=further.name, limit=TOLD_OF_A_KIND)
+            yield problems.files.FurtherProblems(at=further.at, kind=further.name, limit=TOLD_OF_A_KIND)
 
 
 _OF_PATTERNS = frozenset({"pattern", "patternProperties"})
@@ -423,15 +409,14 @@ def _unknown(nodes: list[ReadNode], span_of: SpanOf, allowed: frozenset[str]) ->
             and written not in allowed
             and not vocabulary.is_extension(written)
         ):
-            yield _unknown_format(written, span_of(pointer((*path, "format"))))
+            close = nearest(written, tuple(sorted(vocabulary.FORMATS)))
+            yield problems.schemas.UnknownFormat(at=span_of(pointer((*path, "format"))), word=written, nearest=close)
         yield from _ranges(path, node, span_of)
         if _OF_PATTERNS.isdisjoint(node):
             continue
         for below, pattern in patterns_in(node):
             if (why := too_large(pattern)) is not None:
-                from instrc.problems.files import PatternTooLarge  # imported only to report one
-
-                yield PatternTooLarge(at=span_of(pointer((*path, *below))), why=why)
+                yield problems.files.PatternTooLarge(at=span_of(pointer((*path, *below))), why=why)
 
 
 _OF_OTHERS = {
@@ -449,25 +434,15 @@ _OF_OTHERS = {
 
 
 def _unknown_keyword(keyword: str, at: Span | None) -> Problem:
-    from instrc.problems.schemas import UnknownKeyword
-    from instrc.problems.suggest import nearest  # only needed to report a problem, like the problems below
-
-    return UnknownKeyword(at=at, word=keyword, nearest=_OF_OTHERS.get(keyword) or nearest(keyword, vocabulary.OFFERED))
-
-
-def _unknown_format(written: str, at: Span | None) -> Problem:
-    from instrc.problems.schemas import UnknownFormat
-    from instrc.problems.suggest import nearest
-
-    return UnknownFormat(at=at, word=written, nearest=nearest(written, tuple(sorted(vocabulary.FORMATS))))
+    return problems.schemas.UnknownKeyword(
+        at=at, word=keyword, nearest=_OF_OTHERS.get(keyword) or nearest(keyword, vocabulary.OFFERED)
+    )
 
 
 def _ranges(path: Location, node: dict[str, Json], span_of: SpanOf) -> Iterator[Problem]:
     """Yield pairs of bounds that leave nothing between them."""
     for lower, upper, _ in empty_ranges(node):
-        from instrc.problems.schemas import EmptyRange
-
-        yield EmptyRange(
+        yield problems.schemas.EmptyRange(
             at=span_of(pointer((*path, lower))),
             lower=lower,
             upper=upper,
@@ -483,8 +458,6 @@ def _of_engines(nodes: list[ReadNode], span_of: SpanOf, allowed: frozenset[str])
         for word, value in read.schema.items():
             if not vocabulary.is_extension(word) or word in vocabulary.APPROVAL or word in allowed:
                 continue
-            from instrc.problems.suggest import is_a_slip_of  # few schemas have custom keywords
-
             if word == vocabulary.TEMPERATURE and is_amount(value):
                 continue
             if word == vocabulary.WORDINGS and isinstance(value, list) and all(isinstance(text, str) for text in value):
@@ -494,11 +467,9 @@ def _of_engines(nodes: list[ReadNode], span_of: SpanOf, allowed: frozenset[str])
             known = (*approval, vocabulary.TEMPERATURE, vocabulary.WORDINGS)
             meant = tuple(each for each in known if is_a_slip_of(word.lower(), each) or word.lower() == each)
             if meant:
-                from instrc.problems.schemas import UnknownKeyword
-
                 lost = "does not say who approves" if meant[0] in approval else "does not set a temperature"
                 lost = "is not a number of at least 0" if word == vocabulary.TEMPERATURE else lost
                 if meant[0] == vocabulary.WORDINGS:
                     lost = "is not a list of texts" if word == vocabulary.WORDINGS else "names no other wordings"
                 at = span_of(pointer((*read.path, word)), key=True)
-                yield UnknownKeyword(at=at, word=word, nearest=() if word in meant else meant, lost=lost)
+                yield problems.schemas.UnknownKeyword(at=at, word=word, nearest=() if word in meant else meant, lost=lost)

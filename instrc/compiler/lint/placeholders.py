@@ -9,6 +9,7 @@ from operator import attrgetter
 
 import msgspec
 
+from instrc import problems
 from instrc.language.program_places import place_in
 from instrc.language.surface import Annotated, Binding, Each, Inline, Input, Literal, Name, Program, Repeat
 from instrc.problems.problem import Problem
@@ -31,9 +32,7 @@ def placeholders(written: list[object]) -> Iterator[Problem]:
         found = [match.group() for match in re.finditer(_MARKED, text)]
         found += [match.group() for match in re.finditer(_BRACED, text) if match[1].strip().partition(".")[0] in known]
         for word in dict.fromkeys(found):
-            from instrc.problems.text import Placeholder  # imported only to report one
-
-            yield Placeholder(at=_place(word, at), word=word)
+            yield problems.text.Placeholder(at=_place(word, at), word=word)
 
 
 def _values(written: list[object]) -> Iterator[str]:
@@ -117,9 +116,7 @@ def placeholders_in_vibe(vibe: Vibe) -> Iterator[Problem]:
                 continue
             found = [match.group() for match in re.finditer(_MARKED, text) if not _is_quoted(match)]
             for word in dict.fromkeys(found):
-                from instrc.problems.text import Placeholder  # imported only to report one
-
-                yield Placeholder(at=_place(word, vibe.span(pointer((*path, keyword)))), word=word, in_vibe=True)
+                yield problems.text.Placeholder(at=_place(word, vibe.span(pointer((*path, keyword)))), word=word, in_vibe=True)
 
 
 def _is_quoted(match: re.Match[str]) -> bool:

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from msgspec.structs import replace
 
+from instrc import problems
 from instrc.compiler import ir
 from instrc.compiler.instructions import InstructionTable
 from instrc.compiler.lint.placeholders import placeholders, program_nodes
@@ -60,9 +61,7 @@ def _schemas(written: list[object]) -> Iterator[tuple[Json, Span, bool]]:
 
 def _at_the_top(problem: Problem, schema: Json, at: Span, *, inline: bool) -> Problem:
     """Return a problem, flagged if it concerns a keyword at the top of an annotation."""
-    from instrc.problems.schemas import UnknownKeyword
-
-    if isinstance(problem, UnknownKeyword) and isinstance(schema, dict) and problem.word in schema:
+    if isinstance(problem, problems.schemas.UnknownKeyword) and isinstance(schema, dict) and problem.word in schema:
         at_the_top = problem.at == place_in(at, f"/{problem.word}", key=True)
         return replace(problem, annotating=at_the_top and not inline, inline=at_the_top and inline)
     return problem
@@ -96,14 +95,10 @@ def _goals_like_names(program: surface.Program) -> list[Problem]:
             goals.append((first.value, first.span))
     if not any(text in known for text, _ in goals):
         return []
-    from instrc.problems.habits import QuotedName  # imported only to report one
-
-    return [QuotedName(at=at, word=text) for text, at in goals if text in known]
+    return [problems.habits.QuotedName(at=at, word=text) for text, at in goals if text in known]
 
 
 def _indented(program: surface.Program, written: list[object]) -> Iterator[Problem]:
-    from instrc.problems.habits import IndentedStatement  # imported only to report one
-
     for lines in _bodies(program, written):
         for before, after in pairwise(lines):
             value = after.value if isinstance(after, surface.Anonymous) else after
@@ -112,7 +107,9 @@ def _indented(program: surface.Program, written: list[object]) -> Iterator[Probl
                 and _could_be_stage(value)
                 and _is_deeper(before.span, value.span)
             ):
-                yield IndentedStatement(at=value.stages[0].span if isinstance(value, surface.Pipe) else value.span)
+                yield problems.habits.IndentedStatement(
+                    at=value.stages[0].span if isinstance(value, surface.Pipe) else value.span
+                )
 
 
 def _bodies(program: surface.Program, written: list[object]) -> Iterator[tuple[surface.Statement | surface.Expression, ...]]:
@@ -162,8 +159,6 @@ def _labelled(call: surface.Call) -> Iterator[tuple[str, Span, object]]:
 
 def _bare_fails(written: list[object]) -> Iterator[Problem]:
     """Yield each `Fail` without a reason or a value, except arguments, which are reported as missing values."""
-    from instrc.problems.habits import BareFail  # imported only to report one
-
     piped = {id(_plain(stage)) for node in written if isinstance(node, surface.Pipe) for stage in node.stages[1:]}
     calls = [node for node in written if isinstance(node, surface.Call)]
     elsewhere = piped | {id(part) for call in calls for part in (call.callee, *(_plain(each.value) for each in call.arguments))}
@@ -172,7 +167,7 @@ def _bare_fails(written: list[object]) -> Iterator[Problem]:
             case surface.Call(callee=surface.Name(text="Fail"), arguments=()) | surface.Name(text="Fail") if (
                 id(node) not in elsewhere
             ):
-                yield BareFail(at=node.span)
+                yield problems.habits.BareFail(at=node.span)
             case _:
                 pass
 
@@ -185,9 +180,7 @@ def _below_fails(program: surface.Program, written: list[object]) -> Iterator[Pr
             last = _plain(last.stages[-1]) if isinstance(last, surface.Pipe) else last
             name = last.callee if isinstance(last, surface.Call) else last
             if isinstance(name, surface.Name) and name.text == "Fail":
-                from instrc.problems.habits import BelowFail  # imported only to report one
-
-                yield BelowFail(at=after.span, fail=before.span)
+                yield problems.habits.BelowFail(at=after.span, fail=before.span)
                 break
 
 
@@ -199,8 +192,6 @@ def _plain(value: object) -> object:
 
 def _timed_people(written: list[object]) -> Iterator[Problem]:
     """Yield each human step passed as an argument whose name is a word for a deadline."""
-    from instrc.problems.habits import DeadlineAsArgument  # imported only to report one
-
     for node in written:
         if not isinstance(node, surface.Call) or not node.callee.text.endswith(_PEOPLE):
             continue
@@ -211,7 +202,7 @@ def _timed_people(written: list[object]) -> Iterator[Problem]:
                 and isinstance(value.value, str)
                 and is_duration(value.value)
             ):
-                yield DeadlineAsArgument(at=at, word=label, written=value.value)
+                yield problems.habits.DeadlineAsArgument(at=at, word=label, written=value.value)
 
 
 def used_vibes(uris: Iterable[str], registry: Registry) -> tuple[Vibe, ...]:
@@ -281,9 +272,7 @@ def empty_slots(graph: ir.Graph, schema_of: Callable[[ir.Instruction], Json]) ->
         for name in _slots(schema):
             filled = any(slot.name == name for slot in application.slots)
             if not filled and not any(_names(annotation, name) for annotation in application.annotations):
-                from instrc.problems.schemas import EmptySlot  # imported only to report one
-
-                yield EmptySlot(at=application.span, word=name, mixin=application.mixin.name)
+                yield problems.schemas.EmptySlot(at=application.span, word=name, mixin=application.mixin.name)
 
 
 def _applications(graph: ir.Graph) -> Iterator[ir.Application]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from instrc import problems
 from instrc.compiler.lint.placeholders import placeholders_in_vibe
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
+from instrc.problems.suggest import nearest
 from instrc.process.flow import is_value
 from instrc.schema.vocabulary import is_extension
 from instrc.schema.walk import every_schema, walk
@@ -35,9 +37,7 @@ def review(
     """
     report.problems.extend(_name(vibe))
     if other := foreign(vibe.document, vibe.source.name):
-        from instrc.problems.schemas import ForeignDocument  # imported only to report one
-
-        report.add(ForeignDocument(at=vibe.source.whole(), kind=other.kind, way_out=other.way_out))
+        report.add(problems.schemas.ForeignDocument(at=vibe.source.whole(), kind=other.kind, way_out=other.way_out))
         return
     report.problems.extend(hidden_versions(vibe, registry))
     if vibe.pointer:
@@ -67,9 +67,7 @@ def _name(vibe: Vibe) -> Iterator[Problem]:
     if "@" in vibe.segment and vibe.source.name.endswith(ENDING):
         version = vibe.segment.rpartition("@")[2]
         reason = f"`{version}` in its name is not a version (numbers joined by dots, as in `{vibe.segment.partition('@')[0]}@2`)"
-        from instrc.problems.vibes import InvalidVibe  # imported only to report one
-
-        yield InvalidVibe(at=vibe.source.whole(), reason=reason)
+        yield problems.vibes.InvalidVibe(at=vibe.source.whole(), reason=reason)
 
 
 _PARTS = frozenset({"instrc", "schema", "input", "solution", "title", "description", "$schema", "$id", "$comment", "examples"})
@@ -80,11 +78,8 @@ def _unknown_parts(vibe: Vibe, allowed: frozenset[str]) -> Iterator[Problem]:
     """Yield the parts of a record that are never read."""
     for word in vibe.document:
         if word not in _PARTS and word not in allowed and not is_extension(word):
-            from instrc.problems.suggest import nearest  # imported only to report one
-            from instrc.problems.vibes import UnknownPart
-
             at = vibe.place(pointer((word,)), key=True)
-            yield UnknownPart(at=at, word=word, nearest=nearest(word, ("input", "solution"), 1))
+            yield problems.vibes.UnknownPart(at=at, word=word, nearest=nearest(word, ("input", "solution"), 1))
 
 
 def _is_paths(value: Json) -> bool:
@@ -118,9 +113,7 @@ def _engine_properties(vibe: Vibe) -> Iterator[Problem]:
         for keyword, (sound, reason) in _ENGINE.items():
             if keyword in node and not sound(node[keyword]):
                 place = pointer((*path, keyword))
-                from instrc.problems.schemas import InvalidSchema  # imported only to report one
-
-                yield InvalidSchema(at=vibe.span(place), pointer=place, reason=reason)
+                yield problems.schemas.InvalidSchema(at=vibe.span(place), pointer=place, reason=reason)
 
 
 def _unreadable(vibe: Vibe, registry: Registry) -> Iterator[Problem]:
@@ -144,9 +137,9 @@ def _replaced(vibe: Vibe, allowed: frozenset[str]) -> Iterator[Problem]:
         return
     for word in slot:
         if word not in _OF_SLOTS and word not in allowed and not is_extension(word):
-            from instrc.problems.schemas import IdleKeyword  # imported only to report one
-
-            yield IdleKeyword(at=vibe.span(pointer(("properties", "default", word)), key=True), word=word, cause="slot")
+            yield problems.schemas.IdleKeyword(
+                at=vibe.span(pointer(("properties", "default", word)), key=True), word=word, cause="slot"
+            )
 
 
 _BRANCHES = frozenset({"then", "else", "dependentSchemas", "dependentRequired", "dependencies", "anyOf", "oneOf"})
@@ -171,10 +164,8 @@ def hidden_versions(vibe: Vibe, registry: Registry) -> Iterator[Problem]:
     versions = registry.versions_beside(vibe)
     if len(versions) < 2 or versions[0]:
         return
-    from instrc.problems.vibes import HiddenVersion  # imported only to report one
-
     evergreen = evergreen_of(vibe.uri)
     for version in versions[1:]:
         if vibe.uri in {evergreen, f"{evergreen}:{version}"}:
             at = registry.peek(f"{evergreen}:{version}").source.whole()
-            yield HiddenVersion(at=at, version=version, found=evergreen)
+            yield problems.vibes.HiddenVersion(at=at, version=version, found=evergreen)

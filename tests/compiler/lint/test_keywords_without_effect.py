@@ -13,11 +13,10 @@ from instrc import (
     CompileWarning,
     Problem,
     compile,  # noqa: A004  -- the name of our own command
+    problems,
 )
 from instrc.compiler.lint.keywords import suspicious_words  # one finding without those of the others
 from instrc.compiler.workspace import check_files
-from instrc.problems.schemas import ExcludedValue, IdleKeyword, RefusedDefault
-from instrc.problems.settings import IdleSetting
 
 TEXT = {"type": "string"}
 DRAFT_4 = "http://json-schema.org/draft-04/schema#"
@@ -30,7 +29,7 @@ def found(schema: Any, *allowed: str) -> list[Problem]:
 
 
 def facts(schema: Any) -> list[tuple[str, str]]:
-    return [(each.word, each.cause) for each in found(schema) if isinstance(each, IdleKeyword)]
+    return [(each.word, each.cause) for each in found(schema) if isinstance(each, problems.schemas.IdleKeyword)]
 
 
 @every_case(
@@ -72,12 +71,12 @@ def test_a_keyword_that_does_nothing_is_told(schema: Any, word: str, cause: str)
     ],
 )
 def test_the_dialect_that_does_not_have_a_word_is_called_by_its_name(schema: Any, dialect: str) -> None:
-    assert [each.dialect for each in found(schema) if isinstance(each, IdleKeyword)] == [dialect]
+    assert [each.dialect for each in found(schema) if isinstance(each, problems.schemas.IdleKeyword)] == [dialect]
 
 
 def test_values_that_are_told_take_one_line_and_thirty_characters() -> None:
     [problem] = found({"type": "integer", "enum": ["x" * 28, "x" * 29, {"a": [1]}]})
-    assert isinstance(problem, ExcludedValue)
+    assert isinstance(problem, problems.schemas.ExcludedValue)
     assert problem.values == (f'"{"x" * 28}"', f'"{"x" * 28}…', '{"a":[1]}')
 
 
@@ -130,7 +129,7 @@ def test_a_word_listed_in_the_settings_is_not_told() -> None:
     ],
 )
 def test_a_default_and_an_example_that_the_schema_refuses_are_told(schema: Any, word: str) -> None:
-    assert [each.word for each in found(schema) if isinstance(each, RefusedDefault)] == [word]
+    assert [each.word for each in found(schema) if isinstance(each, problems.schemas.RefusedDefault)] == [word]
 
 
 @every_case(
@@ -147,14 +146,14 @@ def test_a_default_and_an_example_that_the_schema_refuses_are_told(schema: Any, 
     ],
 )
 def test_a_default_that_may_be_is_not_told(schema: Any) -> None:
-    assert found(schema) in ([], [each for each in found(schema) if isinstance(each, IdleKeyword)])
+    assert found(schema) in ([], [each for each in found(schema) if isinstance(each, problems.schemas.IdleKeyword)])
 
 
 def test_values_that_the_type_excludes_are_told() -> None:
     (member,) = found({"type": "integer", "enum": [1, "2", "3"]})
     assert member.message == '`type` excludes `"2"`, `"3"` of this `enum`'
     (constant,) = found({"type": "integer", "const": "2", "default": "2"})
-    assert isinstance(constant, ExcludedValue)
+    assert isinstance(constant, problems.schemas.ExcludedValue)
     assert constant.every
     (items,) = found({"type": "array", "items": TEXT, "enum": ["a", "b"]})
     assert items.hint == "to list the values of the items, write the `enum` under `items`"
@@ -185,7 +184,7 @@ def test_settings_for_vibes_that_do_not_exist_are_told(tmp_path: Path) -> None:
         + '[tool.instrc.checks]\n"greet" = "a:b"\n"grete" = "a:b"\n"a_key_by_hand" = "a:b"\n'
     )
     found = check_files([str(tmp_path / "schemas/greet.vibe.json")])
-    assert [(each.entry, each.nearest[:1]) for each in found if isinstance(each, IdleSetting)] == [
+    assert [(each.entry, each.nearest[:1]) for each in found if isinstance(each, problems.settings.IdleSetting)] == [
         ("gret", ("greet",)),
         ("jugdes/*", ()),
         ("grete", ("greet",)),
@@ -219,5 +218,5 @@ def test_what_the_default_of_a_mixin_says_is_told_to_have_no_effect(tmp_path: Pa
     for name, expected in (("Low_Mixin", [("properties", "slot")]), ("low", [])):
         path = tmp_path / f"{name}.vibe.json"
         path.write_text(json.dumps(schema))
-        problems = check_files([str(path)])
-        assert [(each.word, each.cause) for each in problems if isinstance(each, IdleKeyword)] == expected
+        told = check_files([str(path)])
+        assert [(each.word, each.cause) for each in told if isinstance(each, problems.schemas.IdleKeyword)] == expected

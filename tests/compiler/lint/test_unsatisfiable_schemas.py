@@ -12,9 +12,9 @@ from every_case import every_case
 from instrc import (
     CompileError,
     compile,  # noqa: A004  -- the name of our own command
+    problems,
 )
 from instrc.compiler.lint.keywords import suspicious_words  # one finding without those of the others
-from instrc.problems.schemas import ImpossibleSchema
 
 TEXT = {"type": "string"}
 TWO = {"type": "object", "properties": {"a": {}, "b": {}}, "required": ["a", "b"]}
@@ -63,7 +63,7 @@ def test_what_leaves_nothing_is_told_with_its_words(schema: Any, words: set[str]
     for whole in (schema, around) if "$schema" not in schema and "$ref" not in schema else (schema,):
         found = list(suspicious_words(whole, lambda _pointer, **_: None))
         (problem,) = found
-        assert isinstance(problem, ImpossibleSchema)
+        assert isinstance(problem, problems.schemas.ImpossibleSchema)
         assert words is None or set(problem.words) == words
 
 
@@ -126,6 +126,6 @@ def test_what_a_program_makes_impossible_is_an_error_where_it_is_written(
     with pytest.raises(CompileError) as error:
         compile(str(tmp_path / "program.aug"))
     (problem,) = error.value.problems
-    assert isinstance(problem, ImpossibleSchema)
+    assert isinstance(problem, problems.schemas.ImpossibleSchema)
     assert problem.at is not None
     assert (problem.at.text.split("(")[0], problem.inside, problem.severity) == (place, inside, "error")
