@@ -61,7 +61,7 @@ async def _retried(kept: Engine, run: str, options: RetryOptions) -> RunReport:
     from instrc.engines.hosts import check_retry
 
     await check_retry(kept, run, options)
-    return await kept.retry(run, options)
+    return await run_common.audited(kept, kept.retry(run, options), "retry", run)
 
 
 def fork_command(
@@ -125,6 +125,7 @@ def delete_command(
 
     Its trace, and the runs below it, are deleted too.
     """
-    run_common.run_to_end(engine(at, run=run).delete(run))
+    kept = engine(at, run=run)
+    run_common.run_to_end(run_common.audited(kept, kept.delete(run), "delete", run))
     if not quiet:
         write_error(f"{run} is deleted\n")

@@ -146,7 +146,7 @@ def audit_command(
 ) -> None:
     """List who did what with runs, the latest first.
 
-    A service writes this log, and so does `runs --do`; of what was sent it keeps a digest only.
+    A service writes this log, and so do the commands that change runs; of what was sent it keeps a digest only.
     """
     from instrc.engines.operating import AuditFilter, audit_log
     from instrc.runtime.run_report import moment_ago

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from instrc.engines.prepare import Prepared
     from instrc.runtime.engine_protocol import Engine, Serving
     from instrc.runtime.models.partial import AnswerPart
+    from instrc.runtime.run_report import RunReport
 
 EveryBranch = Annotated[
     bool, typer.Option("--every-branch", help="Rehearse the program until every branch is taken; print one line per run.")
@@ -258,13 +259,21 @@ def answer_command(
     """
     run_common.refuse_output(output, run_common.files_of([data]))
     with run_display.Watcher(as_json=as_json, quiet=quiet) as sink:
-        from instrc.runtime.reconnect import answer_or_resume
-
         given = run_common.given_value(data, data=True)
-        kept = engine(at, run=run, watch=sink)
-        work = run_common.lasting(kept, lambda again: answer_or_resume(kept, run, step, given, again=again))
-        report = run_common.run_to_end(work)
+        report = run_common.run_to_end(_answered(engine(at, run=run, watch=sink), run, step, given))
     raise typer.Exit(deliver(report, at, as_json=as_json, quiet=quiet, output=output))
+
+
+async def _answered(kept: Engine, run: str, step: str, given: Json) -> RunReport:
+    """Answer a question, which the audit log calls by its id."""
+    from instrc.runtime.answers import find_question
+    from instrc.runtime.reconnect import answer_or_resume
+
+    before, asked = await run_common.lasting(kept, lambda _again: kept.show(run)), step
+    with suppress(InstrcError):  # the answer will be refused
+        asked = find_question([*before.questions], step, run, before).id
+    work = run_common.lasting(kept, lambda again: answer_or_resume(kept, run, step, given, again=again))
+    return await run_common.audited(kept, work, "answer", run, asked, given)
 
 
 _LAST_ATTEMPT = 5.0

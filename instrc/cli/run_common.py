@@ -101,6 +101,14 @@ def run_to_end(work: Coroutine[object, object, _T]) -> _T:
                 close()
 
 
+async def audited(kept: Engine, work: Awaitable[_T], action: str, run: str, question: str | None = None, sent: Json = None) -> _T:
+    """Do something with a run, and record it in the audit log of its store; `memory` and Temporal have none of their own."""
+    done = await work
+    if (table := getattr(kept, "table", None)) is not None:  # of a `TableEngine`, whose module loads the database
+        table().audit("local", "command", action, run, question=question, sent=sent)
+    return done
+
+
 async def lasting(kept: Engine, work: Callable[[bool], Awaitable[_T]]) -> _T:
     """Call a function with an engine, which may lose its server meanwhile, for as long as the settings allow."""
     from instrc.runtime.reconnect import RECONNECT_SECONDS, retry_after_reconnect

@@ -12,7 +12,7 @@ from msgspec import structs, to_builtins
 from instrc.cli import options
 from instrc.cli.operate import ActionOption, Before, ErrorText, Since, Yes, act
 from instrc.cli.output import PROBLEMS, Format, deliver_text, moment_text, show, verdict, write_rows
-from instrc.cli.run_common import deliver, engine, report_as_json, run_to_end, step_asked
+from instrc.cli.run_common import audited, deliver, engine, report_as_json, run_to_end, step_asked
 from instrc.cli.terminal import write, write_error
 from instrc.process.picture import titles_of
 from instrc.process.process import Process
@@ -255,6 +255,11 @@ def cancel_command(
     quiet: options.Quiet = False,
 ) -> None:
     """End a run; steps that it has completed are not undone."""
-    report = run_to_end(engine(at, run=run).cancel(run))
+    report = run_to_end(_cancelled(engine(at, run=run), run))
     deliver(report, at, quiet=quiet)
     raise typer.Exit(PROBLEMS if report.status == "failed" else 0)
+
+
+async def _cancelled(kept: Engine, run: str) -> RunReport:
+    report = await kept.show(run)
+    return report if report.has_ended else await audited(kept, kept.cancel(run), "cancel", run)

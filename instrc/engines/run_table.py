@@ -15,6 +15,7 @@ from msgspec import Struct, field, structs
 from instrc.engines.approvals import Opening, OpeningOf, Vote, approval_of
 from instrc.engines.dbos.store import scrub, write_in_order
 from instrc.engines.service_tables import (
+    AUDIT,
     CANDIDATES,
     CLAIMS,
     CURSORS,
@@ -35,6 +36,7 @@ from instrc.runtime.questions import Question
 from instrc.runtime.run_config import Launch, LaunchDocument, RunConfig
 from instrc.runtime.run_report import OPEN, RunFault, RunFilter, RunReport
 from instrc.runtime.traces import usage_of
+from instrc.text.jsontext import digest_of
 from instrc.text.jsonvalue import Json, JsonObject
 
 ChangeKind: TypeAlias = Literal[
@@ -203,6 +205,12 @@ class RunTable:
             watcher(changes)
         return changes
 
+    def audit(self, who: str, means: str, action: str, *runs: str, question: str | None = None, sent: Json = None) -> None:
+        """Record who did what with runs; only a digest of the request is kept."""
+        if runs:
+            with self.engine.begin() as connection:
+                connection.execute(sa.insert(AUDIT), [audit_row(who, means, action, run, question, sent) for run in runs])
+
     def select(self, query: sa.Select[*tuple[Any, ...]]) -> Sequence[Any]:  # rows of any columns
         """Return the rows of a query."""
         with self.single.connect() as connection:
@@ -339,6 +347,12 @@ def _used(connection: sa.Connection, run: str, mark: JournalMark) -> dict[str, o
     sums = sa.select(sa.func.coalesce(sa.func.sum(USAGE.c.tokens), 0.0), sa.func.sum(USAGE.c.cost)).where(USAGE.c.run == run)
     total, cost = connection.execute(sums).one()
     return {"tokens": total, "cost": cost}
+
+
+def audit_row(who: str, means: str, action: str, run: str | None, question: str | None, sent: Json) -> dict[str, object]:
+    """Return the row of the audit log for an action; of the request it has a digest only."""
+    digest = None if sent is None else digest_of(sent)
+    return {"at": time(), "who": who, "means": means, "action": action, "run": run, "question": question, "digest": digest}
 
 
 def storable(text: str) -> str:

@@ -22,6 +22,7 @@ from instrc.engines.run_table import (
     QuestionRow,
     RunChange,
     RunTable,
+    audit_row,
     questions_query,
     tell_in,
     vote_in,
@@ -47,8 +48,6 @@ from instrc.problems.runs import UnusableSetting
 from instrc.problems.serving import InvalidRequest
 from instrc.runtime.questions import Question
 from instrc.runtime.run_report import RunReport
-from instrc.text.jsontext import digest_of
-from instrc.text.jsonvalue import Json
 
 KeyRow: TypeAlias = sa.Row[*tuple[object, ...]]
 """An API key as stored."""
@@ -183,7 +182,7 @@ class Records(RunTable):
                 replaced = connection.execute(sa.update(VOTES).where(*place, VOTES.c.at < opened).values(row))
                 if replaced.rowcount == 0:
                     return vote_in(connection.execute(sa.select(VOTES).where(*place)).one())
-            connection.execute(sa.insert(AUDIT), [_audited(vote.who, vote.means, "answer", run, question, vote.data)])
+            connection.execute(sa.insert(AUDIT), [audit_row(vote.who, vote.means, "answer", run, question, vote.data)])
         return None
 
     def unvote(self, run: str, question: str, who: str, nonce: str | None = None) -> None:
@@ -220,16 +219,6 @@ class Records(RunTable):
             if count == 1:
                 connection.execute(sa.delete(RATES).where(RATES.c.name == name, RATES.c.minute < minute))
             return count
-
-    def audit(self, who: str, means: str, action: str, *runs: str, question: str | None = None, sent: Json = None) -> None:
-        """Record who did what with runs; only a digest of the request is kept."""
-        if runs:
-            with self.engine.begin() as connection:
-                connection.execute(sa.insert(AUDIT), [_audited(who, means, action, run, question, sent) for run in runs])
-
-    def audited(self, who: str, means: str, action: str, run: str, sent: Json) -> sa.Insert:
-        """Return the statement that does the same in the transaction of what was done."""
-        return sa.insert(AUDIT).values(_audited(who, means, action, run, None, sent))
 
     def release(self, run: str, who: str) -> list[str]:
         """End the claims on the questions of a run; return these questions."""
@@ -327,11 +316,6 @@ def _refuse_text(context: sa.engine.ExceptionContext) -> None:
     if isinstance(context.original_exception, UnicodeEncodeError) or isinstance(context.sqlalchemy_exception, sa.exc.DataError):
         reason = "a value has a character or a size that the store cannot hold"
         raise RequestError([InvalidRequest(reason=reason)]) from None
-
-
-def _audited(who: str, means: str, action: str, run: str | None, question: str | None, sent: Json) -> dict[str, object]:
-    digest = None if sent is None else digest_of(sent)
-    return {"at": time(), "who": who, "means": means, "action": action, "run": run, "question": question, "digest": digest}
 
 
 SECRETS: Final = "INSTRC_SECRETS"

@@ -11,15 +11,16 @@ from time import monotonic, time
 from typing import Final, cast
 
 import msgspec
+import sqlalchemy as sa
 from msgspec.structs import replace
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from instrc import problems
 from instrc.engines.approvals import OUTSIDER, Vote, approval_of, disputed_by, normal_name, side_of
 from instrc.engines.launch import Launcher, forked
-from instrc.engines.run_table import UNDUE, QuestionRow, RunChange, TableEngine, questions_query, runs_query, storable
+from instrc.engines.run_table import UNDUE, QuestionRow, RunChange, TableEngine, audit_row, questions_query, runs_query, storable
 from instrc.engines.schedules import Schedule, Scheduling
-from instrc.engines.service_tables import DELETED
+from instrc.engines.service_tables import AUDIT, DELETED
 from instrc.problems.errors import (
     ConflictError,
     InstrcError,
@@ -151,7 +152,7 @@ class RunService:
         if key is not None or run is not None:
             await self.visibility.require_free(caller, launch.run)
         if self._keeper is not None and self._keeper.starts_by_queue:
-            started = self.records.audited(caller.name, caller.by, "start", launch.run, launch.inputs)
+            started = sa.insert(AUDIT).values(audit_row(caller.name, caller.by, "start", launch.run, None, launch.inputs))
             report = await self._settled(await self._keeper.enqueue(launch, [started]), wait)
             return await self.visibility.whole(report, report.config.starter, report.config.metadata, launch.plan["digest"])
         report = await self._recorded(launch.run, self.engine.start(launch), wait)
@@ -551,7 +552,7 @@ class RunService:
                 await self._note(await self.engine.show(run))
 
     async def _note(self, report: RunReport) -> None:
-        """Wake the waiters of a run, and write its state if its process does not."""
+        """Write the state of a run unless its carriers do."""
         if self._keeper is None:
             async with self._turns.setdefault(report.run, asyncio.Lock()):
                 await asyncio.to_thread(self.records.note_changed, report, partial(self.visibility.opening, report.name))

@@ -32,7 +32,6 @@ class Visibility:
 
     def __init__(self, engine: Engine, records: Records, settings: ServiceSettings) -> None:
         self.engine = engine
-        self._listing: WorkerListing | None = engine if isinstance(engine, WorkerListing) else None
         self.records = records
         self.settings = settings
 
@@ -107,7 +106,7 @@ class Visibility:
 
     async def unserved(self, runs: Mapping[str, str | None]) -> dict[str, str]:
         """Return the runs among these that no living worker serves, with the project each waits for."""
-        return {} if self._listing is None else await self._listing.unserved(runs)
+        return await self.engine.unserved(runs) if isinstance(self.engine, WorkerListing) else {}
 
 
 def may_see(caller: Caller, program: str, starter: str | None) -> bool:

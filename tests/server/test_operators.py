@@ -32,6 +32,11 @@ async def letters(made: RunService) -> None:
         await made.start(ANN, "ask", "x", run=run, metadata={"customer": "ann" if number < 2 else "bob"}, wait=20)
 
 
+async def another(made: RunService) -> None:
+    """Begin one more run that asks."""
+    await made.start(ANN, "ask", "x", run="letter-4", wait=20)
+
+
 def acted(http_body: Any) -> tuple[int, list[str]]:
     return http_body["count"], [each["run"] for each in http_body["items"]]
 
@@ -286,6 +291,16 @@ def test_the_command_line_counts_first_and_then_acts(
     assert main(["costs", "--by", "program,person", "--json"]) == 0
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert {(each["person"], each["runs"]) for each in rows} == {(None, 2), ("ann", 1)}
+    assert [main(words) for words in (["cancel", "letter-3"], ["cancel", "letter-3"], ["delete", "letter-3"])] == [0, 0, 0]
+    on(service(tmp_path / ".instrc", name="durable", records=str(tmp_path / ".instrc"), ask=asking()), another)
+    assert main(["answer", "letter-4", "approve", "--data", '{"decision": "Approve"}']) == 0
+    capsys.readouterr()
+    for run, actions in (("letter-3", ["delete", "cancel", "start"]), ("letter-4", ["answer", "start"])):
+        assert main(["audit", "--json", "--run", run]) == 0
+        entries = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+        assert [entry["action"] for entry in entries] == actions
+        assert [(entry["who"], entry["means"]) for entry in entries[:-1]] == [("local", "command")] * (len(actions) - 1)
+    assert (entries[0]["question"], entries[0]["digest"] is None) == ("userContext1", False)
     assert main(["runs", "--yes"]) == 2
     assert main(["runs", "--metadata", "customer"]) == 2
     assert main(["costs", "--by", "moon"]) == 2

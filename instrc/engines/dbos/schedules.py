@@ -31,14 +31,10 @@ _TABLE: Final = sa.Table(
 
 def schedules_of(engine: sa.Engine) -> list[Schedule]:
     """Return the schedules of a store, by name."""
-    if not _there(engine):
+    if not sa.inspect(engine).has_table(_TABLE.name):
         return []
     with engine.connect() as connection:
         return [_schedule(row) for row in connection.execute(sa.select(_TABLE).order_by(_TABLE.c.name))]
-
-
-def _there(engine: sa.Engine) -> bool:
-    return sa.inspect(engine).has_table(_TABLE.name)
 
 
 def _schedule(row: sa.Row[tuple[object, ...]]) -> Schedule:
@@ -71,8 +67,8 @@ def one(engine: sa.Engine, name: str) -> Schedule:
 
 def pause(engine: sa.Engine, name: str, *, paused: bool) -> Schedule:
     """Pause a schedule, or resume it from now on; missed ticks are not made up for."""
-    due = None if paused else one(engine, name).clock.after(time())
-    one(engine, name)
+    schedule = one(engine, name)
+    due = None if paused else schedule.clock.after(time())
     with engine.begin() as connection:
         connection.execute(sa.update(_TABLE).where(_TABLE.c.name == name).values(due=due))
     return one(engine, name)

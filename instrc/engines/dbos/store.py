@@ -91,18 +91,20 @@ def queue_of(project: str | None) -> str:
 
 def has_queued(engine: sa.Engine, schema: str | None, queue: str) -> bool:
     """Return whether a queue contains runs."""
-    workflows = sa.table("workflow_status", sa.column("queue_name", sa.Text), sa.column("status", sa.Text), schema=schema)
-    query = (
-        sa.select(sa.literal(1)).select_from(workflows).where(workflows.c.queue_name == queue, workflows.c.status == "ENQUEUED")
-    )
+    workflows = _workflows(schema)
+    queued = sa.select(workflows.c.queue_name).where(workflows.c.queue_name == queue, workflows.c.status == "ENQUEUED")
     with engine.connect() as connection:
-        return connection.execute(query.limit(1)).first() is not None
+        return connection.execute(queued.limit(1)).first() is not None
+
+
+def _workflows(schema: str | None) -> sa.TableClause:
+    columns = (sa.column(name, sa.Text) for name in ("workflow_uuid", "queue_name", "status"))
+    return sa.table("workflow_status", *columns, sa.column("updated_at", sa.BigInteger), schema=schema)
 
 
 def queue_in(engine: sa.Engine, schema: str | None) -> list[tuple[str, int, float]]:
     """Return the number of runs in the shared queues, by project, and since when the first one waits."""
-    columns = (sa.column("queue_name", sa.Text), sa.column("status", sa.Text), sa.column("updated_at", sa.BigInteger))
-    workflows = sa.table("workflow_status", *columns, schema=schema)
+    workflows = _workflows(schema)
     shared = sa.or_(workflows.c.queue_name == QUEUE, workflows.c.queue_name.startswith(f"{QUEUE}/", autoescape=True))
     query = sa.select(workflows.c.queue_name, sa.func.count(), sa.func.min(workflows.c.updated_at))
     query = query.where(workflows.c.status == "ENQUEUED", shared).group_by(workflows.c.queue_name)
@@ -270,7 +272,7 @@ def forget(engine: sa.Engine, runs: list[str]) -> None:
 
 def runs_below(engine: sa.Engine, schema: str | None, runs: Collection[str]) -> list[str]:
     """Return the children of runs, by an index of their own, since a database cannot use its index of ids for prefixes."""
-    workflows = sa.table("workflow_status", sa.column("workflow_uuid"), schema=schema)
+    workflows = _workflows(schema)
     _, root, is_child = _CHILDREN[engine.dialect.name]
     of_roots = sa.literal_column(root, sa.Text).in_({run.partition("/")[0] for run in runs})
     query, above = sa.select(workflows.c.workflow_uuid).where(of_roots, sa.text(is_child)), tuple(f"{run}/" for run in runs)
