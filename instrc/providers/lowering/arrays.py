@@ -32,7 +32,7 @@ def arrays(node: JsonObject, context: RewriteContext) -> Variant | None:
         context.ledger.lose(node, "minItems", "annotation", "contradicts maxItems, so there is no such array")
         return None
     if (reason := context.too_deep) is not None:
-        return _written(node, reason, context)
+        return json_text.container(context, node, "array", reason)
     lost: tuple[str, ...] = ()
     if counted:
         lost = _uncounted(node, context.dialect, context.ledger)
@@ -50,12 +50,6 @@ def arrays(node: JsonObject, context: RewriteContext) -> Variant | None:
 def _most(node: JsonObject) -> int | float:
     most = bound(node, "maxItems")
     return inf if most is None else most
-
-
-def _written(node: JsonObject, reason: str, context: RewriteContext) -> Variant | None:
-    """Write an array as JSON text."""
-    typed: JsonObject = {**node, "type": "array"}
-    return json_text.anything_variant(context, context.ledger.derive(typed, node), reason)
 
 
 def _uncounted(node: JsonObject, dialect: Dialect, ledger: Ledger) -> tuple[str, ...]:
@@ -88,7 +82,7 @@ def _tuple(node: JsonObject, context: RewriteContext) -> Variant | None:
     """Write a tuple as an object: `item_1`, `item_2`, and `more` for further items."""
     least, most, prefix = int(bound(node, "minItems") or 0), _most(node), listing(node["prefixItems"])
     if len(prefix) > TUPLE_PLACES:
-        return _written(node, "has more places than can be kept apart", context)
+        return json_text.container(context, node, "array", "has more places than can be kept apart")
     places = prefix[: int(min(most, len(prefix)))]
     names = [f"item_{index}" for index in range(1, len(places) + 1)]
     properties: JsonObject = dict(zip(names, places, strict=True))
@@ -134,7 +128,7 @@ def _as_object(
         return None
     variant = result[0]
     if variant.kind != "object":
-        return _written(node, "is nested too deeply", context)
+        return json_text.container(context, node, "array", "is nested too deeply")
     return replace(variant, codec=TupleCodec(tuple(names), variant.codec, "more" if "more" in properties else None))
 
 

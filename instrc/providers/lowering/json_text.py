@@ -11,7 +11,7 @@ from instrc.providers.codec import TextCodec, ValuesCodec
 from instrc.providers.lowering.context import WHOLE, RewriteContext, Variant
 from instrc.schema.vocabulary import NO_ASSERTIONS
 from instrc.text.jsontext import dumps
-from instrc.text.jsonvalue import Json, kind_of
+from instrc.text.jsonvalue import Json, JsonObject, kind_of
 from instrc.text.sentences import filled
 
 DESCRIBED_SCHEMA: Final = 600
@@ -36,6 +36,12 @@ def anything_variant(context: RewriteContext, node: Json, reason: str) -> Varian
         text = text[:DESCRIBED_SCHEMA] + "…"
     said = context.sentences.matching_value if variant.kind == "any" else context.sentences.matching_text
     return replace(variant, notes=(filled(said, schema=text),))
+
+
+def container(context: RewriteContext, node: JsonObject, kind: str, reason: str) -> Variant:
+    """Return the variant of an object or array that cannot be expressed."""
+    typed: JsonObject = {**node, "type": kind}
+    return anything_variant(context, context.ledger.derive(typed, node), reason)
 
 
 def as_json_text(variants: Sequence[Variant], context: RewriteContext) -> Variant:

@@ -250,8 +250,7 @@ def objects(node: JsonObject, context: RewriteContext) -> Variant | None:
         context.ledger.lose(node, "maxProperties", "annotation", "is less than the properties there must be")
         return None
     if (reason := context.too_deep) is not None:
-        typed: JsonObject = {**node, "type": "object"}
-        return json_text.anything_variant(context, context.ledger.derive(typed, node), reason)
+        return json_text.container(context, node, "object", reason)
     rest = node.get("additionalProperties", node.get("unevaluatedProperties"))
     if rest is not None and "additionalProperties" not in node and not _MARKING.isdisjoint(node):
         reason = "is taken for all that is not declared, whatever marks it"

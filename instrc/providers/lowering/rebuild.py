@@ -245,7 +245,9 @@ def list_variants(node: Json, context: RewriteContext) -> list[Variant]:
     if _SPLIT.isdisjoint(node):
         return _plain(node, context)
     if "allOf" in node:
-        folded = _conjoined(node, context.ledger)
+        rest: JsonObject = {keyword: value for keyword, value in node.items() if keyword != "allOf"}
+        context.ledger.derive(rest, node)
+        folded = intersected([rest, *as_array(node["allOf"])], context.ledger)  # conflicting members stay in an `allOf`
         if not isinstance(folded, dict) or not folded:
             return list_variants(folded, context.beside())
         node = folded
@@ -311,12 +313,6 @@ def _of_type(kind: str, node: JsonObject, context: RewriteContext) -> Variant | 
             return null_variant(node)
         case _:
             return json_text.anything(context, node)
-
-
-def _conjoined(node: JsonObject, ledger: Ledger) -> Json:
-    """Merge the members of `allOf` into the enclosing schema; conflicting ones stay in an `allOf`."""
-    rest: JsonObject = {keyword: value for keyword, value in node.items() if keyword != "allOf"}
-    return intersected([ledger.derive(rest, node), *as_array(node["allOf"])], ledger)
 
 
 def is_vacuous(node: JsonObject, keyword: str) -> bool:
