@@ -61,20 +61,13 @@ _ATOM = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]"
 _LOCAL = rf'{_ATOM}+(?:\.{_ATOM}+)*|"(?:[ !#-\[\]-~]|\\[ -~])*"'
 
 
-def _is_email(text: str) -> bool:
-    local, _, domain = text.rpartition("@")
-    return len(local) <= 64 and re.fullmatch(_LOCAL, local) is not None and (_is_literal(domain) or _is_hostname(domain))
-
-
 _UNICODE_ATOM = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~\u0080-\U0010ffff-]"
 _UNICODE_LOCAL = rf'{_UNICODE_ATOM}+(?:\.{_UNICODE_ATOM}+)*|"(?:[ !#-\[\]-~\u0080-\U0010ffff]|\\[ -~])*"'
 
 
-def _is_idn_email(text: str) -> bool:
-    local, _, domain = text.rpartition("@")
-    return (
-        len(local) <= 64 and re.fullmatch(_UNICODE_LOCAL, local) is not None and (_is_literal(domain) or _is_idn_hostname(domain))
-    )
+def _is_email(local: str, is_host: Callable[[str], bool], text: str) -> bool:
+    name, _, domain = text.rpartition("@")
+    return len(name) <= 64 and re.fullmatch(local, name) is not None and (_is_literal(domain) or is_host(domain))
 
 
 _LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
@@ -157,8 +150,8 @@ CHECKS: dict[str, Callable[[str], bool]] = {
     "time": _is_time,
     "date-time": _is_date_time,
     "duration": partial(_is_written, _DURATION),
-    "email": _is_email,
-    "idn-email": _is_idn_email,
+    "email": partial(_is_email, _LOCAL, _is_hostname),
+    "idn-email": partial(_is_email, _UNICODE_LOCAL, _is_idn_hostname),
     "hostname": _is_hostname,
     "idn-hostname": _is_idn_hostname,
     "ipv4": _is_ipv4,
