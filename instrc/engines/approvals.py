@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from itertools import takewhile
 from typing import Final, TypeAlias
 from unicodedata import category, normalize
 
@@ -131,9 +130,8 @@ def _uncommented(part: dict[str, Json]) -> dict[str, Json]:
     return {key: each for key, each in part.items() if key != "comment" or not is_comment}
 
 
-def disputed_by(votes: Sequence[Vote], vote: Vote) -> Vote | None:
+def disputed_by(earlier: Iterable[Vote], vote: Vote) -> Vote | None:
     """Return an earlier answer with the same decision as a vote, but with other data: one of the two must not take effect."""
-    earlier = takewhile(lambda each: each.who != vote.who, votes)
     alike = (each for each in earlier if _decisions(vote.data) and _decisions(each.data) == _decisions(vote.data))
     return next((each for each in alike if side_of(each.data) != side_of(vote.data)), None)
 

@@ -56,6 +56,7 @@ def erase_names(table: RunTable, run: str, secret: str) -> None:
         for each in (MESSAGES, REQUESTS):
             connection.execute(sa.delete(each).where(each.c.run == run))
         connection.execute(sa.update(FEED).where(FEED.c.run == run).values(body={}))
+        connection.execute(sa.update(RUNS).where(RUNS.c.run == run).values(starter=None))
         noted = connection.execute(sa.select(AUDIT).where(AUDIT.c.run == run, AUDIT.c.who.not_like(f"{ERASED}%"))).all()
         for row in noted:
             values = {"who": f"{ERASED}{pseudonym(row.who)}", "digest": row.digest and pseudonym(row.digest)}

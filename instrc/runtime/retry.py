@@ -136,11 +136,7 @@ def _require_higher(run: str, journal: Journal, options: RetryOptions, reason: s
     for name, used in (("requests", spent["requests"]), ("tokens", spent["tokens"])):
         limit = most[name]
         if limit is not None and used >= limit:
-            _refuse(run, reason, f"raise it: `--{name} {_round_up(used)}`")
-
-
-def _round_up(spent: int) -> int:
-    return spent + max(spent // 2, 1)
+            _refuse(run, reason, f"raise it: `--{name} {used + max(used // 2, 1)}`")
 
 
 def _with_settings(again: Again, options: RetryOptions, idle: float = 0.0) -> Again:

@@ -139,7 +139,7 @@ def refusal_of(
     if question.question.by == "operator" and not caller.may("operator", question.program):
         return refused("this needs the role `operator`", "operator")
     excluded = question.approval.excluded if question.question.by == "person" else frozenset[str]()
-    if action != "release" and caller.as_candidates & excluded:
+    if action != "release" and _may_be_excluded(caller, excluded):
         return refused(EXCLUDED)
     if action in {"release", "delegate", "link"}:
         stands_in = caller.may("operator", question.program)
@@ -147,7 +147,7 @@ def refusal_of(
             if action == "release" and caller.may("answerer", question.program) and holder is not None:
                 return claimed
             return refused(_STANDING_IN, "operator")
-        if to is not None and to.as_candidates & excluded:
+        if to is not None and (_may_be_excluded(to, excluded) if action == "link" else to.as_candidates & excluded):
             return refused(EXCLUDED)
         if action == "link" and (question.question.by != "person" or to is None or not is_candidate(question, to)):
             return refused("the link is for no candidate, and the question allows no outsiders (`x-links`)")
@@ -178,6 +178,12 @@ def is_candidate(question: QuestionInfo, person: Caller) -> bool:
     named = person.as_candidates & {*question.candidates}
     by_name = person.by == "link" and bool(named - {"*"})  # a link needs no role where the question names the person
     return bool(named) and (by_name or person.holds("answerer", question.program))
+
+
+def _may_be_excluded(person: Caller, excluded: frozenset[str]) -> bool:
+    """Return whether a person is excluded, or may be: without a token, the groups of its subject are unknown."""
+    has_unknown = person.by == "link" and person.name.startswith("oidc:")
+    return bool(person.as_candidates & excluded) or (has_unknown and any(each.startswith("group:") for each in excluded))
 
 
 def _may_be_candidate(question: QuestionInfo, person: Caller) -> bool:

@@ -111,7 +111,7 @@ async def _as_text(source: AsyncIterator[NumberedEvent], end: asyncio.Event) -> 
     closing = asyncio.ensure_future(end.wait())
     try:
         while not closing.done():
-            upcoming = upcoming or asyncio.ensure_future(_following(source))
+            upcoming = upcoming or asyncio.ensure_future(anext(source))
             done, _ = await asyncio.wait({upcoming, closing}, timeout=PING, return_when=asyncio.FIRST_COMPLETED)
             if upcoming in done:
                 try:
@@ -134,10 +134,6 @@ async def _as_text(source: AsyncIterator[NumberedEvent], end: asyncio.Event) -> 
         close = getattr(source, "aclose", None)
         if close is not None:
             await close()
-
-
-async def _following(source: AsyncIterator[NumberedEvent]) -> NumberedEvent:
-    return await anext(source)
 
 
 class EventResponse(StreamingResponse):

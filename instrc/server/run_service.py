@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from instrc import problems
-from instrc.engines.approvals import OUTSIDER, Vote, approval_of, disputed_by, normal_name, side_of
+from instrc.engines.approvals import OUTSIDER, Vote, approval_of, normal_name, side_of
 from instrc.engines.launch import Launcher, forked
 from instrc.engines.run_table import UNDUE, QuestionRow, RunChange, TableEngine, audit_row, questions_query, runs_query, storable
 from instrc.engines.schedules import Schedule, Scheduling
@@ -435,16 +435,14 @@ class RunService:
         found.approval.require_fit(found.question, data)
         vote = Vote(caller.name, caller.by, time(), data, comment, caller.sender)
         try:
-            earlier = await asyncio.to_thread(self.records.vote, run, name, vote, found.opened, caller.nonce)
+            joint = found.approval.needed > 1
+            earlier = await asyncio.to_thread(self.records.vote, run, name, vote, found.opened, caller.nonce, joint=joint)
         except IntegrityError:
             refuse_unknown("the link was used already")
         if earlier is not None and earlier.data != data:
             raise ConflictError([problems.serving.QuestionNotFree(question=name, state="answered by you")])
         votes = (await asyncio.to_thread(self.records.votes, run, name, found.opened)).get(name, [])
         take_back = partial(self.records.unvote, run, name, caller.name, caller.nonce)
-        if found.approval.needed > 1 and (other := disputed_by(votes, vote)) is not None:
-            await asyncio.to_thread(take_back)
-            raise ConflictError([problems.serving.QuestionNotFree(question=name, state="disputed", by=other.who)])
         decided = found.approval.tally(votes)
         if decided is None:
             if found.claimed_by == caller.name:  # now left to the others

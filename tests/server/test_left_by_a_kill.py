@@ -123,7 +123,7 @@ def test_an_answer_is_told_of_though_its_service_was_killed(tmp_path: Path) -> N
 
     run = on(durable(tmp_path), begun)
     records = Records(str(tmp_path))
-    records.vote(run, FIRST, Vote("ann", "key", time(), ANSWER), 0.0)
+    records.vote(run, FIRST, Vote("ann", "key", time(), ANSWER), 0.0, None)
     records.close()
     engine = engine_of("durable", tmp_path)
     go(engine.answer(run, FIRST, ANSWER, {"who": "ann", "means": "key"}))
@@ -138,7 +138,7 @@ def test_an_answer_that_did_not_reach_its_run_is_sent_again(tmp_path: Path, data
     async def body(made: RunService) -> None:
         run = (await made.start(ANN, "pay", "x", wait=30)).report.run
         opened = (await made.question(BOSS, run, FIRST)).opened
-        made.records.vote(run, FIRST, Vote("ann", "key", time(), ANSWER), opened)
+        made.records.vote(run, FIRST, Vote("ann", "key", time(), ANSWER), opened, None)
         if data == ANSWER:
             await made.answer(ANN, run, FIRST, data)
             await settled(made, run, "done")
@@ -200,7 +200,7 @@ def test_of_two_answers_at_once_the_first_counts_and_the_other_person_hears_of_i
     async def body(made: RunService) -> None:
         run = (await made.start(ANN, "pay", "x", wait=30)).report.run
         opened = (await made.question(BOSS, run, FIRST)).opened
-        made.records.vote(run, FIRST, Vote("ann", "key", time(), ANSWER), opened)
+        made.records.vote(run, FIRST, Vote("ann", "key", time(), ANSWER), opened, None)
         with pytest.raises(ConflictError, match="answered already"):
             await made.answer(BOB, run, FIRST, {"decision": "Reject"})
         assert [vote.who for vote in made.records.votes(run)[FIRST]] == ["ann"]

@@ -93,7 +93,7 @@ def test_a_vote_that_decides_reaches_its_run_though_its_process_has_ended(
         run = (await made.start(ANN, "pay", "x", wait=30)).report.run
         await made.answer(ANN, run, "userContext1", ANSWER)
         opened = (await made.question(BOSS, run, "userContext1")).opened
-        made.records.vote(run, "userContext1", Vote("bob", "key", time(), ANSWER), opened)
+        made.records.vote(run, "userContext1", Vote("bob", "key", time(), ANSWER), opened, None)
         assert (await settled(made, run, "done")).report.status == "done"
         told = next(event for event in await made.trace(BOSS, run) if event["event"] == "told")
         assert told["by"] == {"who": "ann, bob", "means": "key"}

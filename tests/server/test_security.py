@@ -45,7 +45,7 @@ def test_one_claim_and_one_answer_of_a_person_count_in_each_database(
     asked = QuestionInfo("r", "p", Question("q", (), {}, {}), 0.0, None, None, None)
     assert [records.claim(asked, who, time() + 60, "key") for who in ("ann", "bob", "ann")] == [None, "ann", None]
     votes = [Vote("ann", "key", time(), {"decision": each}) for each in ("Approve", "Reject")]
-    assert [records.vote("r", "q", vote, 0.0) for vote in votes] == [None, votes[0]]
+    assert [records.vote("r", "q", vote, 0.0, None) for vote in votes] == [None, votes[0]]
     assert len(audit_log(records, AuditFilter("r"), 9)) == 1
     assert [change.body["who"] for change in records.feed(0)] == ["ann", "ann"]
     records.close()

@@ -164,7 +164,7 @@ class Provider(ABC):
             try:
                 reply = await self._answer(client, request, model, self.forms[forms[0]], forms[0])
             except ModelError as error:
-                tried = [NO_THOUGHTS] if self._wants_no_thoughts(request) else []
+                tried = [NO_THOUGHTS] if joined(self.settings, request.settings).get("reasoning") == "none" else []
                 form = next((form for form in (*tried, *forms[:1]) if is_refused(form, error)), None)
                 if form is None or (form != NO_THOUGHTS and len(forms) == 1) or len(notes) > len(FORMS):
                     raise
@@ -192,9 +192,6 @@ class Provider(ABC):
         """Return the model with its server, unless that is the default, as the key of remembered refusals."""
         url = base_url_from(self.url)
         return f"{self.kind}:{model}" + (f" at {_without_login(url)}" if url else "")
-
-    def _wants_no_thoughts(self, request: Request) -> bool:
-        return joined(self.settings, request.settings).get("reasoning") == "none"
 
     def _model_of(self, request: Request) -> str:
         model = request.model.partition(":")[2] if request.model and request.model.startswith(f"{self.kind}:") else ""
