@@ -379,12 +379,6 @@ def _of_repeat(engine: JsonObject) -> MisplacedWord | None:
     return None if "in" in engine else ((), "it states when it ends (`until`), or the list that it iterates over (`item`, `in`)")
 
 
-def fault_of_word(word: str, value: Json) -> str | None:
-    """Return the fault of a keyword's value, regardless of other keywords, or `None` if it is valid."""
-    sound, reason = _SHAPES[word]
-    return None if sound(value) else reason
-
-
 BodyWithEngine: TypeAlias = tuple[JsonObject, flow.Body]
 
 
@@ -431,10 +425,9 @@ def timed(chunk: flow.Chunk, place: str) -> flow.Chunk:
     for step in chunk.steps:
         left = step.schema if isinstance(step.schema, dict) else {}  # only strings are read from there
         for word, said in (("within", step.engine.within), ("delay", step.engine.delay), ("fail", None)):
-            value = left.get(word, said)
-            fault = fault_of_word(word, value) if word in left or said is not None else None
-            if fault is not None:
-                refuse_process(place + pointer(("properties", step.key, word)), fault)
+            sound, reason = _SHAPES[word]
+            if (word in left or said is not None) and not sound(left.get(word, said)):
+                refuse_process(place + pointer(("properties", step.key, word)), reason)
     return chunk
 
 
@@ -445,11 +438,6 @@ _COUNTS = {
     "else": "an `else` has one branch beside `null`",
 }
 """Error message about the number of branches of each block."""
-
-
-def is_branch(value: Json, number: int) -> bool:
-    """Return whether a value is the number of a branch."""
-    return is_count(value) and value == number
 
 
 def branches_of(kind: str, bodies: list[BodyWithEngine], place: str) -> tuple[flow.Branch, ...]:

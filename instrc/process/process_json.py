@@ -184,8 +184,8 @@ class _ProcessReader(Struct):
         """Return one of several bodies; a run records the number of the chosen one as `branch`."""
         part = self.part(written, kind, place, None if kind == "else" else number)
         chunk_json.engine_property(kind, "branch", {kind: part.engine}, place)
-        said = part.properties.get("branch")
-        if kind != "else" and not (isinstance(said, dict) and chunk_json.is_branch(said.get("const"), number)):
+        said = mapping(part.properties.get("branch")).get("const")
+        if kind != "else" and not (chunk_json.is_count(said) and said == number):
             where = f"{place}/properties/branch" if "branch" in part.properties else place
             chunk_json.refuse_process(
                 where, f'it has a property `branch`, {{ "const": {number} }}, that tells which branch it is'

@@ -24,12 +24,10 @@ from instrc.schema.kinds import own_kinds
 from instrc.schema.vocabulary import IN_PLACE, SPEAKS_OF
 from instrc.schema.walk import definition_named_by, required_names, subschemas, walk
 from instrc.text.jsonvalue import Json, JsonObject, Location, as_object, at_or, listing, mapping, pointer
-from instrc.text.jsonvalue import pointer as pointer_to
 from instrc.text.source import Span
 from instrc.vibes.registry import Registry
 
 if TYPE_CHECKING:
-    from instrc.problems.vibes import MissingFromProperties
     from instrc.schema.impossible import Impossible
 
 OBJECT_SCHEMAS: Final = 1_000
@@ -105,7 +103,7 @@ def _place_origin(
 ) -> problems.schemas.Origin:
     part = origin.uri.startswith(PART)
     for name, filled in fillings.items():
-        slot = _ANNOTATION + pointer_to(("properties", name))
+        slot = _ANNOTATION + pointer(("properties", name))
         if part and origin.uri.partition("#")[0] == filled.part:
             return _in_filling(origin, origin.pointer, filled)
         if not part and not origin.uri and (origin.pointer == slot or origin.pointer.startswith(f"{slot}/")):
@@ -113,16 +111,16 @@ def _place_origin(
     if origin.uri and not part:
         return origin
     if (part or origin.pointer.startswith(_VIBE)) and any(instruction.uri is not None for instruction, _ in written):
-        pointer = origin.pointer.removeprefix(_VIBE)
-        found = [_in_vibe(origin, instruction.uri, pointer, registry) for instruction, registry in written if instruction.uri]
-        earlier = next((each for each in _places_in(spans, pointer) if _says(each, origin.value)), None)
-        otherwise = structs.replace(origin, uri=at.source.name if earlier else written[0][0].name, pointer=pointer, at=earlier)
+        way = origin.pointer.removeprefix(_VIBE)
+        found = [_in_vibe(origin, instruction.uri, way, registry) for instruction, registry in written if instruction.uri]
+        earlier = next((each for each in _places_in(spans, way) if _says(each, origin.value)), None)
+        otherwise = structs.replace(origin, uri=at.source.name if earlier else written[0][0].name, pointer=way, at=earlier)
         return next((each for each in found if each is not None), otherwise)
     if origin.pointer.startswith(_ANNOTATION):
-        pointer = origin.pointer.removeprefix(_ANNOTATION)
-        places = _places_in(spans, pointer)
+        way = origin.pointer.removeprefix(_ANNOTATION)
+        places = _places_in(spans, way)
         said = next((each for each in places if _says(each, origin.value)), places[0] if places else None)
-        return structs.replace(origin, uri=at.source.name, pointer=pointer, at=said)
+        return structs.replace(origin, uri=at.source.name, pointer=way, at=said)
     return structs.replace(origin, uri=written[0][0].name)
 
 
@@ -262,7 +260,7 @@ _OPEN = frozenset({"$ref", "$dynamicRef", "patternProperties", "propertyNames", 
 _ON_THE_SAME_OBJECT = IN_PLACE - _OPEN - {"not"}
 
 
-def missing_names(content: Fusion, schemas: Iterable[Json]) -> Iterator[MissingFromProperties]:
+def missing_names(content: Fusion, schemas: Iterable[Json]) -> Iterator[Problem]:
     """Yield the names required by the annotations or inline schema of a step without any description.
 
     `schemas` are those that the step is composed of, without its annotations.
@@ -275,10 +273,16 @@ def missing_names(content: Fusion, schemas: Iterable[Json]) -> Iterator[MissingF
     slots: JsonObject = {slot.name: {"additionalProperties": True} for slot in content.slots}
     whole: list[Json] = [*schemas, *written, {"properties": slots}]
     for part in written:
-        places = [content.span] if part is own else annotations_behind(content.span)
-        for path, index, name, close in _missing(part, whole, ()):
-            at = _required_place(places, (*path, "required", index), name, content.span)
-            yield problems.vibes.MissingFromProperties(at=at, word=name, nearest=close)
+        places = (content.span,) if part is own else annotations_behind(content.span)
+        yield from _lacking(part, whole, places, content.span)
+
+
+def _lacking(part: Json, whole: list[Json], spans: tuple[Span, ...], around: Span) -> Iterator[Problem]:
+    """Yield the required names that the complete object does not describe; `spans` are where the schema may be written."""
+    for path, index, name, close in _missing(part, whole, ()):
+        places = _places_in(spans, pointer((*path, "required", index)))
+        at = next((each for each in places if each.text[1:-1] == name), around)
+        yield problems.vibes.MissingFromProperties(at=at, word=name, nearest=close)
 
 
 def _missing(part: Json, whole: list[Json], path: Location) -> Iterator[tuple[Location, int, str, tuple[str, ...]]]:
@@ -320,19 +324,11 @@ def _described(schemas: list[Json]) -> _Described:
     return found
 
 
-def _required_place(spans: Iterable[Span], path: Location, name: str, whole: Span) -> Span:
-    """Return where a name is written, in whichever annotation has it there."""
-    places = (place_in(each, pointer(path)) for each in spans if "{" in each.text)
-    return next((each for each in places if each.text[1:-1] == name), whole)
-
-
-def missing_in_context(context: Context, schema: Json) -> Iterator[MissingFromProperties]:
+def missing_in_context(context: Context, schema: Json) -> Iterator[Problem]:
     """Yield the names required by the annotations of a context without any description; `schema` is that of its steps."""
     whole: list[Json] = [schema, *context.annotations]
     for part in context.annotations:
-        for path, index, name, close in _missing(part, whole, ()):
-            at = _required_place(annotations_behind(context.span), (*path, "required", index), name, context.span)
-            yield problems.vibes.MissingFromProperties(at=at, word=name, nearest=close)
+        yield from _lacking(part, whole, annotations_behind(context.span), context.span)
 
 
 def similar_properties(schema: Json, annotation: Json, at: Span) -> Iterator[Problem]:

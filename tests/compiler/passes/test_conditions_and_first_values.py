@@ -11,7 +11,7 @@ from objects import an_object
 
 import instrc
 from instrc import Report
-from instrc.compiler.compose import conditions
+from instrc.compiler.compose import conditions  # its search is counted
 from instrc.process.process import Process
 
 TEXT = {"type": "string"}
