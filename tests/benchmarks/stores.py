@@ -38,6 +38,8 @@ from instrc.runtime.run_config import Launch
 
 STEPS, RUNS, ROUNDS = 5, 20, 3
 STARTED = 200
+SHARES = ((1, 2), (3, 2), (3, 6))
+"""Workers, and activities of the program, of which each takes 0.4 s."""
 FINISHED, WAITING, DELETED = 100_000, 5_000, 1_000
 SAMPLES = 40
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -151,8 +153,10 @@ async def requests(kind: str, ask: Callable[[], Awaitable[httpx.Response]]) -> N
 
 async def service(folder: Path, url: str) -> None:
     """Start runs over HTTP, let one worker carry them out, and then three, and print the processor time of each process."""
-    (folder / "send.aug").write_text("const a = Take_Activity({ number: prompt });\nTake_Activity({ number: a.text })\n")
-    for workers in (1, 3):
+    for workers, steps in SHARES:
+        chain = [f"const a{number} = Take_Activity({{ number: a{number - 1}.text }});" for number in range(2, steps)]
+        lines = ["const a1 = Take_Activity({ number: prompt });", *chain, f"Take_Activity({{ number: a{steps - 1}.text }})\n"]
+        (folder / "send.aug").write_text("\n".join(lines))
         names = ["server", *(f"worker{number}" for number in range(workers))]
         async with served(folder, url, *names) as (every, client):
             before = {name: seconds_of(each) for name, each in every.living.items()}
@@ -174,7 +178,7 @@ async def service(folder: Path, url: str) -> None:
             await until(ended, 300)
             carried = perf_counter() - began - started
             spent = {name: seconds_of(each) - before[name] for name, each in every.living.items()}
-        print(f"{workers} workers: {STARTED} runs started in {started:.1f} s, carried out in {carried:.1f} s")
+        print(f"{workers} workers, {steps} steps: {STARTED} runs started in {started:.1f} s, carried out in {carried:.1f} s")
         for name, seconds in spent.items():
             print(f"  {name:<10} {seconds:6.2f} s  {seconds / sum(spent.values()):4.0%}")
 
