@@ -13,7 +13,7 @@ from typing import Final, TypeVar, cast
 import orjson
 
 from instrc.schema.validation import json_fault
-from instrc.text.arguments import WRITTEN_VALUES, holds_over
+from instrc.text.arguments import WRITTEN_VALUES, writes_over
 from instrc.text.jsontext import dumps, exact_copy, loads
 from instrc.text.jsonvalue import Json, is_deeper
 from instrc.text.limits import INTEGER_DIGITS
@@ -52,7 +52,7 @@ def received(value: object) -> Json:
     JSON has no `NaN` or infinity, no bytes or sets, only texts as keys, and no lone surrogates.
     Integers have at most `INTEGER_DIGITS` digits, as in programs: no store writes longer ones.
     """
-    if holds_over(value, WRITTEN_VALUES):
+    if writes_over(value, WRITTEN_VALUES, endless=True):
         raise NotJsonError(_ENDLESS)
     try:
         return exact_copy(value)

@@ -279,13 +279,11 @@ def _leaf(value: object) -> object:
     return int.__int__(value) if isinstance(value, int) else float.__float__(cast("float", value))
 
 
-def writes_over(value: object, limit: int) -> bool:
-    """Return whether a value has more than `limit` parts when written out, shared parts counted each time."""
-    return _weighs_over(value, limit, endless=False)
+def writes_over(value: object, limit: int, *, endless: bool = False) -> bool:
+    """Return whether a value has more than `limit` parts when written out, shared parts counted each time.
 
-
-def _weighs_over(value: object, limit: int, *, endless: bool) -> bool:
-    """Return whether a value has over `limit` parts, visiting each once; `endless` is the result for a cycle."""
+    Each part is visited once; `endless` is the result for a cyclic value.
+    """
     sizes: dict[int, int] = {}
     opened: set[int] = set()
     stack: list[object] = [value]
@@ -312,11 +310,6 @@ def _parts(value: object) -> list[object]:
     if type(value) is dict:
         return list(value.values())
     return list(value) if type(value) is list or type(value) is tuple else []
-
-
-def holds_over(value: object, limit: int) -> bool:
-    """Return whether a value has more than `limit` parts when written out; true for cyclic values."""
-    return _weighs_over(value, limit, endless=True)
 
 
 def attribute(value: object, name: str) -> object:

@@ -292,7 +292,7 @@ def loads(text: str | bytes) -> Json:
 def exact_copy(value: object) -> Json:
     """Return a copy of plain JSON; raise `TypeError` or `ValueError` for values that `orjson` cannot copy exactly.
 
-    Callers that accept heavily shared parts check `holds_over` first.
+    Callers that accept heavily shared parts check `writes_over` first.
     """
     copy: Json = orjson.loads(orjson.dumps(value, option=STRICTLY))
     if copy != value:

@@ -351,7 +351,7 @@ def as_instance(value: Json, output: Json, violations: Sequence[Violation], mode
     try:
         for said in (value, output):
             try:
-                result = adapter.validate_json(_text(said))
+                result = adapter.validate_json(dumps(said, indent=False))
             except ValidationError as error:
                 refusals = [
                     InvalidAnswer(
@@ -383,11 +383,6 @@ def _of_step(value: Json, step: str) -> Json:
     raise InputError([InvalidOption(option="step", given=arguments.excerpt(step), wanted=wanted)])
 
 
-def _text(value: Json) -> str:
-    """Return a value as JSON text, with dates as texts and tuples as lists."""
-    return dumps(value, indent=False)
-
-
 def _is_empty(made: object) -> bool:
     """Return whether a model used nothing of its input, because each of its properties has a default."""
     taken = getattr(made, "model_fields_set", made)
@@ -417,7 +412,7 @@ def _steps_of(value: Json, adapter: Adapter[object]) -> list[str]:
     result = []
     for step, part in value.items() if isinstance(value, dict) else ():
         try:
-            if isinstance(part, dict) and not _is_empty(adapter.validate_json(_text(part))):
+            if isinstance(part, dict) and not _is_empty(adapter.validate_json(dumps(part, indent=False))):
                 result.append(step)
         except ValidationError:
             continue

@@ -6,7 +6,7 @@ import re
 
 from instrc.schema.flattening.conjunction import Frame
 from instrc.schema.scopes import Term
-from instrc.schema.walk import definition_named_by, reached_definitions, redirected, walk
+from instrc.schema.walk import definition_named_by, redirected, walk
 from instrc.text.jsonvalue import Json, as_object, equal
 from instrc.text.names import free_name
 
@@ -34,10 +34,6 @@ class RecursiveDefinitions:
         """Store a definition and return a reference to it."""
         self.schemas[name] = schema
         return {"$ref": f"#/$defs/{name}"}
-
-    def used(self, schema: Json) -> dict[str, Json]:
-        """Return the definitions that a schema needs, in the order in which they are first referred to."""
-        return reached_definitions(schema, self.schemas)
 
     def body(self, schema: Json) -> Json:
         """Return the target of a reference to a finished definition; any other schema unchanged."""

@@ -23,7 +23,7 @@ from instrc.schema.flattening.run import FlattenKeywords, FlattenOptions, too_la
 from instrc.schema.references import Locate, SchemaStore
 from instrc.schema.scopes import DynamicScope
 from instrc.schema.vocabulary import ANNOTATIONS, HOLDERS
-from instrc.schema.walk import objects_below, schemas_under, subschemas, with_parts, without
+from instrc.schema.walk import objects_below, reached_definitions, schemas_under, subschemas, with_parts, without
 from instrc.text import arguments
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import LATEST_DRAFT, Json, JsonObject, Location, as_array, as_object, equal, kind_in_words
@@ -352,7 +352,7 @@ def _with_head(schema: dict[str, Json], result: Json, flattener: Flattener, *, m
                 words[keyword] = base
         elif keyword == "$vocabulary" and modern:
             words[keyword] = value
-    definitions = flattener.definitions.used(result)
+    definitions = reached_definitions(result, flattener.definitions.schemas)
     if not words and not definitions:
         return result
     first = list(takewhile(words.__contains__, schema))
