@@ -21,7 +21,7 @@ from instrc.api.preparation import Handlers, ProgramLike, classes_of, local_obje
 from instrc.api.programs import AnyPath
 from instrc.compiler.resolve import InMemory
 from instrc.engines.equip import LocalObjects, require_model
-from instrc.engines.hosts import EngineName, EngineRun, Host, LocalContext, close_store, host_of, store_key
+from instrc.engines.hosts import EngineRun, Host, LocalContext, close_store, host_of, store_key
 from instrc.engines.launch import Launcher, RehearseMode, version_of
 from instrc.engines.memory import LiveRun
 from instrc.engines.prepare import Prepared
@@ -48,6 +48,7 @@ from instrc.text.jsonvalue import Json
 from instrc.text.source import Source
 from instrc.tools.python_types import Adapter
 from instrc.tools.python_values import JsonLike
+from instrc.vibes.settings import EngineName
 
 LOOK_SECONDS: Final = 1.0
 """Seconds between two checks for changed files of a program."""

@@ -19,6 +19,7 @@ from instrc.text.names import free_name
 from instrc.text.source import Source
 from instrc.vibes.find_files import find_files, is_there, unreadable
 from instrc.vibes.project import Project
+from instrc.vibes.settings import NAMING, Naming
 
 if TYPE_CHECKING:
     import referencing
@@ -39,7 +40,7 @@ def compile(  # noqa: A001  -- `instrc.compile` is its name; nothing here compil
     vibes: InMemory | None = None,
     roots: Iterable[AnyPath] = (),
     shared: Iterable[AnyPath] = (),
-    naming: Literal["step", "camel", "plain"] | None = None,
+    naming: Naming | None = None,
     hints: bool = True,
     batch: int = 1,
     sketch: bool = False,
@@ -96,7 +97,7 @@ def artefacts(
     vibes: InMemory | None = None,
     roots: Iterable[AnyPath] = (),
     shared: Iterable[AnyPath] = (),
-    naming: Literal["step", "camel", "plain"] | None = None,
+    naming: Naming | None = None,
     hints: bool = True,
     batch: int = 1,
     sketch: bool = False,
@@ -132,12 +133,9 @@ def _refuse(naming: object, batch: object) -> None:
     if not isinstance(batch, int) or isinstance(batch, bool) or not 1 <= batch <= BATCH_ITEMS:
         wanted = f"a whole number from 1 to {BATCH_ITEMS:,}"
         found.add(problems.settings.InvalidOption(option="batch", given=arguments.excerpt(batch), wanted=wanted))
-    if naming is not None and not (isinstance(naming, str) and naming in {"step", "camel", "plain"}):
-        found.add(
-            problems.settings.InvalidOption(
-                option="naming", given=arguments.excerpt(naming), wanted='`"step"`, `"camel"` or `"plain"`'
-            )
-        )
+    if naming is not None and NAMING.read(naming) is None:
+        wanted = '`"step"`, `"camel"` or `"plain"`'
+        found.add(problems.settings.InvalidOption(option="naming", given=arguments.excerpt(naming), wanted=wanted))
     found.stop_if_failed(SettingsError)
 
 
@@ -148,7 +146,7 @@ def types(
     vibes: InMemory | None = None,
     roots: Iterable[AnyPath] = (),
     shared: Iterable[AnyPath] = (),
-    naming: Literal["step", "camel", "plain"] | None = None,
+    naming: Naming | None = None,
     batch: int = 1,
     partial: bool = False,
     locked: bool = False,

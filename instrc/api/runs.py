@@ -9,7 +9,6 @@ from instrc.api.app import App
 from instrc.api.preparation import Handlers, ProgramLike, blocking, prepared_program
 from instrc.api.programs import AnyPath
 from instrc.compiler.resolve import InMemory
-from instrc.engines.hosts import EngineName
 from instrc.engines.launch import RehearseMode, given_inputs
 from instrc.engines.prepare import Prepared
 from instrc.problems.errors import InputError
@@ -24,6 +23,7 @@ from instrc.text.arguments import takes_plain_values, takes_plain_values_async
 from instrc.text.jsonvalue import Json
 from instrc.tools.python_types import Adapter
 from instrc.tools.python_values import JsonLike, json_of
+from instrc.vibes.settings import EngineName
 
 
 @takes_plain_values_async

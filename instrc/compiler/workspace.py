@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from msgspec import Struct, structs
 
@@ -23,7 +23,7 @@ from instrc.text.source import Source
 from instrc.vibes.find_files import STDIN, read_bytes, readable, shown_path, tuned_file
 from instrc.vibes.project import DEFAULT_PROJECT, Project, ProjectContext
 from instrc.vibes.registry import Registry
-from instrc.vibes.settings import Settings
+from instrc.vibes.settings import Naming, Settings
 from instrc.vibes.settings_places import entry_place, readable_path
 from instrc.vibes.uri import evergreen_of
 
@@ -46,7 +46,7 @@ def check_files(files: Sequence[str], project: Project = DEFAULT_PROJECT) -> lis
 class OptionOverrides(Struct, frozen=True, kw_only=True):
     """The compiler options of a run; `None` leaves an option to the project's settings, then to the default."""
 
-    naming: Literal["step", "camel", "plain"] | None = None
+    naming: Naming | None = None
     hints: bool = True
     batch: int = 1
     sketch: bool = False

@@ -6,7 +6,7 @@ import os
 from collections.abc import Awaitable, Callable
 from importlib import import_module
 from pathlib import Path
-from typing import Literal, TypeAlias, TypeVar, Unpack
+from typing import TypeVar, Unpack
 from weakref import WeakValueDictionary
 
 from msgspec import Struct, field, structs
@@ -34,9 +34,6 @@ from instrc.text.callers import warn_caller
 from instrc.text.jsonvalue import Json
 from instrc.tools.python_values import JsonLike
 from instrc.vibes.settings import read_settings
-
-EngineName: TypeAlias = Literal["memory", "durable", "temporal"]
-
 
 ENGINES: dict[str, str] = {
     "memory": "instrc.engines.folder:FolderEngine",

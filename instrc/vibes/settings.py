@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias, TypeVar, cast, get_args
 
 from msgspec import Struct, field
 
@@ -51,7 +51,10 @@ def _text(value: object) -> object:
     return value if isinstance(value, str) and value.strip() else None
 
 
-ENGINES: Final = ("memory", "durable", "temporal")
+Naming: TypeAlias = Literal["step", "camel", "plain"]
+"""How the keys of steps are named: with numbers, in camel case, or without numbers."""
+EngineName: TypeAlias = Literal["memory", "durable", "temporal"]
+NAMING: Final = one_of(get_args(Naming))
 TEXT: Final = Kind(_text, "it must be a text that is not empty")
 COUNT: Final = Kind(whole(0), "it must be a whole number from 0")
 LIMIT: Final = Kind(whole(1, HIGHEST_LIMIT), f"it must be a whole number from 1 to {HIGHEST_LIMIT:,}")
@@ -64,7 +67,7 @@ class RunSettings(RequestSettings, total=False):
 
     model: Annotated[str, MODELS]
     """Model spec; several, separated by commas, are tried in turn until one answers."""
-    engine: Annotated[str, one_of(ENGINES)]
+    engine: Annotated[str, one_of(get_args(EngineName))]
     store: Annotated[str, TEXT]
     asks: Annotated[int, COUNT]
     elements: Annotated[int, COUNT]
@@ -93,7 +96,7 @@ class Settings(Struct, frozen=True):
     hint: str | None = None
     sentences: Sentences = EN
     """Texts sent to models, `hint` included."""
-    naming: Literal["step", "camel", "plain"] | None = None
+    naming: Naming | None = None
     limits: Mapping[str, int] = field(default_factory=dict)
     keywords: frozenset[str] = frozenset()
     """Additional schema keywords and formats of the project."""
@@ -139,7 +142,6 @@ _ELSEWHERE = {
     "recursion": "what is done about recursive schemas is chosen with `instrc compile --target NAME --recursion NAME`",
 }
 """Command options that are not settings, with the place to choose them."""
-_NAMING: Final = one_of(("step", "camel", "plain"))
 _FUNCTION = r"[^\s:]+:[^\s:]+"  # patterns are compiled on first use
 _PLACEHOLDER = r"\{\w*\}"
 _MAY_BE_SET = r"""(?im)^[ \t]*\[.*instrc|instrc["']?[ \t]*(?:\.|=(?!=))"""
@@ -194,7 +196,7 @@ class _SettingsReader:
                 place = _place_of(key)
                 reason = "there is no such setting" + (f": {place}" if place else "")
                 self._wrong(key, reason, () if place else nearest(key, KEYS))
-        naming, hint = self._value("naming", _NAMING), self._hint()
+        naming, hint = self._value("naming", NAMING), self._hint()
         models, requests = self._models()
         roots, shared = self._folders("roots"), self._folders("shared")
         told = any(key == "shared" for _, key, *_ in self.wrong)
@@ -207,7 +209,7 @@ class _SettingsReader:
             python=self._modules(),
             hint=hint,
             sentences=self._sentences(hint),
-            naming=cast("Literal['step', 'camel', 'plain'] | None", naming),
+            naming=cast("Naming | None", naming),
             limits=self._limits(),
             keywords=self._keywords(),
             activities=self._functions("activities", (str, dict), "`module:function`, addresses or tables"),

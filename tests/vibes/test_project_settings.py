@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from every_case import every_case
@@ -16,7 +17,7 @@ from instrc.problems.errors import SettingsError
 from instrc.problems.settings import InvalidSettings
 from instrc.text.sentences import EN, LANGUAGES, NAMES, sentences_in  # every language has every sentence
 from instrc.vibes.project import Project, ProjectContext
-from instrc.vibes.settings import ENGINES, KEYS, SETTINGS_BYTES, Settings, read_settings  # the names that the page lists
+from instrc.vibes.settings import KEYS, SETTINGS_BYTES, EngineName, Settings, read_settings  # the names that the page lists
 
 Files = Callable[[str, dict[str, str]], Path]
 SCHEMA = '{"type": "object"}'
@@ -238,7 +239,7 @@ def test_settings_may_take_a_megabyte(files: Files) -> None:
     assert read_settings(folder).naming == "camel"
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", get_args(EngineName))
 def test_a_project_chooses_how_programs_run(files: Files, engine: str) -> None:
     run = {"engine": engine, "model": "anthropic:any", "store": "runs"}
     toml = "\n".join(["[tool.instrc.run]", *(f'{key} = "{value}"' for key, value in run.items())])
@@ -263,7 +264,7 @@ def test_what_is_no_file_in_the_place_of_the_settings_is_told(files: Files, make
 
 
 def test_the_engines_that_the_settings_know_are_those_there_are() -> None:
-    assert tuple(hosts.ENGINES) == ENGINES
+    assert tuple(hosts.ENGINES) == get_args(EngineName)
 
 
 @pytest.mark.parametrize("table", ["tool.instrk", "tool.intsrc", "tool.instr", "tool.instrcc.run", 'tool."instrx"'])
