@@ -193,6 +193,14 @@ def test_every_command_that_compiles_takes_the_lock(instrc: Instrc, folder: Path
     assert instrc(*words, "--locked").code == 1
 
 
+@pytest.mark.parametrize("command", ["eval", "tune"])
+def test_evaluations_take_the_lock(instrc: Instrc, folder: Path, command: str) -> None:
+    (folder / "it.eval.jsonl").write_text('{"id": "a", "input": "x", "expected": {}}\n')
+    done = instrc(command, "it.aug", "--model", "sample", "--locked")
+    assert done.code == 1
+    assert "[not-locked]" in done.err
+
+
 def test_the_functions_take_the_lock_as_well(instrc: Instrc, folder: Path) -> None:
     instrc("lock")
     before = library.compile("it.aug", locked=True)
