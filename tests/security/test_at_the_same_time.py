@@ -5,17 +5,25 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
+from time import time
 from typing import Any
 
 import httpx
 import pytest
+import sqlalchemy as sa
 from serving import BOSS, asking, client, go, person, service, settled
 from test_owners import bearer, initialize
 
+from instrc.engines.approvals import Vote  # what is recorded
+from instrc.engines.service_tables import QUESTIONS  # where it is asked
+from instrc.problems.errors import ConflictError
 from instrc.server import bounds  # the table of what is tried here
 from instrc.server.identity import Identity  # what callers are known by
 from instrc.server.mcp_runs import RunOffers, mcp_mount, no_link  # the service over MCP
+from instrc.server.records import Records  # the tables of a service
 
 ANN = person("ann", "starter", "answerer")
 
@@ -107,3 +115,24 @@ def test_a_link_a_vote_and_a_claim_count_once(tmp_path: Path) -> None:
             assert [vote.who for vote in found.votes] == [holder]
 
     go(body())
+
+
+def test_of_answers_that_dispute_each_other_on_two_servers_one_is_kept(tmp_path: Path) -> None:
+    servers = [Records(str(tmp_path)) for _ in range(2)]
+    row = {"run": "r", "question": "q", "program": "p", "by": "person", "steps": [], "show": {}, "schema": {}, "opened": 0.0}
+    with servers[0].engine.begin() as connection:
+        connection.execute(sa.insert(QUESTIONS).values(row))
+    together = Barrier(2)
+
+    def answer(number: int) -> str:
+        vote = Vote(f"person {number}", "key", time(), {"decision": "Approve", "amount": number})
+        together.wait(60)
+        try:
+            servers[number].vote("r", "q", vote, 0.0, None, joint=True)
+        except ConflictError:
+            return "disputed"
+        return "kept"
+
+    with ThreadPoolExecutor(2) as pool:
+        assert sorted(pool.map(answer, range(2))) == ["disputed", "kept"]
+    assert len(servers[0].votes("r")["q"]) == 1
