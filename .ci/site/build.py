@@ -31,8 +31,12 @@ MODULES = re.compile(r"(?:^## Modules\n+)?^<!-- modules -->\n.*?^<!-- modules --
 """Tables of modules: they are for those who have the files before them."""
 WITH_THE_FILES = {
     "instrc/compiler/README.md",
+    "instrc/engines/writing.md",
     "instrc/providers/lowering/README.md",
+    "instrc/runtime/contract.md",
     "instrc/tools/README.md",
+    "schemas/vectors/README.md",
+    "tests/benchmarks/models.md",
     "tests/benchmarks/parts.md",
 }
 """Pages for the same readers: links to them lead to the repository."""
@@ -79,7 +83,7 @@ def moved(text: str, name: str, pages: dict[str, str]) -> str:
         path = f"{path}/README.md" if f"{path}/README.md" in pages else path
         if path not in pages:
             pictures = (".png", ".svg", ".gif")
-            return f"]({BLOB}{path})" if not path.endswith(pictures) else _picture(path, here)
+            return f"]({BLOB}{path}{'#' + heading if heading else ''})" if not path.endswith(pictures) else _picture(path, here)
         up = "../" * len(here.parts)
         return f"]({up}{pages[path]}{'#' + heading if heading else ''})"
 
@@ -132,8 +136,8 @@ def reference() -> None:
             parts += _members(name, thing)
     parts += [f"## Errors\n\nSubclasses of `InstrcError` ([when, and their codes]({ERRORS})):\n", *errors]
     write("reference/python.md", "\n".join(parts))
-    contract = "[The contract](../instrc/runtime/contract.md#the-contract-of-the-process-json) says how a process is carried out."
-    parts = [f"# Schemas\n\n{contract}\n"]
+    contract = f"{BLOB}instrc/runtime/contract.md#the-contract-of-the-process-json"
+    parts = [f"# Schemas\n\n[The contract]({contract}) says how a process is carried out.\n"]
     for name, title in (("vibe", "A vibe file"), ("process", "A process"), ("map", "A map")):
         schema = ROOT / "schemas" / "meta" / f"{name}.schema.json"
         shutil.copyfile(schema, DOCS / "reference" / schema.name)
