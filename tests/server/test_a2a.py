@@ -160,8 +160,8 @@ def test_what_protobuf_cannot_hold_is_told_as_text_alone(value: Any) -> None:
         (message(text("x"), program="nothing"), "no program `nothing`"),
         (message(pb.Part(url="https://a.example/x")), "no files"),
         (message(pb.Part(raw=b"x")), "no files"),
-        (message(pb.Part(text="{", media_type="application/json")), "no JSON"),
-        (message(exact({}), exact({})), "one value"),
+        (message(pb.Part(text="{", media_type="application/json")), "not JSON"),
+        (message(exact({}), exact({})), "one JSON value"),
     ],
 )
 def test_a_message_that_cannot_be_taken_is_refused_in_words(tmp_path: Path, request_: Any, said: str) -> None:

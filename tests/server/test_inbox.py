@@ -544,7 +544,7 @@ def test_a_run_is_started_from_a_page(tmp_path: Path) -> None:
         ("[de]\nvotes = '{count} Antworten'\n", "does not say `{needed}`"),
         ("[de]\nsend = 1\n", "must be a text"),
         ("['problems de']\n'no such sentence' = 'Nein'\n", "no such sentence"),
-        ("send = 'Senden'\n", "the name of a language"),
+        ("send = 'Senden'\n", "after a language"),
         ("[de\n", "cannot be read"),
     ],
 )
