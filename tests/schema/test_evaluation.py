@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from making import Maker
 
 from instrc.schema.kinds import kind_of_value
-from instrc.schema.relations import satisfies
+from instrc.schema.relations import InstanceCheck, satisfies
 from instrc.text.limits import DEPTH
 
 CERTAIN: list[tuple[Any, Any, bool]] = [
@@ -96,7 +96,7 @@ def test_what_validators_may_see_in_another_way(value: Any, schema: Any) -> None
 def test_what_is_not_asked_needs_no_certainty() -> None:
     assert satisfies("a", {"anyOf": [{"format": "date"}, True], "if": {"format": "date"}, "then": {}, "else": {}}) is True
     assert satisfies({"a": 1}, {"patternProperties": {"(?<=x)a": {"minimum": 0}}}) is True
-    assert satisfies(3, {"$ref": "#a"}, {"#a": {"minimum": 3}}.get) is True
+    assert InstanceCheck({"#a": {"minimum": 3}}.get).of(3, {"$ref": "#a"}, 0) is True
     assert satisfies("a", {"enum": ["b"], "format": "date"}) is False
 
 
