@@ -18,52 +18,28 @@ from instrc.version import __version__
 
 HELP = ["-h", "--help"]
 """Options that show the help of a command."""
-COMMANDS = {
-    "init": "projects",
-    "new": "projects",
-    "compile": "compile",
-    "check": "compile",
-    "lock": "projects",
-    "diff": "diff",
-    "preview": "compile",
-    "test": "test",
-    "eval": "eval",
-    "tune": "tune",
-    "doctor": "projects",
-    "models": "projects",
-    "graph": "graph",
-    "types": "schemas",
-    "flatten": "schemas",
-    "split": "schemas",
-    "targets": "compile",
-    "lift": "schemas",
-    "verify": "compile",
-    "import": "schemas",
-    "plan": "plan",
-    "fmt": "format",
-    "lsp": "servers",
-    "run": "run",
-    "runs": "runs",
-    "show": "runs",
-    "answer": "run",
-    "trace": "runs",
-    "cancel": "runs",
-    "audit": "operate",
-    "costs": "operate",
-    "deliveries": "operate",
-    "resume": "run",
-    "retry": "mend",
-    "fork": "mend",
-    "delete": "mend",
-    "mcp": "servers",
-    "serve": "serve",
-    "studio": "serve",
-    "worker": "run",
-    "workers": "runs",
-    "schedule": "schedule",
-    "explain": "format",
+_MODULES = {
+    "projects": ["init", "new", "lock", "models", "doctor"],
+    "compile": ["compile", "check", "verify", "preview", "targets"],
+    "format": ["fmt", "explain"],
+    "diff": ["diff"],
+    "graph": ["graph"],
+    "test": ["test"],
+    "eval": ["eval"],
+    "tune": ["tune"],
+    "schemas": ["types", "flatten", "split", "lift", "import"],
+    "plan": ["plan"],
+    "run": ["run", "answer", "resume", "worker"],
+    "runs": ["runs", "show", "trace", "cancel", "workers"],
+    "mend": ["retry", "fork", "delete"],
+    "operate": ["audit", "costs", "deliveries"],
+    "schedule": ["schedule"],
+    "serve": ["serve", "studio"],
+    "servers": ["lsp", "mcp"],
 }
-"""Commands and groups with the module that defines `NAME_command` or `NAME_group`."""
+"""Modules with their commands and groups, each a `NAME_command` or `NAME_group`, in the order of the help page."""
+COMMANDS = {command: module for module, commands in _MODULES.items() for command in commands}
+"""The module of each command."""
 _FUNCTIONS = {"test": "cases"}
 """Commands whose function has another name: pytest collects `test_…`."""
 
