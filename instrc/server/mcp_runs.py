@@ -39,6 +39,7 @@ from instrc.server.exchange import Identified, answer_of, asked_of_people, ended
 from instrc.server.http import Beside
 from instrc.server.mcp import Answered, Context, McpServer, caller_in, result_of_call, server_of
 from instrc.server.offers import Offers, RefusedError, ServerTool
+from instrc.server.operation_json import TEXT, object_of
 from instrc.server.run_service import RunService
 from instrc.server.views import RunInfo
 from instrc.text.jsontext import dumps
@@ -55,43 +56,30 @@ POLL: Final = 1000
 SHOWN: Final = 4000
 """Maximum characters of the shown value in the message of a form."""
 _RUN: JsonObject = {"run": {"type": "string", "description": "The id that starting the process gave."}}
-STANDING: JsonObject = {
-    "type": "object",
-    "properties": {
-        **_RUN,
-        "status": {"type": "string", "description": "running, waiting, done, failed and so on, in one word."},
+_STATUS: JsonObject = {"type": "string", "description": "running, waiting, done, failed and so on, in one word."}
+STANDING: JsonObject = object_of(
+    {**_RUN, "status": _STATUS},
+    {
         "output": {"description": "What each step has brought, when the run is done."},
         "value": {"description": "The result, when the run is done."},
         "error": {
             "type": "object",
             "description": "Why it has failed.",
-            "properties": {"step": {"type": ["string", "null"]}, "kind": {"type": "string"}, "message": {"type": "string"}},
+            "properties": {"step": {"type": ["string", "null"]}, "kind": TEXT, "message": TEXT},
         },
         "step": {"type": "string", "description": "What a person has refused."},
     },
-    "required": ["run", "status"],
-}
+)
 """Schema of a run's state."""
-_QUESTIONS: JsonObject = {
-    "type": "object",
-    "properties": {
-        **_RUN,
-        "questions": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {
-                    "id": {"type": "string"},
-                    "steps": {"type": "array", "items": {"type": "string"}},
-                    "show": {"description": "What the person is shown."},
-                    "schema": {"description": "The JSON Schema of the answer."},
-                },
-                "required": ["id", "steps", "show", "schema"],
-            },
-        },
-    },
-    "required": ["run", "questions"],
-}
+_QUESTION: JsonObject = object_of(
+    {
+        "id": TEXT,
+        "steps": {"type": "array", "items": TEXT},
+        "show": {"description": "What the person is shown."},
+        "schema": {"description": "The JSON Schema of the answer."},
+    }
+)
+_QUESTIONS: JsonObject = object_of({**_RUN, "questions": {"type": "array", "items": _QUESTION}})
 _READS: Final = {"readOnlyHint": True, "openWorldHint": False}
 _BEGINS: Final = {"readOnlyHint": False, "destructiveHint": True, "idempotentHint": False, "openWorldHint": True}
 _ANSWERS: Final = {"readOnlyHint": False, "destructiveHint": False, "idempotentHint": True, "openWorldHint": False}
@@ -162,10 +150,7 @@ class RunOffers(Offers):
 
 
 def _of_run(description: str, more: JsonObject | None = None) -> JsonObject:
-    properties = {**_RUN, **(more or {})}
-    required: list[Json] = [*properties]
-    made: JsonObject = {"description": description, "type": "object", "properties": properties, "required": required}
-    return {**made, "additionalProperties": False}
+    return {"description": description, **object_of({**_RUN, **(more or {})}, closed=True)}
 
 
 def standing_of(info: RunInfo) -> JsonObject:
@@ -233,11 +218,7 @@ def _field_of(given: Json) -> JsonObject | None:
     return made
 
 
-_TEXT_FORM: Final[JsonObject] = {
-    "type": "object",
-    "properties": {"answer": {"type": "string", "title": "The answer as JSON"}},
-    "required": ["answer"],
-}
+_TEXT_FORM: Final = object_of({"answer": {"type": "string", "title": "The answer as JSON"}})
 """Form for a nested question without a page to link to."""
 
 

@@ -19,19 +19,14 @@ from instrc.server.run_service import RunService
 from instrc.server.webhooks import EVENTS, STATUSES, Hook, Webhooks
 from instrc.text.jsonvalue import Json, JsonObject, as_text, as_texts, optional_text
 
-_NAMES: Final[JsonObject] = {"type": "array", "items": {"type": "string"}, "maxItems": 100}
-_ASKED: Final[JsonObject] = {
-    "type": "object",
-    "properties": {
-        "url": {"type": "string", "pattern": "^https?://", "maxLength": 2000},
-        "events": {"type": "array", "items": {"enum": [*EVENTS]}, "minItems": 1, "maxItems": 100},
-        "programs": _NAMES,
-        "people": _NAMES,
-    },
-    "required": ["url"],
-    "additionalProperties": False,
-}
-_ITEMS: Final[JsonObject] = {"type": "object", "properties": {"items": {"type": "array"}}, "required": ["items"]}
+_NAMES: Final[JsonObject] = {"type": "array", "items": TEXT, "maxItems": 100}
+_EVENTS: Final[JsonObject] = {"type": "array", "items": {"enum": [*EVENTS]}, "minItems": 1, "maxItems": 100}
+_ASKED: Final = object_of(
+    {"url": {"type": "string", "pattern": "^https?://", "maxLength": 2000}},
+    {"events": _EVENTS, "programs": _NAMES, "people": _NAMES},
+    closed=True,
+)
+_ITEMS: Final = object_of({"items": {"type": "array"}})
 _AGAIN: Final = object_of(
     {}, {"status": {"enum": [*STATUSES[1:]]}, "type": {"enum": [*EVENTS]}, "run": TEXT, "message": TEXT}, closed=True
 )
