@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Final, Protocol
 
 if TYPE_CHECKING:
     import sqlalchemy as sa  # the extra `durable`
-
-    from instrc.runtime.engine_protocol import WorkerInfo
 
 USUAL_FOLDER: Final = ".instrc"
 """Folder of runs if no store is named; also holds the traces of a store on a server."""
@@ -32,35 +29,6 @@ class StoreLock(Protocol):
     @property
     def queue(self) -> str:
         """Return the queue from which the holder takes runs."""
-
-
-@runtime_checkable
-class SharedLock(StoreLock, Protocol):
-    """The lock of a worker that shares a store, and the runs that it owns."""
-
-    def take(self, run: str) -> str | None:
-        """Take a run, by the id of its root; return the queue of another worker that owns it."""
-
-    def own(self, runs: Collection[str], projects: Collection[str]) -> set[str]:
-        """Take runs of these projects that no live worker owns; return which of `runs` it owns then."""
-
-    def draw(self, projects: Collection[str], limit: int) -> int:
-        """Move runs of these projects from the shared queues to this worker's queue; return how many."""
-
-    def rescue(self) -> None:
-        """Return runs of dead workers, and parked runs whose timers have ended, to the shared queue."""
-
-    def park(self, run: str, due: float | None) -> None:
-        """Release a waiting run until it is answered or its next timer ends."""
-
-    def hand_over(self, run: str, queue: str, executor: str) -> None:
-        """Move a run that DBOS started as `executor` to another queue, and release it."""
-
-    def give_back(self) -> None:
-        """Return all runs of this worker to the shared queue."""
-
-    def beat(self, worker: WorkerInfo) -> None:
-        """Record that this worker is alive, and its state."""
 
 
 class StoreWatch(Protocol):
@@ -96,7 +64,7 @@ class RunStore(Protocol):
     def lock(self, engine: sa.Engine) -> StoreLock | None:
         """Return the lock of the store, or `None` if another process holds it. It ends with the holding process.
 
-        That of a server is a `SharedLock`, which any number of processes hold; a folder has one holder.
+        Any number of processes hold that of a server; a folder has one holder.
         """
 
     def holder(self) -> str | None:

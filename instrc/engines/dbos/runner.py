@@ -27,8 +27,9 @@ from dbos._utils import GlobalParams
 from instrc import problems
 from instrc.engines.dbos import store
 from instrc.engines.dbos.carrying import Claims, DurablePort, Live, MakeEffects, WriterOf, carry
+from instrc.engines.dbos.postgres import WorkerLock
 from instrc.engines.projects import served_projects
-from instrc.engines.stores import RunStore, SharedLock, StoreLock, StoreWatch
+from instrc.engines.stores import RunStore, StoreLock, StoreWatch
 from instrc.problems.errors import UnavailableError
 from instrc.runtime.engine_protocol import WorkerInfo, WorkerOptions
 from instrc.runtime.interpreter.documents import Author, Outcome
@@ -63,7 +64,7 @@ class Runner:
         self.writer_of = writer_of
         self.client: DBOSClient = store.client_of(engine)
         self.options: WorkerOptions = options or WorkerOptions()
-        self.shared: SharedLock | None = lock if isinstance(lock, SharedLock) else None
+        self.shared: WorkerLock | None = lock if isinstance(lock, WorkerLock) else None
         self.claims: Claims = Claims(self.client, lock.queue)
         self.live: dict[str, Live] = self.claims.live
         """The runs that it carries out, by id."""
@@ -458,7 +459,7 @@ class Rest:
         elif not self.asleep and monotonic() > self._since + LINGER:
             await self._begin()
 
-    async def _share(self, lock: SharedLock, busy: int) -> None:
+    async def _share(self, lock: WorkerLock, busy: int) -> None:
         """Take as many runs as there are free slots, and look periodically for those of dead workers."""
         slots = self.runner.options.slots
         free = BATCH if slots is None else min(slots - busy, BATCH)
