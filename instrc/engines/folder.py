@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from time import time
@@ -97,14 +96,6 @@ class FolderEngine(TracedEngine):
         found = [report for report in found if chosen is None or chosen.takes(report)]
         return sorted(found, key=lambda report: -(report.began or 0))
 
-    async def run_ids(self, chosen: RunFilter) -> list[str]:
-        """Return the ids of the runs that match a filter, latest first."""
-        return [report.run for report in await self.runs(chosen)]
-
-    async def counts(self) -> dict[str, int]:
-        """Return the number of stored runs, by program."""
-        return Counter(report.name for report in await self.runs())
-
     async def show(self, run: str, *, whole: bool = True) -> RunReport:  # noqa: ARG002  -- required by the protocol
         """Return the state of a run."""
         return _report(self._load(run))
@@ -152,11 +143,6 @@ class FolderEngine(TracedEngine):
         """Return the launch of a run and its journal."""
         launch = await self.launch(run)
         return launch, journal_of(run, self._load(run), holds=launch.config.holds)
-
-    async def delete_all(self, runs: Sequence[str]) -> None:
-        """Delete runs that have ended."""
-        for run in runs:
-            await self.delete(run)
 
     async def delete(self, run: str) -> None:
         """Delete a run that has ended."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, Protocol, TypeAlias, TypedDict, runtime_checkable
@@ -154,7 +155,7 @@ class EngineOptions(TypedDict, total=False):
     """URL of a database for traces, for an engine whose store is not a database."""
 
 
-class TracedEngine:
+class TracedEngine(Engine):
     """Common part of the engines: traces in a folder, and their options."""
 
     def __init__(self, folder: Path | None, equip: Equip, options: EngineOptions) -> None:
@@ -163,6 +164,19 @@ class TracedEngine:
         self.equip: Equip = equip if parts is None else lambda *given: replace(equip(*given), parts=parts)
         self.watch: Sink | None = told_apart(options.get("watch"))
         self.keep: Keep = options.get("keep", "all")
+
+    async def run_ids(self, chosen: RunFilter) -> list[str]:
+        """Return the ids of the runs that match a filter, latest first."""
+        return [report.run for report in await self.runs(chosen)]
+
+    async def counts(self) -> dict[str, int]:
+        """Return the number of stored runs, by program."""
+        return Counter(report.name for report in await self.runs())
+
+    async def delete_all(self, runs: Sequence[str]) -> None:
+        """Delete runs that have ended."""
+        for run in runs:
+            await self.delete(run)
 
     def trace_from(self, run: str, place: int = 0) -> tuple[list[Event], int]:
         """Return the events after a cursor, as far as they are stored on this machine, and the new cursor."""

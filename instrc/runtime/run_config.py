@@ -118,6 +118,12 @@ class Launch(Struct, frozen=True):
     def __post_init__(self) -> None:
         structs.force_setattr(self, "inputs", redacted(self.inputs))  # validated like all external data
 
+    def to_json(self) -> LaunchDocument:
+        """Return the stored form, for an engine that holds a run by default instead of failing it."""
+        how = self.config.with_default_failure("hold").to_json()
+        made: LaunchDocument = {"run": self.run, "name": self.name, "plan": self.plan, "inputs": self.inputs, "how": how}
+        return {**made, "entries": [*self.entries]} if self.entries else made
+
 
 class LaunchDocument(TypedDict):
     """A run to start, as plain JSON."""

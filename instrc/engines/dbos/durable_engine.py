@@ -135,7 +135,7 @@ class DurableEngine(TracedEngine):
 
     async def start(self, launch: Launch) -> RunReport:
         """Start a run, and wait until it ends or waits for a person; an identical earlier run continues."""
-        begun = store.launch_json(launch)
+        begun = launch.to_json()
         if self.starts_by_queue:
             return await self.enqueue(launch)
         async with self._carrier_with_tables(launch.run, launch.config.project) as runner:
@@ -156,7 +156,7 @@ class DurableEngine(TracedEngine):
         """
         if not await self.asker.is_there():
             await asyncio.to_thread(self._prepare)
-        if not await self.asker.ask(lambda client: self._put(client, store.launch_json(launch), beside)):
+        if not await self.asker.ask(lambda client: self._put(client, launch.to_json(), beside)):
             return await self.show(launch.run)
         if (runner := self._runner_here()) is not None:
             runner.loop.call(runner.rest.wake)
@@ -453,7 +453,7 @@ class DurableEngine(TracedEngine):
     async def schedule(self, name: str, clock: Clock, launch: Launch, overlap: Overlap = "skip") -> Schedule:
         """Add a schedule; workers start its runs with the current plan of the program."""
         require_name(name)
-        begun = store.launch_json(launch)
+        begun = launch.to_json()
         return await self._of_schedules(lambda engine, _: schedules.add(engine, name, clock, begun, overlap))
 
     async def pause(self, name: str, *, paused: bool) -> Schedule:

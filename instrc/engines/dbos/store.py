@@ -17,7 +17,7 @@ from instrc import problems
 from instrc.engines.stores import RunStore
 from instrc.problems.errors import UnavailableError, UnreachableError
 from instrc.runtime.models.partial import AnswerPart, TellPart
-from instrc.runtime.run_config import Launch, LaunchDocument
+from instrc.runtime.run_config import LaunchDocument
 from instrc.runtime.secrets import redacted
 from instrc.runtime.traces import Event, is_event, read_events, trace_file
 from instrc.text.jsontext import dumps, loads
@@ -47,18 +47,6 @@ def close_engine(engine: sa.Engine) -> None:
             record.invalidate()
 
     left.dispose()  # connections returned between the two
-
-
-def launch_json(launch: Launch) -> LaunchDocument:
-    """Return the stored form of a launch."""
-    made: LaunchDocument = {
-        "run": launch.run,
-        "name": launch.name,
-        "plan": launch.plan,
-        "inputs": launch.inputs,
-        "how": launch.config.with_default_failure("hold").to_json(),
-    }
-    return {**made, "entries": [*launch.entries]} if launch.entries else made
 
 
 def enqueue(client: DBOSClient, connection: sa.Connection, launch: LaunchDocument, *, is_local: bool = False) -> bool:

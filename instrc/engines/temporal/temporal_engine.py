@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections import Counter
-from collections.abc import AsyncIterator, Collection, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -94,9 +93,9 @@ class TemporalEngine(TracedEngine):
 
     async def start(self, launch: Launch) -> RunReport:
         """Start a run, and wait until it ends or waits for a person; an identical earlier run continues."""
-        begun, client = await self._launched(launch), await self._client()
+        begun = await self._launched(launch)
         try:
-            await self._begin(client, begun)
+            await self._begin(begun)
         except WorkflowAlreadyStartedError:
             described = await (await self._reader()).described(launch.run)
             if (await described.memo()).get("begun") != documents.pinned(begun):
@@ -105,34 +104,24 @@ class TemporalEngine(TracedEngine):
 
     async def _launched(self, launch: Launch) -> documents.Launched:
         """Return the workflow argument of a run."""
-        client, how = await self._client(), launch.config.with_default_failure("hold").to_json()
-        begun: documents.Launched = {
-            "run": launch.run,
-            "name": launch.name,
-            "plan": launch.plan,
-            "inputs": launch.inputs,
-            "how": how,
-            "digest": documents.digest_of(launch.plan["digest"], how),
-            "heartbeat": self.heartbeat,
-            "events": self.events,
-        }
-        if launch.entries:
-            begun["entries"] = [*launch.entries]
+        begun = launch.to_json()
+        digest = documents.digest_of(launch.plan["digest"], begun["how"])
         with trouble():
             if self._attributed is None:
-                self._attributed = await has_search_attributes(client)
-        begun["attributes"] = self._attributed
-        return begun
+                self._attributed = await has_search_attributes(await self._client())
+        attributed = self._attributed
+        return {**begun, "digest": digest, "heartbeat": self.heartbeat, "events": self.events, "attributes": attributed}
 
-    async def _begin(self, client: Client, begun: documents.Launched) -> None:
+    async def _begin(self, begun: documents.Launched, memo: Mapping[str, object] | None = None) -> None:
+        """Start a run; with the `memo` of an earlier execution, start its new history."""
         with trouble():
-            await client.start_workflow(
+            await (await self._client()).start_workflow(
                 documents.WORKFLOW,
                 begun,
                 id=self.prefix + begun["run"],
                 task_queue=self.queue,
-                memo=documents.memo_of(begun),
-                id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
+                memo=memo or documents.memo_of(begun),
+                id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE if memo else WorkflowIDReusePolicy.REJECT_DUPLICATE,
                 id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
             )
 
@@ -153,14 +142,6 @@ class TemporalEngine(TracedEngine):
                     reports.append(await reader.report(await reader.described(run)))
         chosen_reports = [report for report in reports if chosen is None or chosen.takes(report)]
         return sorted(chosen_reports, key=lambda report: -(report.began or 0))
-
-    async def run_ids(self, chosen: RunFilter) -> list[str]:
-        """Return the ids of the runs that match a filter, latest first."""
-        return [report.run for report in await self.runs(chosen)]
-
-    async def counts(self) -> dict[str, int]:
-        """Return the number of stored runs, by program."""
-        return Counter(report.name for report in await self.runs())
 
     async def show(self, run: str, *, whole: bool = True) -> RunReport:  # noqa: ARG002  -- required by the protocol
         """Return the state of a run."""
@@ -257,15 +238,7 @@ class TemporalEngine(TracedEngine):
         journal = rebuild_journal(launch["plan"], launch["inputs"], entries, holds=holds(launch))
         launch["carried"] = {**documents.continued(journal, entries), "failed": failed}
         with suppress(WorkflowAlreadyStartedError):
-            await (await self._client()).start_workflow(
-                documents.WORKFLOW,
-                launch,
-                id=described.id,
-                task_queue=self.queue,
-                memo=await described.memo(),
-                id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
-                id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
-            )
+            await self._begin(launch, await described.memo())
 
     async def _failed_children(self, run: str, before: Journal, again: Again) -> dict[str, list[JournalEntry]]:
         """Return the journals of failed child runs that continue."""
@@ -276,11 +249,6 @@ class TemporalEngine(TracedEngine):
                 if (outcome := journal.state["outcome"]) is not None and outcome["status"] == "failed":
                     found[before.key(command)] = entries
         return found
-
-    async def delete_all(self, runs: Sequence[str]) -> None:
-        """Delete runs that have ended."""
-        for run in runs:
-            await self.delete(run)
 
     async def delete(self, run: str) -> None:
         """Delete a run that has ended, and its children."""
@@ -327,7 +295,7 @@ class TemporalEngine(TracedEngine):
         found, tick = await schedules.tick_of(await self._client(), self.prefix, name)
         run = found.run_at(time())
         with suppress(WorkflowAlreadyStartedError):  # in the same second
-            await self._begin(await self._client(), {**tick["launch"], "run": run})
+            await self._begin({**tick["launch"], "run": run})
         return run
 
     def trace_from(self, run: str, place: int = 0) -> tuple[list[Event], int]:

@@ -17,7 +17,7 @@ from instrc import Activities, Sample, current_call
 from instrc.engines.dbos import runner  # its queue is read at moments that no run can choose
 from instrc.engines.dbos.durable_engine import DurableEngine  # the engine itself, with effects of the test
 from instrc.engines.dbos.runner import Runner  # moments of a carrier that no run can choose
-from instrc.engines.dbos.store import enqueue, launch_json  # as another process does
+from instrc.engines.dbos.store import enqueue  # as another process does
 from instrc.problems.errors import ConflictError, InstrcError
 from instrc.runtime.effects import Effects
 from instrc.runtime.engine_protocol import WorkerOptions
@@ -90,7 +90,7 @@ def test_a_run_that_dbos_takes_while_it_is_asked_for_is_begun_once(stage: Stage,
         return rows
 
     with stage.engine.asker.db().begin() as connection:
-        enqueue(stage.engine.asker.client(), connection, launch_json(launch("r2", CALL)))
+        enqueue(stage.engine.asker.client(), connection, launch("r2", CALL).to_json())
     monkeypatch.setattr(stage.runner.client, "list_workflows", seen)
     stage.release_after(3)
     assert go(stage.engine.resume("r2")).status == "done"
@@ -107,7 +107,7 @@ def test_a_run_that_dbos_has_just_taken_is_not_put_back_into_the_queue(stage: St
 
     monkeypatch.setattr(runner, "execute_dequeued_workflow", begin_later)
     with stage.engine.asker.db().begin() as connection:
-        enqueue(stage.engine.asker.client(), connection, launch_json(launch("r2", CALL)))
+        enqueue(stage.engine.asker.client(), connection, launch("r2", CALL).to_json())
     assert taken.wait(20)
     stage.release_after(2)
     assert go(stage.engine.resume("r2")).status == "done"
