@@ -89,19 +89,13 @@ def rehearsed_activities(plan: PinnedPlan, config: RunConfig) -> Activities | No
     """Return the activities that generate results in a rehearsal, or `None` for any other run."""
     if not config.rehearse:
         return None
-    activities = _rehearsed_once(plan, config.processes)
+    if (activities := _rehearsals.get(plan["digest"])) is None:
+        activities = _rehearsals[plan["digest"]] = rehearsed(plan, config.processes)
     return activities if not activities or config.invented is None or config.invents("results") else None
 
 
 _rehearsals: dict[str, Activities] = {}
 """Activities of rehearsals by the digest of their plan, since many items share a plan."""
-
-
-def _rehearsed_once(plan: PinnedPlan, processes: Mapping[str, Json]) -> Activities:
-    digest = plan["digest"]
-    if digest not in _rehearsals:
-        _rehearsals[digest] = rehearsed(plan, processes)
-    return _rehearsals[digest]
 
 
 def opening_of(settings: ServiceSettings | None, has_keys: Callable[[], bool], program: str, question: Question) -> Opening:

@@ -51,23 +51,16 @@ class Carrying:
 
     @property
     def all(self) -> list[Callable[..., object]]:
-        """Return the activities that a worker registers."""
-        return [self.model, self.activity, self.fire]
+        """Return the activities that a worker registers: one for each kind of effect."""
 
-    @temporal.defn(name=documents.ACTIVITIES["model"])
-    async def model(self, given: documents.Effect) -> documents.ActivityOutcome:
-        """Call a model."""
-        return await self._carry_out(given)
+        def named(name: str) -> Callable[..., object]:
+            @temporal.defn(name=name)
+            async def carry_out(given: documents.Effect) -> documents.ActivityOutcome:
+                return await self._carry_out(given)
 
-    @temporal.defn(name=documents.ACTIVITIES["activity"])
-    async def activity(self, given: documents.Effect) -> documents.ActivityOutcome:
-        """Call an activity."""
-        return await self._carry_out(given)
+            return carry_out
 
-    @temporal.defn(name=documents.ACTIVITIES["fire"])
-    async def fire(self, given: documents.Effect) -> documents.ActivityOutcome:
-        """Call an activity whose result is not awaited."""
-        return await self._carry_out(given)
+        return [named(name) for name in documents.ACTIVITIES.values()]
 
     async def _carry_out(self, given: documents.Effect) -> documents.ActivityOutcome:
         beating = asyncio.ensure_future(_beat())
