@@ -211,6 +211,11 @@ class RunTable:
             with self.engine.begin() as connection:
                 connection.execute(sa.insert(AUDIT), [audit_row(who, means, action, run, question, sent) for run in runs])
 
+    def execute(self, *statements: sa.Executable) -> int:
+        """Execute statements in one transaction; return the number of rows changed by the last one."""
+        with self.engine.begin() as connection:
+            return [connection.execute(statement).rowcount for statement in statements][-1]
+
     def select(self, query: sa.Select[*tuple[Any, ...]]) -> Sequence[Any]:  # rows of any columns
         """Return the rows of a query."""
         with self.single.connect() as connection:

@@ -190,9 +190,8 @@ class Records(RunTable):
 
     def unvote(self, run: str, question: str, who: str, nonce: str | None = None) -> None:
         """Remove an answer that the run has refused."""
-        with self.engine.begin() as connection:
-            connection.execute(sa.delete(NONCES).where(NONCES.c.nonce == nonce))
-            connection.execute(sa.delete(VOTES).where(VOTES.c.run == run, VOTES.c.question == question, VOTES.c.who == who))
+        vote = sa.delete(VOTES).where(VOTES.c.run == run, VOTES.c.question == question, VOTES.c.who == who)
+        self.execute(sa.delete(NONCES).where(NONCES.c.nonce == nonce), vote)
 
     def votes(self, run: str, question: str | None = None, since: float = 0.0) -> dict[str, list[Vote]]:
         """Return the answers of people by question, in order of arrival."""
@@ -235,8 +234,7 @@ class Records(RunTable):
     ) -> None:
         """Store the digest of an API key, with its purpose."""
         said = {"roles": [*roles], "groups": [*groups], "made": time(), "expires": expires}
-        with self.engine.begin() as connection:
-            connection.execute(sa.insert(KEYS).values(id=ident, hash=digest, name=name, **said))
+        self.execute(sa.insert(KEYS).values(id=ident, hash=digest, name=name, **said))
 
     def keys_of(self, name: str) -> list[KeyRow]:
         """Return the API keys of a name."""
@@ -253,9 +251,7 @@ class Records(RunTable):
     def add_session(self, digest: str, name: str, groups: Sequence[str], key: str | None, expires: float) -> None:
         """Store the digest of a page session; expired ones are deleted."""
         said = {"hash": digest, "name": name, "groups": [*groups], "key": key, "expires": expires}
-        with self.engine.begin() as connection:
-            connection.execute(sa.delete(SESSIONS).where(SESSIONS.c.expires < time()))
-            connection.execute(sa.insert(SESSIONS).values(said))
+        self.execute(sa.delete(SESSIONS).where(SESSIONS.c.expires < time()), sa.insert(SESSIONS).values(said))
 
     def session(self, digest: str) -> KeyRow | None:
         """Return an active session."""
@@ -263,8 +259,7 @@ class Records(RunTable):
 
     def end_session(self, digest: str) -> None:
         """Delete a session."""
-        with self.engine.begin() as connection:
-            connection.execute(sa.delete(SESSIONS).where(SESSIONS.c.hash == digest))
+        self.execute(sa.delete(SESSIONS).where(SESSIONS.c.hash == digest))
 
     def key_names(self) -> list[str]:
         """Return the names that have API keys."""
@@ -272,8 +267,7 @@ class Records(RunTable):
 
     def revoke(self, name: str) -> int:
         """Delete the API keys of a name, and return how many there were."""
-        with self.engine.begin() as connection:
-            return connection.execute(sa.delete(KEYS).where(KEYS.c.name == name)).rowcount
+        return self.execute(sa.delete(KEYS).where(KEYS.c.name == name))
 
     def name_subjects(self, issuer: str | None) -> None:
         """Rename people whom an earlier release recorded by bare names to those of their issuer, once per store.

@@ -187,7 +187,7 @@ class Webhooks:
             details or {},
         )
         secret = f"whsec_{b64encode(secrets.token_bytes(32)).decode('ascii')}"
-        await asyncio.to_thread(self._write, [sa.insert(HOOKS).values(**structs.asdict(made), secret=secret)])
+        await asyncio.to_thread(self.records.execute, sa.insert(HOOKS).values(**structs.asdict(made), secret=secret))
         return made, secret
 
     async def hooks(self, *, run: str | None = None) -> list[Hook]:
@@ -199,8 +199,7 @@ class Webhooks:
     async def remove(self, hook: str) -> bool:
         """Delete a webhook and its pending messages; return whether there was one."""
         where = sa.delete(DELIVERIES).where(DELIVERIES.c.hook == hook)
-        gone = await asyncio.to_thread(self._write, [where, sa.delete(HOOKS).where(HOOKS.c.id == hook)])
-        return gone > 0
+        return await asyncio.to_thread(self.records.execute, where, sa.delete(HOOKS).where(HOOKS.c.id == hook)) > 0
 
     def read_feed(self) -> None:
         """Copy new entries of the feed into the outbox: each change once, whichever process wrote it."""
@@ -301,7 +300,7 @@ class Webhooks:
         mine = sa.update(DELIVERIES).where(
             DELIVERIES.c.message == row.message, DELIVERIES.c.hook == row.hook, DELIVERIES.c.due == row.due
         )
-        if await asyncio.to_thread(self._write, [mine.values(due=time() + _LEASE)]) != 1:
+        if await asyncio.to_thread(self.records.execute, mine.values(due=time() + _LEASE)) != 1:
             return False  # another server sends it
         hook, code, error = _hook_of(row), None, None
         try:
@@ -324,7 +323,7 @@ class Webhooks:
             written.append(sa.update(HOOKS).where(HOOKS.c.id == hook.id).values(disabled=reason))
             open_ = sa.update(DELIVERIES).where(DELIVERIES.c.hook == hook.id, DELIVERIES.c.status == "pending")
             written.append(open_.values(status="failed", due=None, error=reason))
-        await asyncio.to_thread(self._write, written)
+        await asyncio.to_thread(self.records.execute, *written)
         return True
 
     async def _made(self, hook: Hook, row: sa.Row[tuple[object, ...]]) -> tuple[str, dict[str, str]] | None:
@@ -336,14 +335,6 @@ class Webhooks:
         signature = Webhook(row.secret).sign(row.message, at, body)
         stamp = {"webhook-id": row.message, "webhook-timestamp": str(int(at.timestamp())), "webhook-signature": signature}
         return body, {**headers, **stamp}
-
-    def _write(self, statements: Iterable[sa.Executable]) -> int:
-        """Execute statements in one transaction; return the number of rows changed by the last one."""
-        changed = 0
-        with self.records.engine.begin() as connection:
-            for each in statements:
-                changed = connection.execute(each).rowcount
-        return changed
 
 
 def _concerned(connection: sa.Connection, change: RunChange) -> set[str]:
