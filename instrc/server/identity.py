@@ -219,12 +219,12 @@ class Identity(Struct, frozen=True):
 
     def end_session(self, header: str) -> str:
         """End the session in a `Cookie` header; return the header that deletes the cookie."""
-        if (secret := _cookie(header)) is not None:
+        if (secret := cookie_in(header, COOKIE)) is not None:
             self.records.end_session(_digest(secret))
         return f"{COOKIE}=; Path=/; Max-Age=0; HttpOnly; Secure; SameSite=Lax"
 
     def _of_session(self, header: str) -> Caller | None:
-        secret = _cookie(header)
+        secret = cookie_in(header, COOKIE)
         session = None if secret is None else self.records.session(_digest(secret))
         if session is None:
             return None
@@ -237,9 +237,10 @@ class Identity(Struct, frozen=True):
         return self._of_row("cookie", row)
 
 
-def _cookie(header: str) -> str | None:
+def cookie_in(header: str, name: str) -> str | None:
+    """Return a cookie in a `Cookie` header, or `None` if it is missing."""
     try:
-        found = SimpleCookie(header[:_LONGEST]).get(COOKIE)
+        found = SimpleCookie(header[:_LONGEST]).get(name)
     except CookieError:
         return None
     return None if found is None else found.value

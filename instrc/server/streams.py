@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from time import monotonic
-from typing import Final, cast
+from typing import Final, TypeVar, cast
 
 from msgspec import Struct
 from sqlalchemy.exc import SQLAlchemyError
@@ -21,6 +21,7 @@ from instrc.server.views import RunInfo, standing_json
 from instrc.server.visibility import Visibility, may_see
 from instrc.text.jsonvalue import JsonObject
 
+_T = TypeVar("_T")
 LOOK: Final = 1.0
 """Seconds between two checks for changes by other processes."""
 _LOOK_ANYWAY: Final = 30.0
@@ -229,25 +230,23 @@ class Hub:
 
     def saw(self, event: Event) -> None:
         """Process an event of a run: a sink for engines."""
-        loop = self._loop
-        if loop is not None and not loop.is_closed():
-            with suppress(RuntimeError):  # just closed
-                loop.call_soon_threadsafe(self.wake, event["run"].partition("/")[0])
+        self._call(self.wake, event["run"].partition("/")[0])
 
     def changed(self, changes: Iterable[RunChange]) -> None:
         """Wake the waiters of runs whose rows have changed, from any thread."""
-        loop = self._loop
-        if loop is not None and not loop.is_closed():
-            with suppress(RuntimeError):
-                for run in {change.run for change in changes}:
-                    loop.call_soon_threadsafe(self.wake, run)
+        for run in {change.run for change in changes}:
+            self._call(self.wake, run)
 
     def heard(self, part: AnswerPart) -> None:
         """Receive a model's answer so far, from engines."""
-        loop = self._loop
-        if loop is not None and {None, part.run} & self.boxes.keys() and not loop.is_closed():
-            with suppress(RuntimeError):
-                loop.call_soon_threadsafe(self.take, part)
+        if {None, part.run} & self.boxes.keys():
+            self._call(self.take, part)
+
+    def _call(self, callback: Callable[[_T], None], given: _T) -> None:
+        """Call a function in the loop, from any thread."""
+        if self._loop is not None:
+            with suppress(RuntimeError):  # it is closed
+                self._loop.call_soon_threadsafe(callback, given)
 
     def take(self, part: AnswerPart) -> None:
         """Keep a part for followers of its run, and wake them shortly afterwards."""

@@ -9,14 +9,13 @@ import sys
 from collections.abc import Awaitable, Callable, Iterator
 from hashlib import sha256
 from hmac import compare_digest
-from http.cookies import CookieError, SimpleCookie
 from importlib.resources import files
 from pathlib import Path
 from secrets import token_urlsafe
 from tempfile import mkdtemp
 from typing import Final
 
-from msgspec import Struct, field
+from msgspec import Struct, field, structs
 from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
@@ -37,6 +36,7 @@ from instrc.process.picture_page import html
 from instrc.providers.targets import targets
 from instrc.server.access import LOCAL, Caller
 from instrc.server.door import caller_of, json_response
+from instrc.server.identity import cookie_in
 from instrc.server.operation_json import refuse
 from instrc.server.run_service import RunService
 from instrc.server.templates import render, words_for
@@ -87,12 +87,8 @@ class Studio(Struct):
 
     async def identify(self, headers: Headers) -> Caller | None:
         """Return the user of this machine, if the request has the cookie of the page."""
-        try:
-            given = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
-        except CookieError:
-            return None
-        known = given is not None and compare_digest(given.value.encode(), self.token.encode())
-        return LOCAL if known else None
+        given = cookie_in(headers.get("cookie", ""), COOKIE)
+        return LOCAL if given is not None and compare_digest(given.encode(), self.token.encode()) else None
 
     @property
     def routes(self) -> list[BaseRoute]:
@@ -272,14 +268,14 @@ class Studio(Struct):
                 refuse("it has the character 0, or is too long for a command", "/input")
             chosen.append(f"--input={prompt}")
         if view in {"schema", "preview"}:
-            return (await self.command("compile" if view == "schema" else "preview", *chosen, "--", file)).to_json()
+            return structs.asdict(await self.command("compile" if view == "schema" else "preview", *chosen, "--", file))
         if view != "compare":
             refuse("the views are `schema`, `preview` and `compare`", "/view")
         old = self._kept / place.relative_to(self.root)
         if not old.exists():
-            return CommandOutput(0, "this file is new\n", "").to_json()
+            return structs.asdict(CommandOutput(0, "this file is new\n", ""))
         shown = await self.command("diff", "--", str(old), file)
-        return CommandOutput(shown.code, shown.output.replace(f"{self._kept}/", "kept: "), shown.told).to_json()
+        return structs.asdict(structs.replace(shown, output=shown.output.replace(f"{self._kept}/", "kept: ")))
 
     async def _graph(self, request: Request) -> Response:
         """Return the page of `graph` for a frame; while the file has mistakes, the frame keeps what it shows."""
@@ -398,7 +394,3 @@ class CommandOutput(Struct):
     code: int
     output: str
     told: str
-
-    def to_json(self) -> JsonObject:
-        """Return it for the page."""
-        return {"code": self.code, "output": self.output, "told": self.told}
