@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from instrc.testing.evaluation.report import Gate
     from instrc.testing.evaluation.results import CaseResult, EvaluationResult
     from instrc.testing.evaluation.runner import Budget, EvalOptions
-    from instrc.vibes.project import Project
 
 
 EvalFormat: TypeAlias = Literal["text", "json", "junit", "markdown", "html", "answers"]
@@ -103,15 +102,16 @@ def eval_command(
     3 too few cases for a verdict; 4 not all cases ran, as the budget was used up or the model gave no answer.
     """  # noqa: D301  -- the mark that preserves the line breaks of the example
     asked = structs.replace(eval_options(group, requests), repeats=repeat, checks=_functions(check), fresh=fresh)
-    project, written = group.project, _written(outputs)
+    written = _written(outputs)
     comparing = eval_versions.comparing_of(versions)
     jobs = eval_jobs(data_sets(paths, data), chosen, _minimum(least), group)
     run_common.show_warnings([job.prepared for job in jobs], Format.TEXT, quiet=group.quiet)
     if comparing is None:
         code = _measure(jobs, asked, shape, written, record=record, quiet=group.quiet)
     else:
-        _refuse_with_versions(record, least)
-        code = _compare(jobs, comparing, asked, project, group.export, shape, written, quiet=group.quiet)
+        if record or least:
+            options.refuse_use(f"{'--record' if record else '--min'} belongs to one version: leave it out, or the other version")
+        code = _compare(jobs, comparing, asked, group, shape, written)
     raise typer.Exit(code)
 
 
@@ -364,29 +364,20 @@ def _rendered(done: list[_Done], shape: EvalFormat, folder: Path) -> str:
     return eval_versions.rendered(reports, shape, folder)
 
 
-def _refuse_with_versions(record: bool, least: list[str] | None) -> None:
-    """End the command if an option does not apply to a comparison."""
-    given = {"--record": record, "--min": least}
-    for words in (words for words, value in given.items() if value):
-        options.refuse_use(f"{words} belongs to one version: leave it out, or the other version")
-
-
 def _compare(
     jobs: list[_Job],
     changes: eval_versions.Comparing,
     asked: EvalOptions,
-    project: Project,
-    export: str | None,
+    group: EvalGroup,
     shape: EvalFormat,
     written: dict[Path, EvalFormat],
-    *,
-    quiet: bool,
 ) -> int:
     """Run the versions of each program, and report how they differ; return the exit code."""
     from instrc.testing.evaluation.report import NOT_RUN
 
-    progress = partial(_progress, budget=asked.budget, quiet=quiet)
-    found = [eval_versions.run_versions(job.program, job.data, changes, asked, project, export, progress) for job in jobs]
+    progress = partial(_progress, budget=asked.budget, quiet=group.quiet)
+    at = group.project, group.export
+    found = [eval_versions.run_versions(job.program, job.data, changes, asked, *at, progress) for job in jobs]
     folder = asked.folder or Path(FOLDER)
     _deliver(lambda form: eval_versions.rendered(found, form, folder), shape, written)
     if any(each.stopped is not None for report in found for each in report.versions):

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from instrc.engines.launch import Launcher
     from instrc.engines.prepare import Prepared
     from instrc.runtime.engine_protocol import Engine, Serving
-    from instrc.runtime.models.partial import AnswerPart
     from instrc.runtime.run_report import RunReport
 
 EveryBranch = Annotated[
@@ -323,7 +322,7 @@ def worker_command(
             serve_project(place)
         options.refuse_no_span("--drain", drain)
         worker = WorkerOptions(name=name, slots=slots, drain=seconds(drain))
-        carrier = engine(at, watch=sink, parts=_heard_elsewhere, worker=worker)
+        carrier = engine(at, watch=sink, parts=lambda _: None, worker=worker)  # a service of the store may show them
         if not isinstance(carrier, Serving):
             carried = "the engine `memory` has no workers: a run on it is carried out by the command that starts it"
             options.refuse_use(f'{carried}; `durable` (`pip install "instrc[durable]"`) and `temporal` have workers', "--engine")
@@ -334,10 +333,6 @@ def worker_command(
             note = f"no run was ever started in `{location.shown}`: is this the folder of the project?\n"
         every = None if retry_held is None else seconds(retry_held)
         run_common.run_to_end(_worked(carrier, every, alive, note, quiet=quiet))
-
-
-def _heard_elsewhere(part: AnswerPart) -> None:
-    """Accept a partial answer that is not shown here, but may be by a service of the same store."""
 
 
 async def _worked(carrier: Serving, every: float | None, alive: Path | None, note: str, *, quiet: bool) -> None:

@@ -95,13 +95,14 @@ def _teller(*, log_json: bool) -> Callable[[str], object]:
 def _engine_of_service(at: options.EngineGroup, hub: Hub, carry: int | None, tell: Callable[[str], object]) -> Engine:
     """Return the engine of a service, once its server answers; in a database workers carry its runs, or `carry` of them here."""
     from instrc.engines.places import scheme_of
-    from instrc.runtime.engine_protocol import WorkerListing, WorkerOptions
-    from instrc.server import hosting
+    from instrc.runtime.engine_protocol import Serving, WorkerListing, WorkerOptions
+    from instrc.runtime.reconnect import wait_for_server
 
     kept = engine(at, watch=hub.saw, parts=hub.heard, worker=WorkerOptions(slots=carry or 0))
     if carry is not None and not isinstance(kept, WorkerListing):
         options.refuse_use("only the engine `durable` carries runs by number", "--carry")
-    run_to_end(hosting.reach(kept, tell))
+    if isinstance(kept, Serving):
+        run_to_end(wait_for_server(kept, tell))
     if carry is None and isinstance(kept, WorkerListing) and scheme_of(at.place):
         tell("workers carry the runs: start `instrc worker`, or carry some here with `--carry N`")
     return kept

@@ -229,12 +229,6 @@ def listener_at(host: str, port: int) -> socket:
     return socket(family, SOCK_STREAM, IPPROTO_TCP, fileno=listener.detach())
 
 
-async def reach(engine: Engine, tell: Callable[[str], object]) -> None:
-    """Wait until the engine's server, if any, responds: it may start later than the service."""
-    if isinstance(engine, Serving):
-        await wait_for_server(engine, tell)
-
-
 async def serve(
     service: RunService,
     host: str,
