@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from secrets import token_hex
 from time import time
-from typing import Final, Unpack
+from typing import Final, Unpack, cast
 
 from msgspec import Struct, structs
 from temporalio.api.common.v1 import WorkflowExecution
@@ -109,8 +109,8 @@ class TemporalEngine(TracedEngine):
         with trouble():
             if self._attributed is None:
                 self._attributed = await has_search_attributes(await self._client())
-        attributed = self._attributed
-        return {**begun, "digest": digest, "heartbeat": self.heartbeat, "events": self.events, "attributes": attributed}
+        more = {"digest": digest, "heartbeat": self.heartbeat, "events": self.events, "attributes": self._attributed}
+        return cast("documents.Launched", {**begun, **more})
 
     async def _begin(self, begun: documents.Launched, memo: Mapping[str, object] | None = None) -> None:
         """Start a run; with the `memo` of an earlier execution, start its new history."""
