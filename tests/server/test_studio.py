@@ -9,6 +9,7 @@ from typing import Any
 
 import httpx
 import pytest
+from msgspec.structs import asdict
 from serving import go, service, settled
 
 from instrc.problems.report import Report
@@ -162,7 +163,7 @@ def test_no_other_page_uses_it(tmp_path: Path, headers: dict[str, str], status: 
 def test_views_show_what_the_commands_show(tmp_path: Path) -> None:
     async def test(http: httpx.AsyncClient, page: Studio) -> None:
         schema = await post(http, "show", path="letter.aug", view="schema", target="")
-        assert schema == (await page.command("compile", "letter.aug")).to_json()
+        assert schema == asdict(await page.command("compile", "letter.aug"))
         assert '"userContext1"' in schema["output"]
         preview = await post(http, "show", path="letter.aug", view="preview", target="openai")
         assert "tokens" in preview["output"]
