@@ -49,6 +49,7 @@ def tune_command(
     `compile`, `run` and `eval` use it for this model and this program.
 
     Finished runs are kept in .instrc/eval: a search that was interrupted continues, and asks nothing twice.
+    What it asked before counts towards --requests, --tokens and --max-cost.
 
     Exit codes: 0 it came to its end; 1 a program has problems; 2 wrong use; 4 the budget is used up, or the model gave no answer.
     """

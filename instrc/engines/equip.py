@@ -15,7 +15,7 @@ from instrc.engines.approvals import NOBODY, NameRules, Opening, approval_of
 from instrc.engines.places import scheme_of
 from instrc.engines.prepare import Prepared, Reach, activities_of, imported, reach_of, rehearsed
 from instrc.engines.projects import folder_of
-from instrc.problems.errors import ConflictError, SettingsError
+from instrc.problems.errors import ConflictError, SettingsError, unusable
 from instrc.process.request_settings import RequestSettings, request_settings
 from instrc.runtime.activities import Activities
 from instrc.runtime.effects import Check, Effects
@@ -181,7 +181,7 @@ def _all_processes(prepared: Prepared, activities: Activities) -> Mapping[str, J
     for address, process in activities.processes():
         if known.setdefault(address, process) != process:
             reason = "it means one process in the program and another one in a process that serves an activity"
-            raise SettingsError([problems.runs.UnusableSetting(what="address", word=address, reason=reason)])
+            raise unusable("address", address, reason)
     return known
 
 

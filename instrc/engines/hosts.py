@@ -17,7 +17,7 @@ from instrc.engines.launch import forked, names_as_text, version_of
 from instrc.engines.places import require_place, scheme_of
 from instrc.engines.prepare import Prepared, prepare
 from instrc.engines.stores import USUAL_FOLDER
-from instrc.problems.errors import ConflictError, SettingsError
+from instrc.problems.errors import ConflictError, unusable
 from instrc.problems.suggest import nearest
 from instrc.runtime.answers import copy_answer
 from instrc.runtime.effects import Effects
@@ -54,18 +54,17 @@ def engine_of(
     if name not in ENGINES:
         reason = f"engines are {names_as_text(ENGINES)}"
         near = nearest(name, ENGINES)
-        raise SettingsError([problems.runs.UnusableSetting(what="engine", word=name, reason=reason, nearest=near)])
+        raise unusable("engine", name, reason, near)
     if store is not None:
         require_place(store)
     if store is not None and name == "memory" and (scheme := scheme_of(store)):
         reason = f"the store is a database (`{scheme}:…`), and it keeps no runs there: choose `durable`, or a folder as the store"
-        raise SettingsError([problems.runs.UnusableSetting(what="engine", word=name, reason=reason)])
+        raise unusable("engine", name, reason)
     module, _, maker = ENGINES[name].partition(":")
     try:
         loaded = import_module(module)
     except ModuleNotFoundError as error:
-        reason = f"`{error.name}` is not installed; it comes with `pip install 'instrc[{name}]'`"
-        raise SettingsError([problems.runs.UnusableSetting(what="engine", word=name, reason=reason)]) from None
+        raise unusable("engine", name, f"`{error.name}` is not installed; it comes with `pip install 'instrc[{name}]'`") from None
     engine: Engine = getattr(loaded, maker)(store, equip, **options)
     return engine
 

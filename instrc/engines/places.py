@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from instrc import problems
 from instrc.engines.stores import USUAL_FOLDER, RunStore
-from instrc.problems.errors import SettingsError, UnavailableError
+from instrc.problems.errors import UnavailableError, unusable
 
 if TYPE_CHECKING:
     from instrc.engines.dbos.postgres import SharedDatabase
@@ -51,7 +51,7 @@ def shared_place(place: str) -> SharedDatabase:
             reason = f"`{error.name}` is not installed; it comes with `pip install 'instrc[durable]'`"
         else:
             return SharedDatabase(place)
-    raise SettingsError([problems.runs.UnusableSetting(what="place of traces", word=place, reason=reason)])
+    raise unusable("place of traces", place, reason)
 
 
 _URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")

@@ -16,7 +16,7 @@ from instrc import problems
 from instrc.compiler.compose.outcomes import files_of_processes, inputs_of
 from instrc.compiler.ir import Artefact, FlatGraph
 from instrc.compiler.workspace import OptionOverrides, Workspace
-from instrc.problems.errors import CompileError, InstrcError, SettingsError
+from instrc.problems.errors import CompileError, InstrcError, SettingsError, unusable
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.problems.suggest import nearest
@@ -331,9 +331,9 @@ def imported(what: str, words: str, folder: Path) -> Callable[..., object]:
             for part in name.split("."):
                 found = getattr(found, part)
     except Exception as error:  # noqa: BLE001  -- importing a module may raise anything
-        raise SettingsError([problems.runs.UnusableSetting(what=what, word=words, reason=words_of(error))]) from None
+        raise unusable(what, words, words_of(error)) from None
     if not callable(found):
-        raise SettingsError([problems.runs.UnusableSetting(what=what, word=words, reason="it is not a function")])
+        raise unusable(what, words, "it is not a function")
     return found
 
 

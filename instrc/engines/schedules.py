@@ -9,8 +9,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from msgspec import Struct
 
-from instrc import problems
-from instrc.problems.errors import SettingsError
+from instrc.problems.errors import SettingsError, unusable
 
 if TYPE_CHECKING:
     from instrc.runtime.run_config import Launch
@@ -43,7 +42,7 @@ class Clock(Struct, frozen=True):
             times = (time.timestamp() for time in CronSim(" ".join(_checked_fields(self.cron)), local))
             return next(time for time in times if time > moment)  # in a repeated hour it continues from the first of the two
         except (CronSimError, StopIteration):
-            raise _unusable(what="times", word=self.cron, reason="no such day comes") from None
+            raise unusable(what="times", word=self.cron, reason="no such day comes") from None
 
     def offset(self, moment: float) -> timedelta | None:
         """Return the offset of the zone from UTC at a time."""
@@ -53,7 +52,7 @@ class Clock(Struct, frozen=True):
         try:
             return datetime.fromtimestamp(moment, tz=ZoneInfo(self.zone))
         except (ZoneInfoNotFoundError, ValueError, OSError):
-            raise _unusable(what="time zone", word=self.zone, reason="it is a name such as `Europe/Berlin`") from None
+            raise unusable(what="time zone", word=self.zone, reason="it is a name such as `Europe/Berlin`") from None
 
 
 _FIELDS: Final = {
@@ -72,7 +71,7 @@ def _checked_fields(cron: str) -> list[str]:
     fields = cron.split()
     if len(fields) != len(_FIELDS):
         reason = f"times are five fields, such as `0 6 * * 1-5`: minute, hour, day, month, weekday; there are {len(fields)}"
-        raise _unusable(what="times", word=cron, reason=reason)
+        raise unusable(what="times", word=cron, reason=reason)
     for place, (field, name) in enumerate(zip(fields, _FIELDS, strict=True)):
         alone = ["*"] * len(fields)
         alone[place] = field
@@ -80,12 +79,8 @@ def _checked_fields(cron: str) -> list[str]:
             CronSim(" ".join(alone), datetime.now(UTC))
         except (CronSimError, ValueError):  # `ValueError`: more digits than Python reads
             values = f"{_FIELDS[name]}: a value, a range upwards as `2-5`, a list as `2,5`, or a step as `*/2`"
-            raise _unusable(what="times", word=cron, reason=f"the {name} `{field}` is not within {values}") from None
+            raise unusable(what="times", word=cron, reason=f"the {name} `{field}` is not within {values}") from None
     return fields
-
-
-def _unusable(what: str, word: str, reason: str) -> SettingsError:
-    return SettingsError([problems.runs.UnusableSetting(what=what, word=word, reason=reason)])
 
 
 class Schedule(Struct, frozen=True):
@@ -134,21 +129,19 @@ class Scheduling(Protocol):
 def require_name(name: str) -> None:
     """Raise for a schedule name that is not a valid prefix of a run id."""
     if _NAME.fullmatch(name) is None:
-        raise _unusable(what="schedule", word=name[:80], reason="its name is at most 80 letters, digits, `_` and `-`")
+        raise unusable(what="schedule", word=name[:80], reason="its name is at most 80 letters, digits, `_` and `-`")
 
 
 def missing(name: str) -> SettingsError:
     """Return the error for an unknown schedule."""
-    return _unusable(what="schedule", word=name, reason="there is none with this name: `instrc schedule list` shows all")
+    return unusable(what="schedule", word=name, reason="there is none with this name: `instrc schedule list` shows all")
 
 
 def taken(name: str) -> SettingsError:
     """Return the error for a name used by another schedule."""
-    return _unusable(what="schedule", word=name, reason="there is one with this name: remove it first, or choose another name")
+    return unusable(what="schedule", word=name, reason="there is one with this name: remove it first, or choose another name")
 
 
 def misread(clock: Clock) -> SettingsError:
     """Return the error for times that a server interprets differently."""
-    return _unusable(
-        what="times", word=clock.cron, reason="the server interprets them differently; write them with plain numbers"
-    )
+    return unusable(what="times", word=clock.cron, reason="the server interprets them differently; write them with plain numbers")

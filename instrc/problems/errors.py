@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from traceback import extract_tb, format_list
 from typing import Final, NamedTuple
 
+from instrc import problems
 from instrc.problems.problem import Problem, shorten_values
 from instrc.text.jsonvalue import JsonObject
 
@@ -62,6 +63,11 @@ class AnswerError(InstrcError):
 
 class SettingsError(InstrcError):
     """An option or a setting is invalid, or a package that it needs is not installed."""
+
+
+def unusable(what: str, word: str, reason: str, nearest: tuple[str, ...] = ()) -> SettingsError:
+    """Return the error for a setting of a kind, such as `model`, that cannot be used."""
+    return SettingsError([problems.runs.UnusableSetting(what=what, word=word, reason=reason, nearest=nearest)])
 
 
 class LimitError(InstrcError):

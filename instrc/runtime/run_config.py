@@ -9,8 +9,7 @@ import msgspec
 from msgspec import Struct, field, structs
 from msgspec.structs import replace
 
-from instrc import problems
-from instrc.problems.errors import SettingsError
+from instrc.problems.errors import unusable
 from instrc.runtime.effects import Invention
 from instrc.runtime.interpreter import documents
 from instrc.runtime.journal import JournalEntry
@@ -73,9 +72,7 @@ class RunConfig(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
         try:
             return msgspec.convert(document, cls)
         except msgspec.ValidationError as error:
-            raise SettingsError(
-                [problems.runs.UnusableSetting(what="stored configuration", word="how", reason=str(error))]
-            ) from None
+            raise unusable("stored configuration", "how", str(error)) from None
 
     def to_json(self) -> JsonObject:
         """Return the stored document; members with their default value are left out, except the first four."""

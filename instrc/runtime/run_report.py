@@ -19,6 +19,7 @@ from instrc.problems.errors import (
     RunStoppedError,
     RunWaitingError,
     SettingsError,
+    unusable,
 )
 from instrc.problems.suggest import nearest
 from instrc.runtime.effects import Invention
@@ -204,8 +205,7 @@ def moment_ago(span: str | None) -> float | None:
     if span is None:
         return None
     if not is_duration(span):
-        reason = "write it as `P7D` or `PT2H`"
-        raise SettingsError([problems.runs.UnusableSetting(what="span of time", word=span, reason=reason)])
+        raise unusable("span of time", span, "write it as `P7D` or `PT2H`")
     return time() - seconds(span)
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from msgspec.structs import fields
 
 from instrc import problems
-from instrc.problems.errors import SettingsError
+from instrc.problems.errors import SettingsError, unusable
 from instrc.runtime.activities import Activity, Handler, Retry
 from instrc.runtime.secrets import UnusableTableError, refuse_table, with_variables
 
@@ -32,7 +32,7 @@ def served(name: str, table: Mapping[str, object], folder: Path, unset: str | No
             refuse_table("`input` is a JSON Schema")
         return Activity(name, handler, retry=_policy(table.get("retry", {})), input=schema)
     except UnusableTableError as error:
-        raise SettingsError([problems.runs.UnusableSetting(what="activity", word=name, reason=str(error))]) from None
+        raise unusable("activity", name, str(error)) from None
     except ImportError:
         feature = f"the activity `{name}`"
         extra, package = ("http", "httpx") if "url" in table else ("mcp", "mcp")

@@ -8,11 +8,10 @@ from pathlib import Path
 
 from starlette.applications import Starlette
 
-from instrc import problems
 from instrc.engines.hosts import engine_of
 from instrc.engines.projects import serve_project
 from instrc.engines.stores import USUAL_FOLDER
-from instrc.problems.errors import SettingsError
+from instrc.problems.errors import unusable
 from instrc.runtime.engine_protocol import WorkerOptions
 from instrc.server import hosting
 from instrc.server.http import app_of
@@ -39,7 +38,7 @@ def application() -> Starlette:
     identity = hosting.identity_of(service)
     if not identity.is_on:
         reason = "authentication is off: make a key first (`instrc serve --new-key NAME`), or set `[tool.instrc.serve.oidc]`"
-        raise SettingsError([problems.runs.UnusableSetting(what="application", word="asgi", reason=reason)])
+        raise unusable("application", "asgi", reason)
     hosting.require_clear_names(service)
     routes, beside = hosting.protocols_of(service, [], "")
     carried = partial(hosting.carrying, engine, logging.getLogger("uvicorn.error").info)

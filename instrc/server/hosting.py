@@ -27,7 +27,7 @@ from instrc.engines.launch import Launcher, RehearseMode
 from instrc.engines.prepare import Prepared, prepare
 from instrc.engines.retention import keep_swept
 from instrc.engines.run_table import RunChange
-from instrc.problems.errors import InstrcError, SettingsError, UnreachableError
+from instrc.problems.errors import InstrcError, UnreachableError, unusable
 from instrc.problems.suggest import nearest
 from instrc.runtime.engine_protocol import Engine, Serving
 from instrc.runtime.reconnect import wait_for_server
@@ -69,8 +69,7 @@ def programs_in(paths: Iterable[str], project: Project) -> list[Prepared]:
         folder = Path(path)
         files = sorted(each.as_posix() for each in folder.glob("*.aug")) if folder.is_dir() else [path]
         if not files:
-            reason = "there is no program (`*.aug`) in this folder"
-            raise SettingsError([problems.runs.UnusableSetting(what="path", word=path, reason=reason)])
+            raise unusable("path", path, "there is no program (`*.aug`) in this folder")
         for file in files:
             found += _exports(file, project)
     return found
@@ -92,8 +91,7 @@ def launchers_of(programs: Iterable[Prepared], model: str | None, rehearse: Rehe
     found: dict[str, Launcher] = {}
     for prepared in programs:
         if prepared.name in found:
-            reason = "two programs have it: give one another name"
-            raise SettingsError([problems.runs.UnusableSetting(what="program", word=prepared.name, reason=reason)])
+            raise unusable("program", prepared.name, "two programs have it: give one another name")
         found[prepared.name] = Launcher(prepared, model=model, rehearse=rehearse)
     return found
 
@@ -202,7 +200,7 @@ def require_clear_names(service: RunService) -> None:
             reason = (
                 f"in {place} it may be a key or a subject of the identity provider: write `key:{word}` or `oidc:ISSUER#{word}`"
             )
-            raise SettingsError([problems.runs.UnusableSetting(what="name", word=word, reason=reason)])
+            raise unusable("name", word, reason)
 
 
 def _approvers_in(document: Json) -> Iterator[str]:
@@ -224,7 +222,7 @@ def listener_at(host: str, port: int) -> socket:
         listener = create_server((host, port), family=family, backlog=BACKLOG)
     except (OSError, UnicodeError) as error:
         reason = str(getattr(error, "strerror", None) or error).partition(" (")[0]  # Python would repeat the address
-        raise SettingsError([problems.runs.UnusableSetting(what="address", word=f"{host}:{port}", reason=reason)]) from None
+        raise unusable("address", f"{host}:{port}", reason) from None
     # asyncio sets TCP_NODELAY only on sockets that name their protocol: without it a kept connection waits 40 ms an answer
     return socket(family, SOCK_STREAM, IPPROTO_TCP, fileno=listener.detach())
 
@@ -248,7 +246,7 @@ async def serve(
     identity = identity_of(service)
     if not identity.is_on and host not in LOOPBACK:
         reason = "authentication is off: make a key first (`--new-key NAME`), or set `[tool.instrc.serve.oidc]`"
-        raise SettingsError([problems.runs.UnusableSetting(what="address", word=host, reason=reason)])
+        raise unusable("address", host, reason)
     if identify is None and not identity.is_on:
         tell("authentication is off: anyone who can reach this address, from this machine only, may do everything")
     require_clear_names(service)

@@ -23,7 +23,7 @@ from msgspec import Struct, structs
 from instrc import problems
 from instrc.engines.approvals import ALL, OUTSIDER, normal_name
 from instrc.engines.equip import names_of
-from instrc.problems.errors import AuthenticationError, RequestError, SettingsError
+from instrc.problems.errors import AuthenticationError, RequestError, unusable
 from instrc.server.access import LOCAL, Caller, Means
 from instrc.server.bounds import NAME
 from instrc.server.records import KeyRow, Records
@@ -69,8 +69,7 @@ class ProviderKeys:
     def __init__(self, place: str, folder: Path) -> None:
         parts = urlsplit(place)
         if parts.scheme == "http" and parts.hostname not in {"localhost", "127.0.0.1"}:
-            reason = "keys are fetched over `https`"
-            raise SettingsError([problems.runs.UnusableSetting(what="address", word=place, reason=reason)])
+            raise unusable("address", place, "keys are fetched over `https`")
         self.place = place
         self.file: Path | None = None if parts.scheme in {"http", "https"} else folder / place
         self._keys: dict[str, jwt.PyJWK] = {}
@@ -152,8 +151,7 @@ class Identity(Struct, frozen=True):
         """Return a new key, stored only as a digest; roles are `ROLE` for all programs, or `PROGRAM:ROLE`."""
         name = normal_name(name)
         if not name or _is_reserved(name):
-            reason = "key names must not begin with `group:`, `oidc:`, `key:` or `link:`, or be `*`"
-            raise SettingsError([problems.runs.UnusableSetting(what="name of a key", word=name, reason=reason)])
+            raise unusable("name of a key", name, "key names must not begin with `group:`, `oidc:`, `key:` or `link:`, or be `*`")
         ident, secret = token_hex(6), token_urlsafe(32)
         word = f"ik_{ident}_{secret}"
         self.records.add_key(ident, _digest(word), name, [*roles], [*groups], expires)

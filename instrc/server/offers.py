@@ -6,8 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
-from instrc import problems
-from instrc.problems.errors import InstrcError, SettingsError
+from instrc.problems.errors import InstrcError, unusable
 from instrc.providers.lifting.lift import lift
 from instrc.providers.lowering.lower import Lowering, lower
 from instrc.schema.walk import nodes, redirected
@@ -80,8 +79,7 @@ class Offers:
         lowering = lower(schema, target=TARGET, name=name)
         made = ServerTool(lowering, call, None if gives is None else as_object(gives["inputSchema"]), hints or {}, program)
         if made.name in self.offers:
-            reason = "two would be one tool: give one another name"
-            raise SettingsError([problems.runs.UnusableSetting(what="tool", word=made.name, reason=reason)])
+            raise unusable("tool", made.name, "two would be one tool: give one another name")
         self.offers[made.name] = made
 
     async def call(self, name: str, arguments: Json, caller: Caller = LOCAL) -> Json:

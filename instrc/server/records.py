@@ -43,8 +43,7 @@ from instrc.engines.service_tables import (
     VOTES,
     service_store,
 )
-from instrc.problems.errors import ConflictError, RequestError, SettingsError
-from instrc.problems.runs import UnusableSetting
+from instrc.problems.errors import ConflictError, RequestError, unusable
 from instrc.problems.serving import InvalidRequest, QuestionNotFree
 from instrc.runtime.questions import Question
 from instrc.runtime.run_report import RunReport
@@ -328,5 +327,5 @@ def secrets_given() -> list[str]:
     secrets = [secret for secret in os.environ.get(SECRETS, "").split(",") if secret]
     if any(len(secret) < SECRET_CHARACTERS for secret in secrets):
         reason = f"a secret has at least {SECRET_CHARACTERS} characters, for example the output of `openssl rand -base64 48`"
-        raise SettingsError([UnusableSetting(what="secret", word=SECRETS, reason=reason)])
+        raise unusable("secret", SECRETS, reason)
     return secrets

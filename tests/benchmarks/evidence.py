@@ -315,7 +315,7 @@ def tuning(tasks: dict[str, Any]) -> Iterator[str]:
     yield from [
         "",
         "What `instrc tune` finds (50 cases to search, the others held back; with wordings by the author of the tasks).",
-        "A search takes 400 requests at most, and so does each part of one that was interrupted.",
+        "A search takes 400 requests at most; two interrupted ones of the smaller model took more: each part had 400 then.",
         "",
     ]
     yield "| task | requests, test included | found | held cases | before | after | difference | p | written |"

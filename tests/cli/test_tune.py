@@ -113,6 +113,10 @@ def test_a_search_that_was_interrupted_asks_nothing_twice(instrc: Instrc, folder
     ended = instrc(*TUNE, "--yes", "--requests", "20", "--concurrency", "1")
     assert (ended.code, len(asked)) == (4, 20)
     assert not (folder / "mood.tuned.toml").exists()
+    assert instrc(*TUNE, "--yes", "--requests", "20").code == 4  # those that it has asked before count
+    assert len(asked) == 20
+    assert instrc(*TUNE, "--yes", "--requests", "23", "--concurrency", "1").code == 4
+    assert len(asked) == 23
     instrc(*TUNE, "--yes")
     assert len(asked) == len(set(asked))
     whole = len(asked)

@@ -17,8 +17,7 @@ from standins import FILLED, KEY, SCHEMA, SHAPES, VARIABLES, Standin, ask, compl
 
 import instrc
 from instrc import CompileError, ModelError, Reply, Request, Tool, lower
-from instrc.problems.errors import SettingsError
-from instrc.problems.runs import UnusableSetting
+from instrc.problems.errors import SettingsError, unusable
 from instrc.process.request_settings import request_settings
 from instrc.runtime.models.asking_again import repeats  # a loop is a property of a text
 from instrc.runtime.models.catalogue import model_of, provider_of  # makes one adapter
@@ -745,7 +744,7 @@ def test_a_model_is_left_alone_for_a_day_at_most_whatever_is_asked_for() -> None
 def test_a_model_that_cannot_be_asked_is_a_problem_unless_another_one_may_answer_later(first: bool) -> None:  # noqa: FBT001
     class Keyless:
         async def answer(self, request: Request) -> Reply:  # noqa: ARG002  -- it asks nobody
-            raise CompileError([UnusableSetting(what="model", word="b", reason="its key is missing")])
+            raise unusable("model", "b", "its key is missing")
 
     models: dict[str, Any] = {"b:2": Keyless(), "a:1": Saying(down())}
     both = Fallback(models if first else dict(reversed(models.items())))

@@ -27,7 +27,6 @@ class Anthropic(Provider):
     """`anthropic:MODEL`; `ANTHROPIC_BASE_URL` selects another server."""
 
     kind: ClassVar[str] = "anthropic"
-    target: ClassVar[str] = "anthropic"
     forms: ClassVar[Mapping[Form, str]] = forms_by("anthropic", "anthropic-output")
     package: ClassVar[str] = "anthropic"
     key: ClassVar[str | None] = "ANTHROPIC_API_KEY"
@@ -96,7 +95,6 @@ class AnthropicStrict(Anthropic):
     """`anthropic-strict:MODEL`: the same with a schema that the provider enforces."""
 
     kind: ClassVar[str] = "anthropic-strict"
-    target: ClassVar[str] = "anthropic-strict"
     forms: ClassVar[Mapping[Form, str]] = forms_by("anthropic-strict", "anthropic-output")
 
 
@@ -104,7 +102,6 @@ class AnthropicOutput(Anthropic):
     """`anthropic-output:MODEL`: the same with structured output instead of a tool."""
 
     kind: ClassVar[str] = "anthropic-output"
-    target: ClassVar[str] = "anthropic-output"
     forms: ClassVar[Mapping[Form, str]] = {"output": "anthropic-output", "words": "anthropic-output"}
 
 
@@ -116,7 +113,6 @@ class Gemini(Provider):
     """`gemini:MODEL`; `GEMINI_BASE_URL` selects another server."""
 
     kind: ClassVar[str] = "gemini"
-    target: ClassVar[str] = "gemini"
     forms: ClassVar[Mapping[Form, str]] = forms_by("gemini", "gemini-output")
     package: ClassVar[str] = "google.genai"
     key: ClassVar[str | None] = "GEMINI_API_KEY"
@@ -175,7 +171,6 @@ class GeminiOutput(Gemini):
     """`gemini-output:MODEL`: the same with structured output, which can be streamed, unlike the arguments of a function."""
 
     kind: ClassVar[str] = "gemini-output"
-    target: ClassVar[str] = "gemini-output"
     forms: ClassVar[Mapping[Form, str]] = {"output": "gemini-output", "words": "gemini-output"}
 
     async def stream(self, client: Client, asked: ProviderRequest) -> AsyncGenerator[JsonObject]:
@@ -188,7 +183,6 @@ class GigaChat(Provider):
     """`gigachat:MODEL`; `GIGACHAT_BASE_URL` and `GIGACHAT_AUTH_URL` select other servers."""
 
     kind: ClassVar[str] = "gigachat"
-    target: ClassVar[str] = "gigachat"
     forms: ClassVar[Mapping[Form, str]] = {"forced": "gigachat", "choice": "gigachat"}
     package: ClassVar[str] = "gigachat"
     key: ClassVar[str | None] = "GIGACHAT_CREDENTIALS"
@@ -226,7 +220,6 @@ class Mistral(Provider):
     """`mistral:MODEL`; `MISTRAL_BASE_URL` selects another server."""
 
     kind: ClassVar[str] = "mistral"
-    target: ClassVar[str] = "mistral"
     forms: ClassVar[Mapping[Form, str]] = forms_by("mistral", "mistral-output")
     package: ClassVar[str] = "mistralai.client"
     key: ClassVar[str | None] = "MISTRAL_API_KEY"
@@ -284,7 +277,6 @@ class Ollama(Provider):
     """
 
     kind: ClassVar[str] = "ollama"
-    target: ClassVar[str] = "ollama-output"
     forms: ClassVar[Mapping[Form, str]] = {"output": "ollama-output", "words": "ollama-output"}
     package: ClassVar[str] = "ollama"
     url: ClassVar[str] = "OLLAMA_HOST"
@@ -363,7 +355,6 @@ class OpenAI(Provider):
     """`openai:MODEL`; `OPENAI_BASE_URL` selects another server."""
 
     kind: ClassVar[str] = "openai"
-    target: ClassVar[str] = "openai"
     forms: ClassVar[Mapping[Form, str]] = forms_by("openai", "openai-output")
     package: ClassVar[str] = "openai"
     extra: ClassVar[str | None] = "openai"
@@ -453,7 +444,6 @@ class OpenAIOutput(OpenAI):
     """`openai-output:MODEL`: the same with structured output instead of a tool."""
 
     kind: ClassVar[str] = "openai-output"
-    target: ClassVar[str] = "openai-output"
     forms: ClassVar[Mapping[Form, str]] = {"output": "openai-output", "words": "openai-output"}
     without_tools: ClassVar[str | None] = None
 
@@ -462,7 +452,6 @@ class OpenAIResponses(OpenAI):
     """`openai-responses:MODEL`: OpenAI's Responses API, which its reasoning models need for tools."""
 
     kind: ClassVar[str] = "openai-responses"
-    target: ClassVar[str] = "openai-responses"
     forms: ClassVar[Mapping[Form, str]] = forms_by("openai-responses", "openai-responses-output")
     envelope: ClassVar[str] = "output"
     tokens: ClassVar[TokenNames] = ("usage", "input_tokens", "output_tokens")
@@ -548,7 +537,6 @@ class VLLM(OpenAI):
     """`vllm:MODEL`: a vLLM server at `VLLM_BASE_URL`; `VLLM_API_KEY` may be any text if the server needs none."""
 
     kind: ClassVar[str] = "vllm"
-    target: ClassVar[str] = "vllm"
     forms: ClassVar[Mapping[Form, str]] = forms_by("vllm", "llamacpp")
     key: ClassVar[str | None] = "VLLM_API_KEY"
     url: ClassVar[str] = "VLLM_BASE_URL"
@@ -564,7 +552,6 @@ class LlamaCpp(OpenAI):
     """
 
     kind: ClassVar[str] = "llamacpp"
-    target: ClassVar[str] = "llamacpp"
     forms: ClassVar[Mapping[Form, str]] = {"output": "llamacpp", "words": "llamacpp"}
     key: ClassVar[str | None] = None
     url: ClassVar[str] = "LLAMACPP_BASE_URL"

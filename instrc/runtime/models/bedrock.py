@@ -11,8 +11,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any, ClassVar, Final
 
-from instrc.problems.errors import SettingsError
-from instrc.problems.runs import UnusableSetting
+from instrc.problems.errors import unusable
 from instrc.runtime.models.clients import Client
 from instrc.runtime.models.failures import StatusError, require_no_report
 from instrc.runtime.models.forms import Form, forms_by, thinks_adaptively
@@ -27,7 +26,6 @@ class Bedrock(Provider):
     """`bedrock:MODEL`; boto3 finds region and credentials, and `BEDROCK_BASE_URL` selects another server."""
 
     kind: ClassVar[str] = "bedrock"
-    target: ClassVar[str] = "bedrock"
     forms: ClassVar[Mapping[Form, str]] = forms_by("bedrock", "bedrock-output")
     package: ClassVar[str] = "boto3"
     url: ClassVar[str] = "BEDROCK_BASE_URL"
@@ -42,7 +40,7 @@ class Bedrock(Provider):
         try:
             client = library.client("bedrock-runtime", region, endpoint_url=base_url_from(self.url), config=config)
         except Exception as error:  # noqa: BLE001  -- boto3 finds credentials in the environment and its files
-            raise SettingsError([UnusableSetting(what="model", word=self.kind, reason=str(error).rstrip("."))]) from None
+            raise unusable("model", self.kind, str(error).rstrip(".")) from None
         client.meta.events.register("before-parse.bedrock-runtime", _keep_report)
         return client
 

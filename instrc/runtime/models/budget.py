@@ -13,8 +13,7 @@ from typing import Final, Protocol
 
 from msgspec import Struct
 
-from instrc import problems
-from instrc.problems.errors import SettingsError
+from instrc.problems.errors import unusable
 from instrc.runtime.models.database import MODELS_FILE, require_file, transaction
 from instrc.runtime.models.model import ModelError
 
@@ -68,8 +67,7 @@ def read_budget(text: str) -> tuple[str, float]:
     """
     result = _FORM.fullmatch(text)
     if result is None or result[2] + result[3] == "/run/day":
-        reason = "write it as `2 USD` (for a run), `5 USD/day`, `20 USD/program` or `5 USD/program/day`"
-        raise SettingsError([problems.runs.UnusableSetting(what="budget", word=text, reason=reason)])
+        raise unusable("budget", text, "write it as `2 USD` (for a run), `5 USD/day`, `20 USD/program` or `5 USD/program/day`")
     return (result[2] + result[3]).removeprefix("/") or "run", float(result[1])
 
 
@@ -157,7 +155,7 @@ def require_prices(models: Iterable[str], prices: Prices) -> None:
             f'there is a budget, and its price is not known: `"{name}" = {{ input = …, output = … }}` in `[tool.instrc.prices]`,'
             " in US dollars for a million tokens"
         )
-        raise SettingsError([problems.runs.UnusableSetting(what="model", word=words, reason=reason)])
+        raise unusable("model", words, reason)
 
 
 def file_of(folder: Path) -> str:

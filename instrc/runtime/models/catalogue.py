@@ -12,7 +12,7 @@ from typing import Final, cast
 from msgspec import Struct, convert
 
 from instrc import problems
-from instrc.problems.errors import ConflictError, SettingsError
+from instrc.problems.errors import ConflictError, unusable
 from instrc.problems.suggest import nearest
 from instrc.process.request_settings import request_settings
 from instrc.runtime.models.budget import Prices, require_prices
@@ -72,8 +72,7 @@ def model_of(words: str, folder: Path, table: RequestTable | None = None) -> Mod
     if kind == "scripted" and rest:
         return _scripted(words, folder / rest, RequestTable() if table is None else table)
     if kind in ADAPTERS and not rest.strip():
-        reason = f"it is a provider; say which of its models: `{kind}:MODEL`"
-        raise SettingsError([problems.runs.UnusableSetting(what="model", word=words, reason=reason)])
+        raise unusable("model", words, f"it is a provider; say which of its models: `{kind}:MODEL`")
     if kind in ADAPTERS:
         given, table = table is not None, table or RequestTable()
         settings = joined(table.of_model(words), table.given)  # its limits are those of the model
@@ -82,30 +81,25 @@ def model_of(words: str, folder: Path, table: RequestTable | None = None) -> Mod
         return limited(adapter, words, settings, table.server or folder / MODELS_FILE)
     known = ", ".join(["`sample`", "`scripted:FILE`", *(f"`{name}:MODEL`" for name in ADAPTERS)])
     near = tuple(f"{name}:{rest}" if rest else name for name in nearest(kind, ("sample", "scripted", *ADAPTERS)))
-    raise SettingsError([problems.runs.UnusableSetting(what="model", word=words, reason=f"models are {known}", nearest=near)])
+    raise unusable("model", words, f"models are {known}", near)
 
 
 def _scripted(words: str, file: Path, table: RequestTable) -> Model:
     try:
         answers = loads(read_whole(str(file)))
     except OSError as error:
-        reason = (error.strerror or "it cannot be read").lower()
-        raise SettingsError([problems.runs.UnusableSetting(what="model", word=words, reason=reason)]) from None
+        raise unusable("model", words, (error.strerror or "it cannot be read").lower()) from None
     except ValueError as error:
-        raise SettingsError(
-            [problems.runs.UnusableSetting(what="model", word=words, reason=f"this is not JSON: {error}")]
-        ) from None
+        raise unusable("model", words, f"this is not JSON: {error}") from None
     if not isinstance(answers, list | dict):
-        reason = "the file holds a list of answers, or an object of answers by step"
-        raise SettingsError([problems.runs.UnusableSetting(what="model", word=words, reason=reason)])
+        raise unusable("model", words, "the file holds a list of answers, or an object of answers by step")
     recorded = answers.pop(RECORDED, None) if isinstance(answers, dict) else None
     if recorded is None:
         return Scripted(answers)
     try:
         recording = convert(recorded, Recording)
     except ValueError as error:
-        reason = f"`{RECORDED}` is not of its form: {error}"
-        raise SettingsError([problems.runs.UnusableSetting(what="model", word=words, reason=reason)]) from None
+        raise unusable("model", words, f"`{RECORDED}` is not of its form: {error}") from None
     kind, _, name = recording.model.partition(":")
     settings = joined(table.general, table.given, request_settings(recording.settings)[0])
     provider = adapter_of(kind)(name, settings=settings) if kind in ADAPTERS and name else None

@@ -8,8 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from instrc import problems
-from instrc.problems.errors import SettingsError
+from instrc.problems.errors import unusable
 from instrc.text.files import make_private, private_opener
 
 MODELS_FILE: Final = ".instrc/models.sqlite"
@@ -41,11 +40,10 @@ def create_private(file: str | Path) -> None:
 def require_file(file: str | Path, table: str, what: str) -> None:
     """Create a file with its table; raise `SettingsError` naming `what` is unusable."""
     if not str(file).strip():
-        raise SettingsError([problems.runs.UnusableSetting(what=what, word=str(file), reason="it is empty")])
+        raise unusable(what, str(file), "it is empty")
     try:
         create_private(file)
         with transaction(file, table):
             pass
     except (sqlite3.Error, OSError, ValueError) as error:
-        reason = str(getattr(error, "strerror", None) or error)
-        raise SettingsError([problems.runs.UnusableSetting(what=what, word=str(file), reason=reason)]) from None
+        raise unusable(what, str(file), str(getattr(error, "strerror", None) or error)) from None

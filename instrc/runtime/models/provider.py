@@ -22,7 +22,7 @@ from typing import ClassVar, Final, TypeAlias, cast
 from msgspec import Struct, structs
 
 from instrc import problems
-from instrc.problems.errors import SettingsError
+from instrc.problems.errors import SettingsError, unusable
 from instrc.process.request_settings import RequestSettings, WordsLevel
 from instrc.providers.dialect import Dialect
 from instrc.providers.lifting.lift import Lifted, lift_response
@@ -102,10 +102,8 @@ class Provider(ABC):
 
     kind: ClassVar[str]
     """Prefix before the colon: `openai:gpt-5`."""
-    target: ClassVar[str]
-    """Dialect to which its schemas are lowered."""
     forms: ClassVar[Mapping[Form, str]]
-    """Supported request forms in order, each with its dialect."""
+    """Supported request forms in order, each with the dialect to which its schemas are lowered."""
     package: ClassVar[str]
     """Module of its official library; the extra that installs it is named like the first part of `kind`."""
     extra: ClassVar[str | None] = None
@@ -197,8 +195,7 @@ class Provider(ABC):
         model = request.model.partition(":")[2] if request.model and request.model.startswith(f"{self.kind}:") else ""
         model = model or self.model
         if not model:
-            reason = f"say which: `{self.kind}:MODEL`"
-            raise SettingsError([problems.runs.UnusableSetting(what="model", word=self.kind, reason=reason)])
+            raise unusable("model", self.kind, f"say which: `{self.kind}:MODEL`")
         return model
 
     async def _answer(self, client: Client, request: Request, model: str, target: str, form: Form) -> Reply:
@@ -324,11 +321,9 @@ class Provider(ABC):
             result = problems.settings.MissingExtra(feature=f"the model `{self.kind}`", extra=extra, package=self.package)
             raise SettingsError([result]) from None
         if self.usual_url == "" and base_url_from(self.url) is None:
-            reason = f"its address is expected in the environment variable `{self.url}`"
-            raise SettingsError([problems.runs.UnusableSetting(what="model", word=self.kind, reason=reason)])
+            raise unusable("model", self.kind, f"its address is expected in the environment variable `{self.url}`")
         if self.key is not None and not key:
-            reason = f"its key is expected in the environment variable `{self.key}`"
-            raise SettingsError([problems.runs.UnusableSetting(what="model", word=self.kind, reason=reason)])
+            raise unusable("model", self.kind, f"its key is expected in the environment variable `{self.key}`")
         return self.connect(library, key)
 
     def _lowering(self, request: Request, target: str) -> Lowering:

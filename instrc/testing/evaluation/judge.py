@@ -12,9 +12,8 @@ import msgspec
 from msgspec.structs import replace
 
 from instrc.engines.prepare import Prepared, prepare
-from instrc.problems.errors import SettingsError
+from instrc.problems.errors import unusable
 from instrc.problems.report import Report
-from instrc.problems.runs import UnusableSetting
 from instrc.testing.evaluation.checks import Ask, CheckedRun, CheckKind, CheckPlace, CheckScore
 from instrc.testing.evaluation.dataset import ENDINGS, DataSet, read_data_set
 from instrc.testing.evaluation.results import CaseResult, EvaluationResult, RunFacts
@@ -168,7 +167,7 @@ def require_pairs(judge: str) -> None:
     else:
         reason = 'it judges one answer: of two versions it says which is `better`, "first" or "second"'
     if word != BETTER:
-        raise SettingsError([UnusableSetting(what="judge", word=judge, reason=reason)])
+        raise unusable("judge", judge, reason)
 
 
 async def preferences(

@@ -23,7 +23,7 @@ from instrc.engines.equip import TELEMETRY, LocalObjects
 from instrc.engines.launch import Launcher, new_id
 from instrc.engines.memory import LiveRun
 from instrc.engines.prepare import Prepared, called_activities, prepare, reach_of
-from instrc.problems.errors import AnswerError, CompileError, InstrcError, SettingsError
+from instrc.problems.errors import AnswerError, CompileError, InstrcError, SettingsError, unusable
 from instrc.problems.problem import Problem, did_you_mean
 from instrc.problems.suggest import nearest
 from instrc.process.request_settings import WordsLevel
@@ -78,6 +78,8 @@ class Budget(Struct):
     used_requests: int = 0
     used_tokens: int = 0
     used_cost: float = 0.0
+    counted: set[str] | None = None
+    """Keys of the runs in its usage, so that runs of an interrupted search count once; `None` if stored runs are free."""
 
     def spent(self) -> str | None:
         """Return the exhausted budget, or `None`."""
@@ -94,6 +96,19 @@ class Budget(Struct):
         if event["event"] == "answered" and not event.get("cached"):
             self.used_tokens += sum(event["usage"].values())
             self.used_cost += event["cost"] or 0.0
+
+    def reuse(self, key: str, run: RunFacts) -> bool:
+        """Return whether a stored run can be used, after counting it where stored runs are not free."""
+        if self.counted is None or key in self.counted:
+            return True
+        if self.spent() is not None:
+            return False
+        self.counted.add(key)
+        for use in run.uses:
+            self.used_requests += use.requests
+            self.used_tokens += use.input_tokens + use.output_tokens
+            self.used_cost += use.cost or 0.0
+        return True
 
 
 class Metered(Struct, frozen=True):
@@ -210,9 +225,10 @@ class ProgramRunner:
     def words(self) -> WordsLevel | None:
         """The level of words in its messages; `None` if these do not describe the schema."""
         provider, table = provider_of(self.effects.model), self.effects.table
-        if provider is None or dialect(provider.target).shown_to_model:
+        target = None if provider is None else dialect(next(iter(provider.forms.values())))
+        if target is None or target.shown_to_model:
             return None
-        return joined(table.of_model(self.model), table.given).get("words") or usual_words(dialect(provider.target))
+        return joined(table.of_model(self.model), table.given).get("words") or usual_words(target)
 
     def invented(self, cases: Iterable[EvalCase]) -> tuple[str, ...]:
         """Return the generated results: those of activities for which some case provides none."""
@@ -257,10 +273,9 @@ class ProgramRunner:
     async def run(self, case: EvalCase, repeat: int = 1) -> RunFacts:
         """Return the result of a run of a case, possibly from an earlier evaluation."""
         launch = self.launch_of(case, repeat)
-        key = self.key(launch, case, repeat)
-        if not self.options.fresh and (result := self.kept.find(key)) is not None:
+        key, budget = self.key(launch, case, repeat), self.options.budget
+        if not self.options.fresh and (result := self.kept.find(key)) is not None and budget.reuse(key, result):
             return result
-        budget = self.options.budget
         if (spent := budget.spent()) is not None:
             return RunFacts(error=spent, unanswered=True)
         traces = None if self.options.folder is None else written_to(self.options.folder)
@@ -285,6 +300,8 @@ class ProgramRunner:
         facts = _facts(live, monotonic() - began)
         if not facts.unanswered and not _failed_codes(live.events):
             self.kept.keep(key, facts)
+            if budget.counted is not None:
+                budget.counted.add(key)
         return facts
 
     def _stand_ins(self, case: EvalCase, script: CaseScript) -> Activities:
@@ -456,7 +473,7 @@ async def evaluated(prepared: Prepared, data: DataSet, options: EvalOptions) -> 
     repeats = options.repeats or data.repeat
     if repeats * len(data.cases) > RUNS:
         reason = f"{len(data.cases)} cases so often are more than {RUNS:,} runs"
-        raise SettingsError([problems.runs.UnusableSetting(what="number of repetitions", word=str(repeats)[:40], reason=reason)])
+        raise unusable("number of repetitions", str(repeats)[:40], reason)
     pairs = [(case, repeat) for repeat in range(1, repeats + 1) for case in data.cases]
     matches: dict[tuple[str, int], CaseResult] = {}
     silent: list[str] = []

@@ -202,6 +202,7 @@ async def tuned(subject: Subject, start: PromptForm, say: Callable[[str], object
     whole, (train, held) = subject.data, split_cases(subject.data)
     examples, subject.data = train.cases[:EXAMPLES], structs.replace(train, cases=train.cases[EXAMPLES:])
     best, stopped, warnings = start, None, list[str]()
+    subject.options.budget.counted = set()
     try:
         for stage in stages_of(subject, await _wordings(subject, start), examples):
             before, best = best, await searched(best, [stage], subject.judge, len(subject.data.cases), say)

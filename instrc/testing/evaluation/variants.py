@@ -18,9 +18,8 @@ from instrc.compiler.ir import Application, FlatGraph, Instruction
 from instrc.compiler.tuned import PromptForm, formed, other_calls, schemas_of, steps_of
 from instrc.compiler.workspace import Workspace
 from instrc.engines.prepare import Prepared, prepare
-from instrc.problems.errors import SettingsError
+from instrc.problems.errors import SettingsError, unusable
 from instrc.problems.report import Report
-from instrc.problems.runs import UnusableSetting
 from instrc.problems.suggest import nearest
 from instrc.runtime.models.model import Model
 from instrc.schema.walk import map_schemas
@@ -140,7 +139,7 @@ def _uses(value: object, kind: type[_T]) -> Iterator[_T]:
 
 
 def _refuse(what: str, word: str, reason: str, near: tuple[str, ...] = ()) -> NoReturn:
-    raise SettingsError([UnusableSetting(what=what, word=word, reason=reason, nearest=near)]) from None
+    raise unusable(what, word, reason, near) from None
 
 
 def with_vibes(
