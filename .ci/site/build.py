@@ -36,6 +36,7 @@ WITH_THE_FILES = {
     "instrc/runtime/contract.md",
     "instrc/tools/README.md",
     "schemas/vectors/README.md",
+    "tests/benchmarks/evaluation.md",
     "tests/benchmarks/models.md",
     "tests/benchmarks/parts.md",
 }
@@ -44,8 +45,26 @@ BY_TITLE = ("explain/", "CHANGELOG", "tests/", "project/")
 """Pages that a search finds by their titles alone: their text would stand before what teaches."""
 COMPLETING = re.compile(r'^```json schemas/\S+\n\{ "type": "object" \}\n```\n', re.MULTILINE)
 """Files that only make the example of a problem complete, for the test that runs it."""
+FOR_THE_LIBRARY = {
+    "Activities": {"find", "processes", "takes", "with_those_of"},
+    "Artefact": {"hints"},
+    "Dialect": {"budgeted", "describable", "items_limit", "named", "reorders", "rooted", "shown_to_model", "takes_step"},
+    "Flat": {"then"},
+    "Problem": {"characters"},
+    "Question": {"apart", "below"},
+    "Report": {"change", "stop_if_failed", "take"},
+    "Retry": {"again", "wait"},
+    "Run": {"only_step", "typed"},
+    "Sample": {"answer"},
+    "Scripted": {"answer"},
+    "Source": {"span", "whole"},
+    "Span": {"to"},
+}
+"""Members that only the library calls; `help` has them."""
 MOST_PARAMETERS = 30
 """Parameters of a class that are shown: those of a larger one are fields that its own page explains."""
+SHARED = "vibes: InMemory | None = None, roots: Iterable[AnyPath] = (), shared: Iterable[AnyPath] = ()"
+"""Parameters that many functions share: the page has them in full at `compile`."""
 ERRORS = "../examples/guides/python.md#errors"
 LONG_SIGNATURE = 200
 """Characters of a signature from which another function with the same parameters refers to it."""
@@ -115,7 +134,10 @@ def explained() -> None:
 
 def reference() -> None:
     """Write the public functions and classes with their docstrings, and the schemas."""
-    parts = ["# Python\n\nThe public names of `instrc`. `help(instrc.NAME)` says the same; `NAME_async` is for an event loop.\n"]
+    note = (
+        "`help(instrc.NAME)` also has the members that only the library calls; `vibes=…, roots=…, shared=…` are as for `compile`."
+    )
+    parts = [f"# Python\n\nThe public names of `instrc`. {note}\n"]
     errors: list[str] = []
     first_with: dict[str, str] = {}
     public = {name: thing for name in instrc.__all__ if callable(thing := getattr(instrc, name))}
@@ -125,13 +147,13 @@ def reference() -> None:
         if isinstance(thing, type) and issubclass(thing, instrc.InstrcError) and thing is not instrc.InstrcError:
             errors.append(f"* `{name}`: {' '.join((inspect.getdoc(thing) or '').split())}")
             continue
-        signature = _signature(thing)
+        signature = _signature(thing) if name == "compile" else _signature(thing).replace(SHARED, "vibes=…, roots=…, shared=…")
         first = first_with.setdefault(signature.rpartition(" -> ")[0] or signature, name)
         same = len(signature) > LONG_SIGNATURE and first != name
         shown = f"{'class ' if isinstance(thing, type) else ''}{name}{f'(…)  # the parameters of {first}' if same else signature}"
         parts.append(f"## {name}\n\n```py\n{shown}\n```\n\n{inspect.getdoc(thing) or ''}\n")
         if f"{name}_async" in public:
-            parts.append(f"### {name}_async\n\n{inspect.getdoc(public[f'{name}_async'])}\n")
+            parts.append(f"`{name}_async` is the same for an event loop.\n")
         if isinstance(thing, type):
             parts += _members(name, thing)
     parts += [f"## Errors\n\nSubclasses of `InstrcError` ([when, and their codes]({ERRORS})):\n", *errors]
@@ -151,7 +173,10 @@ def _members(name: str, thing: type) -> list[str]:
     documented = {
         member: inspect.getdoc(value) or ""
         for member, value in vars(thing).items()
-        if not member.startswith("_") and (callable(value) or isinstance(value, property)) and inspect.getdoc(value)
+        if not member.startswith("_")
+        and (callable(value) or isinstance(value, property))
+        and inspect.getdoc(value)
+        and member not in FOR_THE_LIBRARY.get(name, ())
     }
     rows, parts = [], []
     for member, text in documented.items():
