@@ -80,12 +80,14 @@ def event_endpoints(streams: Streams) -> list[Endpoint]:
             return ResponseData(None, 204)  # tells an `EventSource` to stop
 
         async def begin() -> AsyncIterator[str]:
-            if run is not None:
-                await service.run(caller, run)  # problems are reported before the stream starts
-                start = after or 0
-            else:
-                start = (await asyncio.to_thread(service.records.feed_bounds))[1] if after is None else after
-            return _as_text(service.event_streams.events(caller, run, start), streams.closing)
+            start = after or 0
+            if run is None and after is None:
+                start = (await asyncio.to_thread(service.records.feed_bounds))[1]
+            source = service.event_streams.events(caller, run, start)
+            first = None if run is None else asyncio.ensure_future(anext(source))
+            if first is not None:
+                await first  # problems are reported before the stream starts
+            return _as_text(source, first, streams.closing)
 
         return ResponseData(None, stream=begin)
 
@@ -105,9 +107,10 @@ def event_endpoints(streams: Streams) -> list[Endpoint]:
     ]
 
 
-async def _as_text(source: AsyncIterator[NumberedEvent], end: asyncio.Event) -> AsyncIterator[str]:
-    """Write events as a stream, with occasional comments as keep-alives."""
-    upcoming: asyncio.Task[NumberedEvent] | None = None
+async def _as_text(
+    source: AsyncIterator[NumberedEvent], upcoming: asyncio.Task[NumberedEvent] | None, end: asyncio.Event
+) -> AsyncIterator[str]:
+    """Write events as a stream, the `upcoming` one first, with occasional comments as keep-alives."""
     closing = asyncio.ensure_future(end.wait())
     try:
         while not closing.done():
@@ -116,7 +119,7 @@ async def _as_text(source: AsyncIterator[NumberedEvent], end: asyncio.Event) -> 
             if upcoming in done:
                 try:
                     event = upcoming.result()
-                except StopAsyncIteration:
+                except (StopAsyncIteration, OperationalError):  # the client connects again, once the database is back
                     return
                 except InstrcError as error:
                     yield f"event: problem\ndata: {dumps(door.problem_json(error), indent=False)}\n\n"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
+from collections.abc import AsyncGenerator, Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from time import monotonic
 from typing import Final, TypeVar, cast
@@ -14,6 +14,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from instrc.engines.run_table import RunChange, TableEngine
 from instrc.runtime.engine_protocol import Engine, TracedEngine
 from instrc.runtime.models.partial import AnswerPart
+from instrc.runtime.run_report import OPEN
 from instrc.runtime.traces import Event, Timeline, TimelineSpan
 from instrc.server.access import Caller
 from instrc.server.records import Records
@@ -51,6 +52,8 @@ class EventStreams:
 
     async def has_told(self, caller: Caller, run: str, after: int) -> bool:
         """Return whether a run has ended, without events after a number."""
+        if await self._is_still(run, OPEN):
+            return False
         report = await self.visibility.seen(caller, run)
         return report.has_ended and not await asyncio.to_thread(TraceReading(self.engine, run, after).events)
 
@@ -86,7 +89,8 @@ class EventStreams:
                 found = await asyncio.to_thread(reading.events)
                 for event in (*found, *reading.parts(box)):
                     yield event
-                if found or woken or monotonic() > looked + _LOOK_ANYWAY:
+                changed = (found or woken) and not await self._is_still(run, (status,))
+                if changed or monotonic() > looked + _LOOK_ANYWAY:
                     report, looked = await self.visibility.seen(caller, run), monotonic()
                     for event in await asyncio.to_thread(reading.events) if report.has_ended else ():
                         yield event
@@ -96,6 +100,11 @@ class EventStreams:
                     if report.has_ended:
                         return
                 woken = await self.hub.wait(run, max(LOOK, len(self.hub.boxes) / _LOOKS))
+
+    async def _is_still(self, run: str, statuses: Collection[str]) -> bool:
+        """Return whether the row of a run, written by its carrier, has one of these: a journal costs more with each entry."""
+        row = await asyncio.to_thread(self.records.run, run) if isinstance(self.engine, TableEngine) else None
+        return row is not None and row.status in statuses
 
     async def _standings_of(self, caller: Caller, info: RunInfo, after: int) -> AsyncGenerator[NumberedEvent]:
         """Yield the state of a run for a person who only answers a question in it, after each change."""

@@ -454,6 +454,29 @@ def test_a_stream_reads_only_what_is_new(tmp_path: Path, monkeypatch: pytest.Mon
     go(body())
 
 
+def test_a_stream_reads_no_journal_while_the_state_of_its_run_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A journal of a thousand entries took seconds, so that a stream of its run was silent."""
+    made, shown = service(tmp_path, name="durable"), []
+
+    async def body() -> None:
+        async with opened(made):
+            run = (await made.start(BOSS, "letter", "write", wait=20)).report.run
+            stream, show = made.event_streams.events(BOSS, run), made.engine.show
+            assert [(await anext(stream)).kind for _ in range(4)] == ["snapshot", "asked", "answered", "question"]
+            monkeypatch.setattr(made.engine, "show", lambda *given, **more: shown.append(given) or show(*given, **more))
+            rest = asyncio.create_task(anext(stream))
+            for _ in range(5):
+                made.hub.wake(run)
+                await asyncio.sleep(0.02)
+            assert not await made.event_streams.has_told(BOSS, run, 3)
+            assert not shown
+            await made.answer(BOSS, run, "userContext1", ANSWER)
+            last = [(await rest).kind, *[event.kind async for event in stream if event.kind != "status"]]
+            assert [kind for kind in last if kind != "status"] == ["told", "ended"]
+
+    go(body())
+
+
 def test_health_metrics_and_the_document_are_there(tmp_path: Path) -> None:
     async def body() -> None:
         async with client(service(tmp_path)) as http:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from contextvars import Context
 from copy import deepcopy
 from time import time
-from typing import Protocol, TypeAlias, cast
+from typing import Final, Protocol, TypeAlias, cast
 
 import sqlalchemy as sa
 from dbos import DBOS, DBOSClient, DBOSPortableJSONSerializer, StepInfo, WorkflowStatus
@@ -62,8 +62,8 @@ def journal_of(launch: LaunchDocument, steps: Iterable[StepInfo]) -> Journal:
 Record: TypeAlias = Callable[[JournalEntry], Awaitable[None]]
 
 
-_SERVER_PAUSE = 1.0
-"""Seconds before a row is written again after a server error."""
+SERVER_PAUSE: Final = 1.0
+"""Seconds before another try after a server error."""
 
 
 class DurablePort(MemoryPort):
@@ -207,7 +207,7 @@ class DurablePort(MemoryPort):
             except sa.exc.OperationalError as error:
                 if isinstance(error.orig, sqlite3.Error):
                     raise
-                await asyncio.sleep(_SERVER_PAUSE)  # the server is unavailable: DBOS waits for it at each step as well
+                await asyncio.sleep(SERVER_PAUSE)  # the server is unavailable: DBOS waits for it at each step as well
 
     @contextmanager
     def child_rests(self) -> Iterator[None]:
@@ -520,6 +520,7 @@ async def carry(carrier: RunCarrier, launch: LaunchDocument) -> Outcome | None:
         await asyncio.sleep(_PATIENCE)
     except sa.exc.SQLAlchemyError as error:
         live.error = store.unusable(carrier.location, store.reason_of(error))
+        raise
     except ConflictError as error:  # it needs objects of another process, which may continue it
         live.error = error
         await carrier.release(launch["run"])

@@ -80,7 +80,7 @@ class DurableEngine(TracedEngine):
     def trace_from(self, run: str, place: int = 0) -> tuple[list[Event], int]:
         """Return the events of a run after a cursor, whichever machine wrote them, and the new cursor."""
         self._events.flush()
-        with self._reading() as engine:
+        with self._reading() as engine, store.trouble(self.location):
             return store.trace_from(self.location, engine, run, place)
 
     def use_table(self, table: RunTable, opening: OpeningOf) -> None:

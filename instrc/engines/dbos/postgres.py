@@ -11,16 +11,14 @@ import threading
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
-from math import inf
 from pathlib import Path
 from secrets import randbits
-from time import monotonic, sleep
+from time import sleep
 from typing import Any, Final
 
 import msgspec
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
-from sqlalchemy.engine.interfaces import DBAPIConnection
 
 from instrc.engines.dbos.store import (
     PARKED,
@@ -49,8 +47,6 @@ _NUMBER_BITS: Final = 62
 """Bits of a worker's number, above those of the store."""
 _KEEPALIVE: Final = {"keepalives_idle": 5, "keepalives_interval": 2, "keepalives_count": 3}
 """Keepalive settings: a connection whose peer has vanished is dropped after eleven seconds, on both ends."""
-_IDLE: Final = 1.0
-"""Seconds after which an unused connection is checked: a check costs half as much as a statement."""
 _PAUSE: Final = 0.1
 """Seconds between two checks for tables that another process creates."""
 _UNTAKEN: Final = 2000
@@ -83,21 +79,9 @@ class PostgresStore:
     def open(self) -> sa.Engine:
         """Return an engine that detects connections closed by the server."""
         said = {"client_encoding": "utf8"}  # a database created in the locale `C` has no encoding, so texts would arrive as bytes
-        engine = sa.create_engine(self._url, pool_size=20, hide_parameters=True, connect_args={**said, **_KEEPALIVE})
-
-        @sa.event.listens_for(engine, "checkin")
-        def note(_connection: object, record: sa.pool.ConnectionPoolEntry) -> None:
-            record.info["used"] = monotonic()
-
-        @sa.event.listens_for(engine, "checkout")
-        def check(connection: DBAPIConnection, record: sa.pool.ConnectionPoolEntry, _proxy: object) -> None:
-            if record.info.get("used", inf) < monotonic() - _IDLE:
-                try:
-                    engine.dialect.do_ping(connection)
-                except engine.dialect.loaded_dbapi.Error:
-                    raise sa.exc.InvalidatePoolError from None  # it connects again
-
-        return engine
+        return sa.create_engine(
+            self._url, pool_size=20, pool_pre_ping=True, hide_parameters=True, connect_args={**said, **_KEEPALIVE}
+        )
 
     def lock(self, engine: sa.Engine) -> WorkerLock | None:
         """Return an advisory lock held by its connection, or `None` if a process of an earlier release holds it alone."""

@@ -26,7 +26,7 @@ from dbos._utils import GlobalParams
 
 from instrc import problems
 from instrc.engines.dbos import store
-from instrc.engines.dbos.carrying import Claims, DurablePort, Live, MakeEffects, WriterOf, carry
+from instrc.engines.dbos.carrying import SERVER_PAUSE, Claims, DurablePort, Live, MakeEffects, WriterOf, carry
 from instrc.engines.dbos.postgres import WorkerLock
 from instrc.engines.projects import served_projects
 from instrc.engines.stores import RunStore, StoreLock, StoreWatch
@@ -584,6 +584,11 @@ async def run_plan(launch: LaunchDocument) -> Outcome | None:
         raise asyncio.CancelledError
     try:
         return await _carry_here(runner, launch)
+    except sa.exc.SQLAlchemyError:  # DBOS would record it as the end of the run
+        await asyncio.sleep(SERVER_PAUSE)
+        with suppress(sa.exc.SQLAlchemyError):  # a server that is away loses this worker's lock, so others take the run
+            await runner.release(launch["run"], time())
+        raise asyncio.CancelledError from None
     finally:
         runner.rest.begun.discard(launch["run"])
         runner.bound.discard(launch["run"])

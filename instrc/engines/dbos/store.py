@@ -290,7 +290,7 @@ def trace_from(store: RunStore, engine: sa.Engine, run: str, place: int = 0) -> 
     if not store.is_local and place >= 0:
         of_run = (_EVENTS.c.run == run.partition("/")[0], _EVENTS.c.number > place)
         query = sa.select(_EVENTS.c.number, _EVENTS.c.body).where(*of_run).order_by(_EVENTS.c.number).limit(TRACE_EVENTS)
-        with suppress(sa.exc.SQLAlchemyError), engine.connect() as connection:
+        with suppress(sa.exc.ProgrammingError), engine.connect() as connection:  # an earlier release has no such table
             for number, body in connection.execute(query):
                 event, place = loads(decompress(body)), number
                 found += [event] if is_event(event) else []
