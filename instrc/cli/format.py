@@ -105,10 +105,9 @@ def _first_difference(source: Source, text: str) -> Span:
 
 def _write(changed: dict[Path, str], report: Report) -> None:
     for path, text in changed.items():
-        found = try_to_write({path: text})
-        for problem in found:
-            report.add(problem)
-        if not found:
+        unwritten = try_to_write({path: text})
+        report.problems += unwritten
+        if not unwritten:
             write_error(f"formatted {path}\n")
 
 

@@ -76,9 +76,8 @@ def read_schema(path: str, registry: Registry, report: Report) -> SchemaInput | 
     Return `None` with problems if it is not one.
     """
     given = _given_schema(path, registry, report)
-    unsound = () if given is None else problems_of(given.value, lambda place: given.locate(given.base, place))
-    for problem in unsound:
-        report.add(problem)
+    unsound = [] if given is None else [*problems_of(given.value, lambda place: given.locate(given.base, place))]
+    report.problems += unsound
     return None if unsound else given
 
 
@@ -104,8 +103,7 @@ def read_records(path: str, report: Report) -> Given | None:
     except InstrcError as error:
         report.take(error)
         return None
-    for problem in given.problems:  # only some lines are invalid
-        report.add(problem)
+    report.problems += given.problems  # only some lines are invalid
     return given
 
 

@@ -191,7 +191,6 @@ def _in_colour(problems: Iterable[Problem], counts: str) -> str:
 
 def _for_machines(problems: Sequence[Problem], shape: Format) -> str:
     from instrc.problems import machine
-    from instrc.text.jsontext import dumps
 
     if shape is Format.GITHUB:
         return machine.to_github(problems)

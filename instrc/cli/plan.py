@@ -104,8 +104,7 @@ def import_(
 
 def _deliver(text: str, output: Path | None, sources: tuple[str, ...], report: Report, shape: Format) -> None:
     """Write the output to a file that is not a source, and report problems: a failed plan is `null`, others are kept."""
-    for problem in deliver_text(text, output, lambda: sources) if text else ():
-        report.add(problem)
+    report.problems += deliver_text(text, output, lambda: sources) if text else ()
     problems = report.once()
     show(problems, shape)
     raise typer.Exit(verdict(problems) if problems else FINE)

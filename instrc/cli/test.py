@@ -46,7 +46,10 @@ def _test(files: list[Path], workspace: Workspace, chosen: str, report: Report, 
         if edits and update:
             changed[file] = _edited(text, edits)
         failed += len(cases) if problems else 0
-    _write(changed, report)
+    unwritten = try_to_write(changed)
+    report.problems += unwritten
+    if not unwritten:
+        report_written(changed, Format.TEXT)
     show(report.once(), Format.TEXT)
     return _conclude(passed, failed, report, _nothing_tested(chosen, known))
 
@@ -110,17 +113,6 @@ def _edited(text: str, edits: list[Difference]) -> str:
     for edit in sorted(edits, key=lambda each: each.block.start, reverse=True):
         text = text[: edit.block.start] + edit.actual.replace("\n", ending) + text[edit.block.end :]
     return text
-
-
-def _write(changed: dict[Path, str], report: Report) -> None:
-    """Write the case files with changed results."""
-    if not changed:
-        return
-    found = try_to_write(changed)
-    for problem in found:
-        report.add(problem)
-    if not found:
-        report_written(changed, Format.TEXT)
 
 
 NO_CASES = 5

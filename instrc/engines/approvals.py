@@ -107,13 +107,6 @@ def is_refusal(data: Json) -> bool:
     return bool(decided) and complete and all(each == REFUSAL for each in decided)
 
 
-def _parts(data: Json) -> list[dict[str, Json]]:
-    """Return an answer, and the answers of its steps."""
-    if not isinstance(data, dict):
-        return []
-    return [data, *(each for each in data.values() if isinstance(each, dict))]
-
-
 def side_of(data: Json) -> str:
     """Return a digest of an answer, equal for people who agree: on a refusal, or on all but the text `comment` of a decision."""
     if is_refusal(data) or not isinstance(data, dict):
@@ -122,7 +115,9 @@ def side_of(data: Json) -> str:
 
 
 def _decisions(data: Json) -> list[Json]:
-    return [part["decision"] for part in _parts(data) if "decision" in part]
+    """Return the decisions in an answer and in the answers of its steps."""
+    parts = [data, *data.values()] if isinstance(data, dict) else []
+    return [part["decision"] for part in parts if isinstance(part, dict) and "decision" in part]
 
 
 def _uncommented(part: dict[str, Json]) -> dict[str, Json]:

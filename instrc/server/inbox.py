@@ -104,12 +104,10 @@ class Inbox:
             ("/inbox/link/{word}", self._question, "GET"),
             ("/inbox/link/{word}", self._act, "POST"),
             ("/inbox/link/{word}/files/{file}", self._file, "GET"),
-            ("/inbox/login", self._login, "GET"),
-            ("/inbox/login", self._login, "POST"),
+            ("/inbox/login", self._login, "GET POST"),
             ("/inbox/logout", self._logout, "POST"),
             ("/inbox/start", self._programs, "GET"),
-            ("/inbox/start/{program}", self._start, "GET"),
-            ("/inbox/start/{program}", self._start, "POST"),
+            ("/inbox/start/{program}", self._start, "GET POST"),
             ("/inbox/runs", self._runs, "GET"),
             ("/inbox/runs/{run}", self._run, "GET"),
             ("/inbox/runs/{run}", self._operate, "POST"),
@@ -122,7 +120,7 @@ class Inbox:
             Route("/inbox/style.css", _style),
             Route("/inbox/live.js", FileResponse(_PAGES / "live.js", 200, {"Cache-Control": "public, max-age=3600"})),
             Route("/favicon.ico", Response(None, 204)),
-            *(Route(path, self._guarded(endpoint), methods=[method]) for path, endpoint, method in listed),
+            *(Route(path, self._guarded(endpoint), methods=methods.split()) for path, endpoint, methods in listed),
         ]
 
     def words(self, request: Request) -> PageWords:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from secrets import token_hex
 from time import monotonic
@@ -330,10 +331,8 @@ class RunTasks:
         return result_of_run(await self.service.run(caller, run))
 
     async def _end(self, caller: Caller, run: str) -> None:
-        try:
+        with suppress(InstrcError):  # it has ended, or the caller may not end it
             await self.service.cancel(caller, run)
-        except InstrcError:
-            return  # it has ended, or the caller may not end it
 
     async def _elicit(self, context: Context, caller: Caller, run: str, asked: list[Question]) -> bool:
         """Ask the person at the client; return whether everything was answered."""
