@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from standins import FILLED, KEY, SCHEMA, SHAPES, VARIABLES, Standin, ask, completion
 
 import instrc
-from instrc import CompileError, ModelError, Reply, Request, Tool, lower
+from instrc import ModelError, Reply, Request, Tool, lower
 from instrc.problems.errors import SettingsError, unusable
 from instrc.process.request_settings import request_settings
 from instrc.runtime.models.asking_again import repeats  # a loop is a property of a text
@@ -748,7 +748,7 @@ def test_a_model_that_cannot_be_asked_is_a_problem_unless_another_one_may_answer
 
     models: dict[str, Any] = {"b:2": Keyless(), "a:1": Saying(down())}
     both = Fallback(models if first else dict(reversed(models.items())))
-    with pytest.raises(CompileError if first else ModelError, match="its key is missing") as raised:
+    with pytest.raises(SettingsError if first else ModelError, match="its key is missing") as raised:
         asyncio.run(both.answer(REQUEST))
     assert getattr(raised.value, "retry", None) is (None if first else True)
 
