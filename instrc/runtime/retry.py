@@ -14,9 +14,9 @@ from instrc.problems.problem import Problem
 from instrc.runtime.activities import complaints
 from instrc.runtime.interpreter import versions
 from instrc.runtime.interpreter.documents import (
+    COUNTED,
     Author,
     Command,
-    Failure,
     FireCommand,
     PinnedPlan,
     Result,
@@ -128,13 +128,9 @@ def _refuse(run: str, reason: str, advice: str) -> NoReturn:
 
 def _require_higher(run: str, journal: Journal, options: RetryOptions, reason: str) -> None:
     """Raise for limits that have already been reached."""
-    spent, raised, first = journal.state["spent"], journal.state.get("limits", {}), journal.plan["options"]
-    most = {
-        "requests": options.limits.get("requests", raised.get("requests", first.get("requests"))),
-        "tokens": options.limits.get("tokens", raised.get("tokens", first.get("tokens"))),
-    }
-    for name, used in (("requests", spent["requests"]), ("tokens", spent["tokens"])):
-        limit = most[name]
+    raised, first = journal.state.get("limits", {}), journal.plan["options"]
+    for name in COUNTED:
+        used, limit = journal.state["spent"][name], options.limits.get(name, raised.get(name, first.get(name)))
         if limit is not None and used >= limit:
             _refuse(run, reason, f"raise it: `--{name} {used + max(used // 2, 1)}`")
 
@@ -222,15 +218,15 @@ def _ending(played: _Replay) -> list[str]:
 def _reached(run: str, journal: Journal, options: RetryOptions) -> bool:
     """Return whether a run failed at one of its limits that is now raised."""
     outcome = journal.state["outcome"]
-    if outcome is None or outcome["status"] != "failed" or not _is_limit(outcome["error"]):
+    if (
+        outcome is None
+        or outcome["status"] != "failed"
+        or outcome["error"]["kind"] != "limit"
+        or outcome["error"]["code"] not in COUNTED
+    ):
         return False
     _require_higher(run, journal, options, outcome["error"]["message"])
     return True
-
-
-def _is_limit(error: Failure) -> bool:
-    """Return whether a run failed at a limit of its own."""
-    return error["kind"] == "limit" and error["code"] in {"requests", "tokens"}
 
 
 def _refuse_step(run: str, played: _Replay, step: str) -> NoReturn:

@@ -203,7 +203,7 @@ def _schema_of_test(program: RunnablePlan, region: PlanRegion, read: flow.Read, 
     block = program.regions[inner.parent].units[inner.owner].block if inner.parent is not None else None
     if place.source != "name" or not isinstance(block, flow.Each | flow.Repeat) or place.name != block.item:
         return schema
-    for name in reversed(place.rest):
+    for name in reversed(place.members):
         schema = {"type": "object", "properties": {name: schema}, "required": [name]}
     return _list_of(schema)
 
@@ -322,9 +322,9 @@ def _failures(program: RunnablePlan) -> list[Fails]:
     result = [Fails()]
     for region, read, schema in _looks(program):
         place = program.locate(region, read)
-        if place.source == "name" and place.name == "error" and place.rest in {("kind",), ("code",)}:
+        if place.source == "name" and place.name == "error" and place.members in {("kind",), ("code",)}:
             for value in values_of(schema, schema):
-                if place.rest == ("kind",):
+                if place.members == ("kind",):
                     result += [Fails(kind) for kind in get_args(FailureKind) if kind == value]
                 elif isinstance(value, str):
                     result.append(Fails(code=value))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Literal, NotRequired, TypeAlias, TypedDict, final
+from typing import Final, Literal, NotRequired, TypeAlias, TypedDict, final
 
 from instrc.text.jsonvalue import Json, JsonObject
 
@@ -338,6 +338,10 @@ class Spent(TypedDict):
 
     requests: int
     tokens: int
+
+
+COUNTED: Final[tuple[Literal["requests", "tokens"], ...]] = ("requests", "tokens")
+"""What the limits of a run count."""
 
 
 class Stalled(Asking):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from instrc.runtime.activities import complaints, complaints_by
 from instrc.runtime.interpreter.documents import Asking, Attempt, Complaint, Entry, Result, bare_name
 from instrc.runtime.interpreter.v1 import tasks
-from instrc.runtime.interpreter.v1.issue import answer_schema, ask
+from instrc.runtime.interpreter.v1.issue import answer_schema, ask, new_round
 from instrc.runtime.interpreter.v1.progress import fail, finish, stop
 from instrc.runtime.interpreter.v1.runnable import PlanUnit
 from instrc.runtime.interpreter.v1.state import (
@@ -73,15 +73,7 @@ def _apply_model_answer(machine: Machine, scope: str, unit: PlanUnit, entry: Ent
         _again(machine, scope, unit, entry, answer, [*wrong, *plans], planned=not wrong)
         return
     if _goes_round(unit, entry, answer):
-        more: Asking = {
-            "round": entry["round"] + 1,
-            "asks": 0,
-            "previous": answer,
-            "rejected": None,
-            "complaints": [],
-            "attempts": [],
-        }
-        ask(machine, scope, unit, more)
+        ask(machine, scope, unit, new_round(entry["round"] + 1, answer))
         return
     _fire(machine, scope, unit, answer)
     finish(machine, scope, unit, answer)

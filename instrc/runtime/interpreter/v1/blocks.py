@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from instrc.process.flow import Do, Each, Else, Race, Read, Repeat, Segment, Try, When
-from instrc.runtime.interpreter.documents import Failure, RepeatState
+from instrc.runtime.interpreter.documents import EachState, Failure, RepeatState
 from instrc.runtime.interpreter.v1.refusals import decisions_of
 from instrc.runtime.interpreter.v1.runnable import PlanUnit
 from instrc.runtime.interpreter.v1.state import Machine, error_value, give_up, scoped_id, unit_name
@@ -147,15 +147,21 @@ def _more_elements(machine: Machine, scope: str, unit: PlanUnit, block: Each) ->
         inner = f"{scoped_id(scope, unit.context)}[{number}]"
         names: JsonObject = {block.item: noted["items"][number - 1], "#": number}
         if machine.open_scope(inner, unit.regions[0], scope, names):  # nothing to do
-            region = machine.region(inner)
-            noted["records"][number - 1] = {}
-            noted["values"][number - 1] = evaluate(machine, inner, region.value)
-            if machine.program.shows:
-                noted.setdefault("shows", [None] * len(noted["values"]))[number - 1] = _shown(machine, inner)
-            noted["left"] -= 1
-            ends = block.until is not None and holds(machine, inner, block.until)
-            machine.close_scope(inner)
+            ends = _element_done(machine, inner, noted, block, evaluate(machine, inner, machine.region(inner).value))
     return None if noted["left"] and not ends else _end_each(machine, scope, unit, block)
+
+
+def _element_done(machine: Machine, inner: str, noted: EachState, block: Each, value: Json) -> bool:
+    """Record the value of an element, and close its body; return whether it ends the `each`."""
+    done = machine.scope(inner)
+    index = as_integer(done["names"]["#"]) - 1
+    noted["records"][index], noted["values"][index] = done["record"], value
+    if machine.program.shows:
+        noted.setdefault("shows", [None] * len(noted["values"]))[index] = _shown(machine, inner)
+    noted["left"] -= 1
+    ends = block.until is not None and holds(machine, inner, block.until)
+    machine.close_scope(inner)
+    return ends
 
 
 def _shown(machine: Machine, inner: str) -> Json:
@@ -274,14 +280,7 @@ def body_done(machine: Machine, inner: str) -> BlockResult | None:
     match unit.block:
         case Each() as block:
             elements = machine.each(scope, unit.context)
-            index = as_integer(done["names"].pop("#")) - 1
-            elements["records"][index], elements["values"][index] = record, value
-            if machine.program.shows:
-                elements.setdefault("shows", [None] * len(elements["values"]))[index] = _shown(machine, inner)
-            elements["left"] -= 1
-            ends = block.until is not None and holds(machine, inner, block.until)
-            machine.close_scope(inner)
-            if elements["left"] and not ends:
+            if not _element_done(machine, inner, elements, block, value) and elements["left"]:
                 return _more_elements(machine, scope, unit, block)
             return _end_each(machine, scope, unit, block)
         case Repeat() as block:
@@ -338,7 +337,7 @@ def _refusing_step(machine: Machine, inner: str, block: Repeat) -> str | None:
     """Return the step of a person who refused in this round, if the failed condition reads it."""
     if block.until is None or block.otherwise is not None or not machine.scope(inner)["refused"]:
         return None
-    read = decisions_of(machine.program, machine.region(inner), block.until)
+    read = decisions_of(machine.program, [(machine.region(inner), block.until)])
     return next((str(key) for number, key in machine.scope(inner)["refused"] if (number, key) in read), None)
 
 
@@ -349,11 +348,11 @@ def key_of(machine: Machine, scope: str, block: Else) -> str | None:
     return repeat.key if isinstance(repeat, Repeat) else None
 
 
-def rescue(machine: Machine, scope: str, unit: PlanUnit, error: Failure) -> bool:
-    """Continue with the `else` of a `try` whose first body has failed; return whether it is empty."""
+def rescue(machine: Machine, scope: str, unit: PlanUnit, error: Failure) -> BlockResult | None:
+    """Continue with the `else` of a `try` whose first body has failed; return its result if there is nothing to wait for."""
     machine.scope(scope)["blocks"][unit.context] = {"branch": 1}
     inner = scoped_id(scoped_id(scope, unit.context), "else")
-    return machine.open_scope(inner, unit.regions[1], scope, {"error": error_value(error)}, {"branch": 1})
+    return _enter(machine, inner, unit.regions[1], scope, {"error": error_value(error)}, {"branch": 1})
 
 
 def can_rescue(machine: Machine, scope: str, unit: PlanUnit) -> bool:

@@ -7,6 +7,7 @@ from typing import TypeAlias, cast
 
 from instrc.process.flow import Read, Step, Value
 from instrc.runtime.interpreter.documents import (
+    COUNTED,
     ActivityCommand,
     Asking,
     Command,
@@ -83,12 +84,7 @@ def _begin(machine: Machine, scope: str, unit: PlanUnit, *, delayed: bool) -> No
             machine.state["queue"].append({"kind": "fire", "id": here, "step": step.key, "activity": name, "input": given})
             finish(machine, scope, unit, {})
         case "model":
-            ask(
-                machine,
-                scope,
-                unit,
-                {"round": 1, "asks": 0, "previous": None, "rejected": None, "complaints": [], "attempts": []},
-            )
+            ask(machine, scope, unit, new_round(1, None))
         case _:
             for step, among in unit.among:
                 _choices(machine, scope, step, among.choices)
@@ -172,16 +168,18 @@ def ask(machine: Machine, scope: str, unit: PlanUnit, entry: Asking) -> None:
     machine.state["queue"].append(command)
 
 
+def new_round(number: int, previous: Json) -> Asking:
+    """Return the progress of a chunk at the beginning of a round, after the answer of the previous one."""
+    return {"round": number, "asks": 0, "previous": previous, "rejected": None, "complaints": [], "attempts": []}
+
+
 def reached_limit(machine: Machine) -> tuple[str, str] | None:
     """Return the limit that the run has reached, with a message, or `None` if models may be called."""
     spent, options, raised = machine.state["spent"], machine.program.options, machine.state.get("limits", {})
-    limits: tuple[tuple[str, int, int | None], ...] = (
-        ("requests", spent["requests"], raised.get("requests", options.get("requests"))),
-        ("tokens", spent["tokens"], raised.get("tokens", options.get("tokens"))),
-    )
-    for what, used, most in limits:
-        if most is not None and used >= most:
-            return what, f"the run may spend {most} {what if most != 1 else what[:-1]} on models, and has spent {used}"
+    for what in COUNTED:
+        most = raised.get(what, options.get(what))
+        if most is not None and spent[what] >= most:
+            return what, f"the run may spend {most} {what if most != 1 else what[:-1]} on models, and has spent {spent[what]}"
     return None
 
 

@@ -118,9 +118,8 @@ def fail(machine: Machine, scope: str, error: Failure) -> None:
             return
         if blocks.can_rescue(machine, parent, owner):
             machine.withdraw(f"{scoped_id(parent, owner.id)}!within")
-            inner = scoped_id(scoped_id(parent, owner.context), "else")
-            if blocks.rescue(machine, parent, owner, error):
-                _complete(machine, inner, parent, owner)
+            if (given := blocks.rescue(machine, parent, owner, error)) is not None:
+                finish(machine, parent, owner, *given)
             return
         scope = parent
 
@@ -132,13 +131,6 @@ def _end(machine: Machine, outcome: Outcome) -> None:
     machine.state["ready"].clear()
     machine.state["queue"].clear()
     machine.state["outcome"] = outcome
-
-
-def _complete(machine: Machine, inner: str, parent: str, owner: PlanUnit) -> None:
-    """Continue after a body with nothing to do."""
-    given = blocks.body_done(machine, inner)
-    if given is not None:
-        finish(machine, parent, owner, *given)
 
 
 def is_rescued(machine: Machine, scope: str) -> bool:

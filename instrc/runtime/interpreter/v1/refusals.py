@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from instrc.process.flow import Condition, Each, Else, Named, Read, Repeat, Segment, Value, When, reads_of
 from instrc.runtime.interpreter.v1.runnable import PlanRegion, RunnablePlan
@@ -11,36 +11,25 @@ INPUT = -1
 """Placeholder for the region of an input."""
 
 
-def unread_decisions(program: RunnablePlan) -> Iterator[tuple[int, str]]:
-    """Yield the steps of people, by region and key, whose `decision` no condition reads."""
-    asked = {
-        (region.index, step.key)
-        for region in program.regions
-        for unit in region.units
-        if unit.kind == "user"
-        for step in unit.steps
-    }
-    if asked:
-        yield from sorted(
-            asked - {(number, key) for number, key, tail in _conditions_read(program) if not tail or tail[0] == "decision"}
-        )
-
-
-def _conditions_read(program: RunnablePlan) -> Iterator[tuple[int, str, tuple[str, ...]]]:
-    start: list[tuple[PlanRegion, Read, tuple[str, ...]]] = []
+def unread_decisions(program: RunnablePlan) -> list[tuple[int, str]]:
+    """Return the steps of people, by region and key, whose `decision` no condition reads."""
+    asked: set[tuple[int, str]] = set()
+    conditions: list[tuple[PlanRegion, Condition | None]] = []
     for region in program.regions:
-        if region.until is not None:
-            start += [(region, read, ()) for read, _ in region.until.tests]
+        conditions.append((region, region.until))
         for unit in region.units:
-            if isinstance(unit.block, When):
-                tests = [test for branch in unit.block.branches if branch.condition for test in branch.condition.tests]
-                start += [(region, read, ()) for read, _ in tests]
-    yield from bases_of(program, start)
+            if unit.kind == "user":
+                asked |= {(region.index, step.key) for step in unit.steps}
+            elif isinstance(unit.block, When):
+                conditions += [(region, branch.condition) for branch in unit.block.branches]
+    return sorted(asked - decisions_of(program, conditions)) if asked else []
 
 
-def decisions_of(program: RunnablePlan, region: PlanRegion, condition: Condition) -> set[tuple[int, str]]:
-    """Return the steps, by region and key, whose `decision` a condition reads."""
-    result = bases_of(program, [(region, read, ()) for read, _ in condition.tests])
+def decisions_of(program: RunnablePlan, conditions: Iterable[tuple[PlanRegion, Condition | None]]) -> set[tuple[int, str]]:
+    """Return the steps, by region and key, whose `decision` conditions read."""
+    result = bases_of(
+        program, [(region, read, ()) for region, condition in conditions if condition for read, _ in condition.tests]
+    )
     return {(number, key) for number, key, tail in result if not tail or tail[0] == "decision"}
 
 
@@ -57,7 +46,7 @@ def bases_of(
             continue
         seen.add((region.index, read, more))
         place = program.locate(region, read)
-        tail = (*place.rest, *more)
+        tail = (*place.members, *more)
         for _ in range(place.levels):
             region = program.regions[region.parent or 0]
         if place.source == "name":

@@ -27,8 +27,12 @@ class LocatedPath(NamedTuple):
     levels: int
     source: NameSource
     name: str
-    rest: tuple[str, ...]
-    quoted: tuple[bool, ...]
+    rest: tuple[flow.Segment, ...]
+
+    @property
+    def members(self) -> tuple[str, ...]:
+        """The names of the rest."""
+        return tuple(segment.name for segment in self.rest)
 
 
 class ShownPath(NamedTuple):
@@ -214,11 +218,9 @@ class RunnablePlan:
                 name = ".".join(segment.name for segment in segments[:size])
                 source = _source(region, name)
                 if source is not None:
-                    rest = segments[size:]
-                    return LocatedPath(levels, source, name, tuple(s.name for s in rest), tuple(s.quoted for s in rest))
+                    return LocatedPath(levels, source, name, segments[size:])
             if region.parent is None:
-                rest = segments[1:]
-                return LocatedPath(levels, "input", segments[0].name, tuple(s.name for s in rest), tuple(s.quoted for s in rest))
+                return LocatedPath(levels, "input", segments[0].name, segments[1:])
             region = self.regions[region.parent]
             levels += 1
 
@@ -346,7 +348,7 @@ class RunnablePlan:
             return region.keys[place.name]
         if place.source == "context":
             inside = region.contexts[place.name]
-            key = place.rest[0] if place.rest else None
+            key = place.rest[0].name if place.rest else None
             return [index for index in inside if key is None or key in _keys(region.units[index])] or inside
         return []
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from itertools import islice, product
 from math import prod
 from typing import Final
 
@@ -49,13 +50,8 @@ def _resolve_reference(reference: Reference, state: PlanState) -> Json:
 
 
 def number_of_copies(counts: list[int]) -> int:
-    """Return the number of copies for lists of given lengths; lists of equal length are zipped."""
-    return counts[0] if _is_in_step(counts) else prod(counts)
-
-
-def _is_in_step(counts: list[int]) -> bool:
-    """Return whether lists of equal length are zipped; others are combined as a product."""
-    return len(set(counts)) == 1
+    """Return the number of copies for lists of given lengths: those of equal length are zipped, others are combined."""
+    return counts[0] if len(set(counts)) == 1 else prod(counts)
 
 
 def arguments_of(task: PlanTask, state: PlanState, copy: int | None) -> dict[str, Json]:
@@ -74,15 +70,10 @@ def arguments_of(task: PlanTask, state: PlanState, copy: int | None) -> dict[str
     return given
 
 
-def _chosen(counts: list[int], copy: int) -> list[int]:
+def _chosen(counts: list[int], copy: int) -> tuple[int, ...]:
     """Return the index of each list for a copy of a task; the last list varies fastest."""
-    if _is_in_step(counts):
-        return [copy] * len(counts)
-    chosen: list[int] = []
-    for count in reversed(counts):
-        copy, index = divmod(copy, max(count, 1))
-        chosen.append(index)
-    return chosen[::-1]
+    combined = zip(*map(range, counts), strict=True) if len(set(counts)) == 1 else product(*map(range, counts))
+    return next(islice(combined, copy, None))
 
 
 def begin(machine: Machine, scope: str, unit: PlanUnit) -> Json:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from instrc.process.flow import Comparison, Condition, Constant, Else, Listed, Named, Read, Repeat, Value
+from instrc.process.flow import Comparison, Condition, Constant, Else, Listed, Named, Read, Repeat, Segment, Value
 from instrc.runtime.activities import surely_valid
 from instrc.runtime.interpreter.documents import BodyState
 from instrc.runtime.interpreter.v1.runnable import LocatedPath, PlanRegion, PlanUnit, ShownPath, with_definitions
@@ -32,29 +32,29 @@ def _value_at(machine: Machine, scope: str, place: LocatedPath, *, shown: bool =
     region = machine.program.regions[here["region"]]
     match place.source:
         case "input":
-            return _member(machine.state["inputs"].get(place.name), place.rest, place.quoted)
+            return _member(machine.state["inputs"].get(place.name), place.rest)
         case "name":
-            return _member(_name(machine, scope, region, place.name), place.rest, place.quoted)
+            return _member(_name(machine, scope, region, place.name), place.rest)
         case "context":
             return _context(machine, here, region, place)
         case "key" if shown and place.name in here.get("shows", ()):
-            return _member(here["shows"][place.name], place.rest, place.quoted)
+            return _member(here["shows"][place.name], place.rest)
         case "key":
-            return _step(machine, here, region.keys[place.name], region, place.name, place.rest, place.quoted)
+            return _step(machine, here, region.keys[place.name], region, place.name, place.rest)
 
 
-def _member(value: Json, names: tuple[str, ...], quoted: tuple[bool, ...]) -> Json:
+def _member(value: Json, path: tuple[Segment, ...]) -> Json:
     """Go into objects; a key may be several names with dots between them, and the longest that there is counts."""
     at = 0
-    while at < len(names):
+    while at < len(path):
         if not isinstance(value, dict):
             return None
         end = at + 1
-        if not quoted[at]:
-            while end < len(names) and not quoted[end]:
+        if not path[at].quoted:
+            while end < len(path) and not path[end].quoted:
                 end += 1
         for stop in range(end, at, -1):
-            key = names[at] if stop == at + 1 else ".".join(names[at:stop])
+            key = path[at].name if stop == at + 1 else ".".join(segment.name for segment in path[at:stop])
             if key in value:
                 value = value[key]
                 at = stop
@@ -85,24 +85,17 @@ def _context(machine: Machine, scope: BodyState, region: PlanRegion, place: Loca
     """Return the value of a chunk, or of one step of it."""
     units = region.contexts[place.name]
     if place.rest:
-        inside = [index for index in units if any(step.key == place.rest[0] for step in region.units[index].steps)]
-        return _step(machine, scope, inside, region, place.rest[0], place.rest[1:], place.quoted[1:])
+        key, rest = place.rest[0].name, place.rest[1:]
+        inside = [index for index in units if any(step.key == key for step in region.units[index].steps)]
+        return _step(machine, scope, inside, region, key, rest)
     keys = [step.key for index in units for step in region.units[index].steps]
-    return {key: _step(machine, scope, units, region, key, (), ()) for key in keys}
+    return {key: _step(machine, scope, units, region, key, ()) for key in keys}
 
 
-def _step(
-    machine: Machine,
-    scope: BodyState,
-    givers: list[int],
-    region: PlanRegion,
-    key: str,
-    rest: tuple[str, ...],
-    quoted: tuple[bool, ...],
-) -> Json:
+def _step(machine: Machine, scope: BodyState, givers: list[int], region: PlanRegion, key: str, rest: tuple[Segment, ...]) -> Json:
     """Return the value of a key or its member; for a step in two chunks, of both halves combined."""
     if key in scope["values"]:
-        return _member(scope["values"][key], rest, quoted)
+        return _member(scope["values"][key], rest)
     whole: Json = None
     whole_shown: Json = None
     for index in givers:
@@ -116,9 +109,8 @@ def _step(
             whole, whole_shown = {**whole, **value}, {**as_object(whole_shown), **as_object(shown)}
         else:
             whole, whole_shown = value, shown
-    if rest and any(name[:1] in _META for name in rest) and _member(whole_shown, rest, quoted) is None:
-        return _member(whole, rest, quoted)
-    return _member(whole_shown, rest, quoted)
+    shown = _member(whole_shown, rest)
+    return _member(whole, rest) if shown is None and _names_meta(rest) else shown
 
 
 def evaluate(machine: Machine, scope: str, value: Value | None, *, shown: bool = False) -> Json:
@@ -148,8 +140,7 @@ def holds(machine: Machine, scope: str, condition: Condition, names: JsonObject 
     def read_value(read: Read) -> Json:
         if names is None or read.first not in names:
             return resolve(machine, scope, read)
-        rest = read.segments[1:]
-        return _member(names[read.first], tuple(each.name for each in rest), tuple(each.quoted for each in rest))
+        return _member(names[read.first], read.segments[1:])
 
     def one(number: int) -> bool:
         read, schema = condition.tests[number]
@@ -192,10 +183,10 @@ def _view(machine: Machine, scope: str, unit: PlanUnit, reads: tuple[Read, ...])
     region = machine.region(scope)
     chosen = [read for read in dict.fromkeys(reads) if not _is_own(machine, region, read, unit)]
     for read in chosen:
-        if any(read is not other and read.below(other) and not _names_meta(read) for other in chosen):
+        if any(read is not other and read.below(other) and not _names_meta(read.segments[1:]) for other in chosen):
             continue
         place = machine.program.locate(region, read)
-        yield ShownPath(place, (place.name, *place.rest) if place.source != "context" else place.rest)
+        yield ShownPath(place, (place.name, *place.members) if place.source != "context" else place.members)
 
 
 def _is_own(machine: Machine, region: PlanRegion, read: Read, unit: PlanUnit) -> bool:
@@ -219,8 +210,8 @@ def _properties(unit: PlanUnit) -> Iterable[str]:
     return result
 
 
-def _names_meta(read: Read) -> bool:
-    return any(segment.name[:1] in _META for segment in read.segments[1:])
+def _names_meta(path: tuple[Segment, ...]) -> bool:
+    return any(segment.name[:1] in _META for segment in path)
 
 
 def _set_member(found: dict[str, Json], names: tuple[str, ...], value: Json) -> None:
