@@ -155,18 +155,14 @@ def is_temporary(status: int) -> bool:
     return status in _TEMPORARY or status >= 500
 
 
-def is_lost(error: BaseException) -> bool:
-    """Return whether an error of any library means that a service is unreachable."""
-    words = ("Timeout", "Connect", "RemoteProtocol")
-    return isinstance(error, ConnectionError) or any(word in type(error).__name__ for word in words)
-
-
 def connection_code(error: BaseException) -> str | None:
-    """Return the code of an error that is not the run's fault: its HTTP status, or `unreachable`."""
+    """Return the code of an error of any library that is not the run's fault: its HTTP status, or `unreachable`."""
     status = getattr(getattr(error, "response", None), "status_code", None)
     if isinstance(status, int) and is_temporary(status):
         return str(status)
-    return "unreachable" if is_lost(error) else None
+    words = ("Timeout", "Connect", "RemoteProtocol")
+    is_lost = isinstance(error, ConnectionError) or any(word in type(error).__name__ for word in words)
+    return "unreachable" if is_lost else None
 
 
 ONCE = Retry(attempts=1)

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Required, TextIO, TypeAlias, TypedDict, cast
+from typing import Required, TextIO, TypedDict, cast
 from weakref import WeakKeyDictionary
 
 import mcp_types
@@ -87,71 +87,72 @@ def _server(table: _McpTable, folder: Path) -> _Server:
     return _servers.setdefault(repr(result), _Server(result))
 
 
-_Call: TypeAlias = tuple[str | None, str, dict[str, Json], asyncio.Future[Json]]
-"""Name of the tool, name of the activity, arguments, and the future for the result."""
-
-
 class _Session:
     """A session, owned by a dedicated task: the task that opened it must also close it."""
 
     def __init__(self, server: _Server) -> None:
         self.server = server
-        self.calls: asyncio.Queue[_Call | None] = asyncio.Queue()
-        """`None` ends the session."""
+        self.opened: asyncio.Future[tuple[Client, dict[str, str]]] = asyncio.get_running_loop().create_future()
+        """The client, and the names of its tools by bare name."""
+        self.calls: set[asyncio.Task[Json]] = set()
+        self.used = asyncio.Event()
+        self.ended = False
+        """Whether the next call needs another session."""
         self.task = asyncio.ensure_future(self._run())
 
     async def call(self, tool: str | None, activity: str, given: dict[str, Json]) -> Json:
-        answer: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
-        self.calls.put_nowait((tool, activity, given, answer))
-        either: set[asyncio.Future[Json] | asyncio.Task[None]] = {answer, self.task}
+        call = asyncio.ensure_future(self._answer(tool, activity, given))
+        self.calls.add(call)
+        call.add_done_callback(self.calls.discard)
+        self.used.set()
+        either: set[asyncio.Task[Json] | asyncio.Task[str | None]] = {call, self.task}
         await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
-        if not answer.done():
-            message = "the MCP server ended before it answered"
-            raise ActivityError(message, code="unreachable")
-        return answer.result()
+        if not call.done():
+            call.cancel()
+            raise ActivityError(self.task.result() or "the MCP server ended before it answered", code="unreachable")
+        return call.result()
 
-    def end(self) -> None:
-        """Make the next call open a new session, as the connection of this one is lost."""
-        loop = asyncio.get_running_loop()
-        if self.server.sessions.get(loop) is self:
-            del self.server.sessions[loop]
-        self.calls.put_nowait(None)
-
-    async def _run(self) -> None:
-        loop = asyncio.get_running_loop()
-        under_way: set[asyncio.Task[None]] = set()
+    async def _run(self) -> str | None:
+        """Keep the session open while it is used; return why it cannot be opened."""
+        address = self.server.address
+        logging.getLogger(stdio_client.__module__).addFilter(_without_traceback)
         try:
-            address = self.server.address
-            logging.getLogger(stdio_client.__module__).addFilter(_without_traceback)
             transport = address if isinstance(address, str) else stdio_client(address, _error_stream())
             async with Client(transport) as client:
-                names = {bare_name(tool.name): tool.name for tool in await _tools(client)}
-                while True:
+                self.opened.set_result((client, {bare_name(tool.name): tool.name for tool in await _tools(client)}))
+                while not self.ended:
+                    self.used.clear()
                     try:
-                        wanted = await asyncio.wait_for(self.calls.get(), IDLE)
+                        await asyncio.wait_for(self.used.wait(), IDLE)
                     except TimeoutError:
-                        if under_way or not self.calls.empty():
-                            continue
-                        self.server.sessions.pop(loop, None)  # from here on a call opens another session
-                        break
-                    if wanted is None:
-                        break
-                    task = asyncio.ensure_future(_answer(self, client, names, *wanted))
-                    under_way.add(task)
-                    task.add_done_callback(under_way.discard)
-        except asyncio.CancelledError:
-            raise
+                        self.ended = not self.calls
         except Exception as error:  # noqa: BLE001  -- the library may raise anything if a server is missing
-            self.server.sessions.pop(loop, None)
-            self._fail(f"the MCP server cannot be reached: {_first(error)}")
-        finally:
-            for task in under_way:
-                task.cancel()
+            return f"the MCP server cannot be reached: {_first(error)}"
+        return None
 
-    def _fail(self, message: str) -> None:
-        while not self.calls.empty():
-            if (call := self.calls.get_nowait()) is not None:
-                _give(call[-1], ActivityError(message, code="unreachable"))
+    async def _answer(self, tool: str | None, activity: str, given: dict[str, Json]) -> Json:
+        client, names = await asyncio.shield(self.opened)
+        name = tool or _tool_name(activity, names)
+        try:
+            result = await client.call_tool(name, given)
+        except MCPError as error:
+            if error.error.code != mcp_types.CONNECTION_CLOSED:
+                raise ActivityError(str(error), code=str(error.error.code), retry=False) from None
+            message = f"the MCP server is gone: {str(error).lower()}"
+        except (
+            RuntimeError,
+            ValidationError,
+        ) as error:  # the library's message for an answer that violates the tool's own schema
+            said = str(error).partition("\n")[0]
+            message = f"the answer of the tool does not fit: {said}"
+            raise ActivityError(message, code=INVALID_OUTPUT, retry=False) from None
+        except Exception as error:  # noqa: BLE001  -- all errors are passed to the caller
+            message = f"{type(error).__name__}: {error}"
+        else:
+            return _value(result)
+        self.ended = True
+        self.used.set()
+        raise ActivityError(message, code="unreachable")
 
 
 def _without_traceback(record: logging.LogRecord) -> bool:
@@ -178,36 +179,6 @@ async def _tools(client: Client) -> list[mcp_types.Tool]:
         if page.next_cursor is None or page.next_cursor == cursor:
             return tools
         cursor = page.next_cursor
-
-
-async def _answer(
-    session: _Session,
-    client: Client,
-    names: Mapping[str, str],
-    tool: str | None,
-    activity: str,
-    given: dict[str, Json],
-    answer: asyncio.Future[Json],
-) -> None:
-    try:
-        value = _value(await client.call_tool(tool or _tool_name(activity, names), given))
-    except ActivityError as error:
-        _give(answer, error)
-    except MCPError as error:
-        if error.error.code == mcp_types.CONNECTION_CLOSED:
-            _give(answer, ActivityError(f"the MCP server is gone: {str(error).lower()}", code="unreachable"))
-            session.end()
-        else:
-            _give(answer, ActivityError(str(error), code=str(error.error.code), retry=False))
-    except (RuntimeError, ValidationError) as error:  # the library's message for an answer that violates the tool's own schema
-        said = str(error).partition("\n")[0]
-        _give(answer, ActivityError(f"the answer of the tool does not fit: {said}", code=INVALID_OUTPUT, retry=False))
-    except Exception as error:  # noqa: BLE001  -- all errors are passed to the caller
-        _give(answer, ActivityError(f"{type(error).__name__}: {error}", code="unreachable"))
-        session.end()
-    else:
-        if not answer.done():
-            answer.set_result(value)
 
 
 def _value(result: mcp_types.CallToolResult) -> Json:
@@ -239,11 +210,6 @@ def _tool_name(activity: str, names: Mapping[str, str]) -> str:
     return name
 
 
-def _give(answer: asyncio.Future[Json], error: ActivityError) -> None:
-    if not answer.done():
-        answer.set_exception(error)
-
-
 def _first(error: BaseException) -> str:
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
@@ -253,6 +219,6 @@ def _first(error: BaseException) -> str:
 def _session(server: _Server) -> _Session:
     loop = asyncio.get_running_loop()
     result = server.sessions.get(loop)
-    if result is None or result.task.done():
+    if result is None or result.ended or result.task.done():
         result = server.sessions[loop] = _Session(server)
     return result

@@ -226,13 +226,8 @@ class Run(ABC, Generic[Value]):
 
     def __repr__(self) -> str:
         asked = ", ".join(step for question in self.questions for step in question.steps)
-        match self.outcome:
-            case {"error": {"message": message}}:
-                return f"<run {self.id}: {self.status}: {message}>"
-        why = ""
-        match next((item.show for item in self.questions if item.by == "operator"), None):
-            case {"error": {"message": message}}:
-                why = f": {message}"
+        fault = self.report.fault
+        why = f": {fault.message}" if fault is not None else ""
         return f"<run {self.id}: {self.status}{f' for {asked}' if asked else ''}{why}>"
 
     def _repr_html_(self) -> str:
@@ -316,13 +311,13 @@ class Run(ABC, Generic[Value]):
         """Return the error for a step without output: the run has not reached it, or has ended without it."""
         if self.outcome is not None:
             return RunError(f"the run `{self.id}` has ended without the step `{step}`", cast("JsonObject", self.outcome))
-        reason = describe_waiting(self.id, self.status, self.questions)
+        reason = describe_waiting(self.report)
         return RUN_ERRORS[self.status](f"the step `{step}` has no output yet: {reason}")
 
     def _done(self) -> documents.Done:
         outcome = self.outcome
         if outcome is None:
-            raise RUN_ERRORS[self.status](describe_waiting(self.id, self.status, self.questions))
+            raise RUN_ERRORS[self.status](describe_waiting(self.report))
         if outcome["status"] != "done":
             error = RUN_ERRORS[self.status](describe_outcome(outcome), cast("JsonObject", outcome))
             raise error from _raised(self.trace, outcome)

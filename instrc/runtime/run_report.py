@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from time import time
 from typing import Final, Literal, TypeAlias, get_args
 
@@ -29,7 +29,7 @@ from instrc.runtime.retry import ForkOrigin
 from instrc.runtime.run_config import RunConfig
 from instrc.text import arguments
 from instrc.text.durations import is_duration, seconds
-from instrc.text.jsonvalue import Json, JsonObject, mapping
+from instrc.text.jsonvalue import Json, JsonObject
 from instrc.text.sentences import LANGUAGES, sentences_in
 
 
@@ -241,15 +241,15 @@ def step_values(record: Json) -> JsonObject:
     return result
 
 
-def describe_waiting(run: str, status: RunStatus, questions: Sequence[Question]) -> str:
+def describe_waiting(report: RunReport) -> str:
     """Describe what a run without an outcome waits for."""
-    if status == "cancelled":
+    run = report.run
+    if report.status == "cancelled":
         return f"the run `{run}` was cancelled"
-    if status == "held":
-        errors = (mapping(mapping(question.show).get("error")) for question in questions if question.by == "operator")
-        reason = next((f" ({error['message']})" for error in errors if "message" in error), "")
+    if report.status == "held":
+        reason = f" ({report.fault.message})" if report.fault is not None else ""
         return f"the run `{run}` is held{reason}: `run.retry()` continues it"
-    asked = [question.steps[0] if question.steps else question.id for question in questions]
+    asked = [question.steps[0] if question.steps else question.id for question in report.questions]
     if not asked:
         return f"the run `{run}` has not ended: `run.resume()` continues it"
     names = " and ".join(f"`{name}`" for name in asked)

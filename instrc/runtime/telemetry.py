@@ -99,10 +99,8 @@ class Telemetry:
         self._tracer = trace.get_tracer("instrc")
         meter = metrics.get_meter("instrc")
         self._values = meter.create_histogram("instrc.metric", description="What models note under names with `$`.")
-        tokens, seconds = (
-            [4.0**power for power in range(14)],
-            [0.01 * 2**power for power in range(14)],
-        )  # those of the conventions
+        tokens = [4.0**power for power in range(14)]  # both as in the conventions
+        seconds = [0.01 * 2**power for power in range(14)]
         self._tokens = meter.create_histogram(
             "gen_ai.client.token.usage", unit="{token}", explicit_bucket_boundaries_advisory=tokens
         )

@@ -354,7 +354,8 @@ def test_a_call_of_a_session_that_ends_before_it_answers_is_unreachable() -> Non
 
     async def ended() -> None:
         session = _Session.__new__(_Session)
-        session.calls = asyncio.Queue()
+        session.calls, session.used = set(), asyncio.Event()
+        session.opened = asyncio.get_running_loop().create_future()
         session.task = asyncio.ensure_future(asyncio.sleep(0))
         await asyncio.wait_for(session.call("search", "Search_Activity", {}), 5)
 
