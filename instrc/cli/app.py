@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, redirect_stdout
 from importlib import import_module
 from io import StringIO
-from typing import IO, Annotated
+from typing import Annotated
 
 import typer
 
@@ -96,7 +96,8 @@ def run(arguments: list[str]) -> int:
             shown = getattr(error, "show", None)  # the class of its errors is private in typer
             if shown is None:
                 raise
-            _tell_what(shown)
+            shown(said := StringIO())
+            write_error(said.getvalue())
             if hasattr(error, "option_name") and (file := next(filter(_LIKE_OPTIONS.fullmatch, arguments), None)) is not None:
                 write_error(f"for a file of this name write `-- {file}`\n")
             code = getattr(error, "exit_code", 2)
@@ -126,12 +127,6 @@ def _own_output(arguments: list[str]) -> Iterator[None]:
     with redirect_stdout(said):
         yield
     write(said.getvalue())
-
-
-def _tell_what(show: Callable[[IO[str]], object]) -> None:
-    said = StringIO()
-    show(said)
-    write_error(said.getvalue())
 
 
 def _print_version(asked: bool) -> None:

@@ -199,7 +199,10 @@ def _ablated(
             impossible.append((part, error.problems[0].message))
     runs = len(data.cases) * (asked.repeats or data.repeat) * (len(versions) + 1)
     _say([f"{len(versions)} parts.", *comparison.foresight(len(data.cases), runs)])
-    first, *others = _run(program, [whole, *(version for _, version in versions)], data, asked, progress, runs)
+    with progress(runs) as told:
+        compared = [whole, *(version for _, version in versions)]
+        work = comparison.evaluated_versions(compared, data, structs.replace(asked, progress=told))
+        first, *others = (structs.replace(each, program=program) for each in run_common.run_to_end(work))
     found = comparison.ablations(first, [(part, each) for (part, _), each in zip(versions, others, strict=True)], impossible)
     table, passes = comparison.ablation_table(found), list(first.passes().values())
     line = f"The whole program passes {percent(sum(passes) / max(len(passes), 1))} of the cases."
@@ -209,17 +212,6 @@ def _ablated(
 
 def _say(lines: Iterable[str]) -> None:
     write_error("".join(f"{line}\n" for line in lines))
-
-
-def _run(
-    program: str, versions: list[Version], data: DataSet, asked: EvalOptions, progress: Progress, runs: int
-) -> list[EvaluationResult]:
-
-    from instrc.testing.evaluation.comparison import evaluated_versions
-
-    with progress(runs) as told:
-        found = run_common.run_to_end(evaluated_versions(versions, data, structs.replace(asked, progress=told)))
-    return [structs.replace(each, program=program) for each in found]
 
 
 def rendered(found: list[VersionReport], form: str, folder: Path) -> str:

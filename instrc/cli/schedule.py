@@ -33,9 +33,8 @@ def _scheduling(at: options.EngineGroup) -> Scheduling:
 
 def _line(found: Schedule, *, as_json: bool) -> None:
     if as_json:
-        clock = {"cron": found.clock.cron, "zone": found.clock.zone}
-        clock["overlap"] = found.overlap
-        document = {"name": found.name, "program": found.program, **clock, "due": found.due, "last": found.last}
+        document = {"name": found.name, "program": found.program, **structs.asdict(found.clock)}
+        document |= {"overlap": found.overlap, "due": found.due, "last": found.last}
         document |= {} if found.trouble is None else {"trouble": found.trouble}
         write(f"{dumps(document, indent=False)}\n")
         return

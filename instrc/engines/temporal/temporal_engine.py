@@ -224,21 +224,12 @@ class TemporalEngine(TracedEngine):
                     await client.get_workflow_handle(described.id).execute_update(documents.AGAIN, again, id=token_hex(16))
                 else:
                     failed = await self._failed_children(run, journal, again)
-                    await self._begin_again(described, launch, [*entries, {"again": again}], failed)
+                    entries = [*entries, {"again": again}]
+                    renewed = rebuild_journal(launch["plan"], launch["inputs"], entries, holds=holds(launch))
+                    launch["carried"] = {**documents.continued(renewed, entries), "failed": failed}
+                    with suppress(WorkflowAlreadyStartedError):  # of two simultaneous attempts the first counts
+                        await self._begin(launch, await described.memo())
             return await self._attend(run)
-
-    async def _begin_again(
-        self,
-        described: WorkflowExecutionDescription,
-        launch: documents.Launched,
-        entries: list[JournalEntry],
-        failed: dict[str, list[JournalEntry]],
-    ) -> None:
-        """Start a new history of a run with its journal; of two simultaneous attempts the first counts."""
-        journal = rebuild_journal(launch["plan"], launch["inputs"], entries, holds=holds(launch))
-        launch["carried"] = {**documents.continued(journal, entries), "failed": failed}
-        with suppress(WorkflowAlreadyStartedError):
-            await self._begin(launch, await described.memo())
 
     async def _failed_children(self, run: str, before: Journal, again: Again) -> dict[str, list[JournalEntry]]:
         """Return the journals of failed child runs that continue."""
