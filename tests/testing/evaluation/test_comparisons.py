@@ -335,7 +335,7 @@ def test_a_judge_of_single_answers_compares_nothing(project: Path) -> None:
     ("judge", "said"),
     [
         (judge_of("score", {"type": "integer"}), "a judge answers with a reason and then `pass`"),
-        (judge_of("pass", {"type": "integer"}), "`pass` is true or false"),
+        (judge_of("pass", {"type": "integer"}), "`pass` must be true or false"),
         (judge_of("pass", {"type": "boolean"}, {}), "the reason comes first"),
         (judge_of("pass", {"type": "boolean"}, {"tone": {"type": "integer"}}), "the reason comes first"),
         (judge_of("better", {"type": "string"}), "`better` is one of"),
