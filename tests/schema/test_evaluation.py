@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from making import Maker
 
 from instrc.schema.kinds import kind_of_value
-from instrc.schema.relations import InstanceCheck, satisfies
+from instrc.schema.relations import InstanceCheck, satisfies  # one value and one schema by themselves
 from instrc.text.limits import DEPTH
 
 CERTAIN: list[tuple[Any, Any, bool]] = [

@@ -296,7 +296,8 @@ def test_an_envelope_is_told_by_its_end_whatever_the_schema(envelope: str, end: 
     assert all(call.value != answer for call in lifted.calls)
     if end == "whole":
         assert lifted.status in {"ok", "invalid"}
-        assert all("choices" not in call.value and "candidates" not in call.value for call in lifted.calls if call.valid)
+        values = [call.value for call in lifted.calls if call.valid]  # GigaChat leaves `null` out, so it may be filled in
+        assert all(value.get(name) is None for value in values for name in ("choices", "candidates"))
     else:
         assert lifted.status == UNNAMED.get((envelope, end), STATUS.get(end, end))
 
