@@ -151,12 +151,7 @@ class LiveRun(Run):
     def report(self) -> RunReport:
         """The state of the run, without its configuration."""
         record = versions.record(self.plan, self.state)
-        return RunReport(self.id, "", self.status, self._outcome, record=record)
-
-    @property
-    def questions(self) -> list[Question]:
-        """The open questions of the run."""
-        return [question.apart() for question in self._questions]
+        return RunReport(self.id, "", self.status, self._outcome, tuple(self._questions), record=record)
 
     @property
     def _questions(self) -> list[Question]:
