@@ -50,7 +50,11 @@ def comparison_key(name: str) -> str:
 
 def nearest(word: str, candidates: Iterable[str], limit: int = 3, *, without: frozenset[str] = frozenset()) -> tuple[str, ...]:
     """Return up to `limit` candidates for a misspelt word, the most likely first; often none, and none from `without`."""
-    candidates = tuple(candidates)
+    return _nearest(word, tuple(candidates), limit, without)
+
+
+@lru_cache(maxsize=512)  # a thousand plans have the same few mistakes
+def _nearest(word: str, candidates: tuple[str, ...], limit: int, without: frozenset[str]) -> tuple[str, ...]:
     keys, postings = _index(candidates)
     key = comparison_key(word)[:COMPARED_NAME]
     pairs = _pairs(key)

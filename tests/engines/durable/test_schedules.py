@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
+from collections.abc import Callable
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from time import time
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -159,7 +160,7 @@ def test_of_each_tick_one_run_begins_and_none_beside_one_that_goes_on(
 
     async def looks(count: int) -> list[str]:
         look = [
-            asyncio.to_thread(schedules.begin_due, engine, partial(store.enqueue, client), lambda _run: goes_on["now"], now)
+            asyncio.to_thread(schedules.begin_due, engine, put_into(engine, client), lambda _run: goes_on["now"], now)
             for _ in range(count)
         ]
         await asyncio.gather(*look)
@@ -192,7 +193,7 @@ def test_a_tick_while_the_last_run_goes_on_is_skipped_or_queued_or_begins_beside
     assert first is not None
 
     def runs_at(now: float, *, goes_on: bool) -> list[str]:
-        schedules.begin_due(engine, partial(store.enqueue, client), lambda _run: goes_on, now)
+        schedules.begin_due(engine, put_into(engine, client), lambda _run: goes_on, now)
         return sorted(row.workflow_id for row in client.list_workflows(name=store.WORKFLOW))
 
     assert len(runs_at(first, goes_on=False)) == 1
@@ -220,10 +221,20 @@ def test_times_that_an_earlier_release_accepted_pause_their_schedule_alone(
     client = store.client_of(engine)
     with engine.begin() as connection:
         connection.execute(sa.text("UPDATE instrc_schedules SET cron = '0 22-6 * * *' WHERE name = 'daily'"))
-    schedules.begin_due(engine, partial(store.enqueue, client), lambda _run: False, time() + 120)
+    schedules.begin_due(engine, put_into(engine, client), lambda _run: False, time() + 120)
     daily, nightly = schedules.schedules_of(engine)
     assert (daily.due, daily.last) == (None, None)
     assert "the hour `22-6` is not within" in str(daily.trouble)
     assert (nightly.trouble, len(client.list_workflows(name=store.WORKFLOW))) == (None, 1)
     client.destroy()
     engine.dispose()
+
+
+def put_into(engine: sa.Engine, client: Any) -> Callable[[Any], bool]:
+    """Return what enqueues a run, each in a transaction of its own."""
+
+    def put(launch: Any) -> bool:
+        with engine.begin() as connection:
+            return store.enqueue(client, connection, launch)
+
+    return put
