@@ -734,6 +734,18 @@ def test_a_model_that_fails_often_is_left_alone_and_asked_again_when_no_other_is
     assert only.asked == 2
 
 
+def test_a_model_that_fails_now_and_then_is_not_left_alone_however_many_ask_at_once() -> None:
+    first = Saying(*[down() if number % 3 == 0 else "first" for number in range(60)])
+    both = Fallback({"a:1": first, "b:2": Saying("second")})
+
+    async def ask_all() -> None:
+        await asyncio.gather(*[both.answer(REQUEST) for _ in range(30)])
+        await asyncio.gather(*[both.answer(REQUEST) for _ in range(30)])
+
+    asyncio.run(ask_all())
+    assert first.asked == 60
+
+
 def test_a_model_is_left_alone_for_a_day_at_most_whatever_is_asked_for() -> None:
     both = Fallback({"a:1": Saying(down(after=1e12)), "b:2": Saying("second")})
     asyncio.run(both.answer(REQUEST))

@@ -64,7 +64,7 @@ class Fallback:
             try:
                 reply = await self.models[words].answer(request)
             except ModelError as error:
-                await asyncio.to_thread(self._note, words, error)
+                await self._note(words, error)
                 if words == asked[-1] or not (error.retry or error.code in _ELSEWHERE):
                     raise
                 notes.append(f"`{words}` gave no answer ({error}): the next model was asked")
@@ -79,7 +79,7 @@ class Fallback:
                 return structs.replace(reply, notes=(*notes, *reply.notes)) if notes else reply
         raise AssertionError
 
-    def _note(self, words: str, error: ModelError) -> None:
+    async def _note(self, words: str, error: ModelError) -> None:
         """Count a failure; pause the model after several in a row, or when the provider requests it."""
         self._failed[words] = self._failed.get(words, 0) + 1
         if error.after is not None or error.code == "quota" or self._failed[words] >= FAILURES:
@@ -87,8 +87,12 @@ class Fallback:
             self._until[words] = time() + min(max(cooldown, error.after or 0.0), LONGEST_REST)
             self._failed[words] = FAILURES - 1  # then one request tests it, and one failure suffices
             if self.file is not None:
-                with suppress(sqlite3.Error, OSError), transaction(self.file, _RESTS) as database:
-                    database.execute("INSERT OR REPLACE INTO rests VALUES (?, ?)", (words, self._until[words]))
+                await asyncio.to_thread(self._tell, self.file, words)
+
+    def _tell(self, file: Path, words: str) -> None:
+        """Store that a model is paused, for other processes of the project."""
+        with suppress(sqlite3.Error, OSError), transaction(file, _RESTS) as database:
+            database.execute("INSERT OR REPLACE INTO rests VALUES (?, ?)", (words, self._until[words]))
 
     def _hear(self, file: Path) -> None:
         """Load which models other processes of the project have paused."""
