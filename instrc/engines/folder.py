@@ -67,7 +67,8 @@ class FolderEngine(TracedEngine):
         if before is None and self.folder is not None and self.keep == "all" and keeps(self.folder, launch.run):
             before = self._load(launch.run)
         if before is not None:
-            if (before["plan"], before["state"]["inputs"]) != (launch.plan, launch.inputs):
+            there = before["plan"], before["state"]["inputs"], before["how"].get("forked")
+            if there != (launch.plan, launch.inputs, launch.config.to_json().get("forked")):
                 raise ConflictError([problems.runs.RunExists(run=launch.run)])
             return _report(before) if before["cancelled"] else await self._proceed(before)
         saved: RunFile = {

@@ -593,8 +593,8 @@ class DurableEngine(TracedEngine):
 
 def _refuse_another(row: WorkflowStatus, begun: LaunchDocument) -> None:
     """Raise if a run with the same id was started differently."""
-    there = launch_of(row)
-    if (there["plan"], there["inputs"]) != (begun["plan"], begun["inputs"]):
+    there, forked = launch_of(row), begun["how"].get("forked")
+    if (there["plan"], there["inputs"], there["how"].get("forked")) != (begun["plan"], begun["inputs"], forked):
         raise ConflictError([problems.runs.RunExists(run=begun["run"])])
 
 

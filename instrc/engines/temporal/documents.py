@@ -173,7 +173,8 @@ def digest_of(*parts: Json) -> str:
 
 def pinned(begun: Launched) -> str:
     """Return a digest that is equal for runs with equal launches."""
-    return digest_of(begun["plan"]["digest"], begun["inputs"])
+    forked = begun["how"].get("forked")
+    return digest_of(begun["plan"]["digest"], begun["inputs"], *([forked] if forked else []))
 
 
 def memo_of(begun: Launched) -> JsonObject:

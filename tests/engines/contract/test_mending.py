@@ -7,6 +7,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from written_processes import DECISION, TEXT, attempt, call, chunk, each, process, step
 
 from instrc import ActivityError, ModelError
@@ -313,6 +314,10 @@ def test_a_fork_reuses_what_is_done_before_a_step_and_takes_edits(stage: Any) ->
             digests = {step: digest_of(value) for step, value in (options.edits or {}).items()}
             assert report.forked == {"run": "r1", "at": options.step, **({"edits": digests} if digests else {})}
             assert {key.partition("/")[0] for _, key, _ in stage.calls} <= {options.run}
+        other = await forked(stage.engine, "r1", ForkOptions(edits={"a": {"text": "other"}}, run="f6"))
+        same = replace(other, run="f3")  # as of somebody who looked at the same moment, and found no run `f3`
+        with pytest.raises(ConflictError):
+            await stage.engine.start(same)
         assert (await stage.engine.show("r1")).outcome == before
         for options, name in (
             (ForkOptions("nope"), "no-such-step"),
