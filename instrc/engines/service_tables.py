@@ -324,7 +324,7 @@ def forget(connection: sa.Connection, runs: Collection[str]) -> None:
         return
     for table in (QUESTIONS, CANDIDATES, CLAIMS, VOTES, FILES, METADATA, USAGE, HOOKS):
         connection.execute(sa.delete(table).where(table.c.run.in_(known)))
-    forks = RUNS.alias()  # `x-not` still excludes whoever started what they were forked from
+    forks = RUNS.alias()  # in a fork, `x-not` also excludes the starter of the original run
     starter = sa.case((sa.exists().where(forks.c.origin == RUNS.c.run), RUNS.c.starter), else_=None)
     connection.execute(sa.update(RUNS).where(RUNS.c.run.in_(known)).values(status=DELETED, starter=starter, error_message=None))
     write_in_order(connection, FEED)
