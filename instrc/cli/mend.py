@@ -41,6 +41,7 @@ def retry_command(
     """Continue a run that has failed or is held.
 
     Failed steps run again; the results of finished ones are kept.
+    `instrc runs --do retry` continues all runs that its filters select.
     """
     from instrc.runtime.retry import RetryOptions
 
@@ -124,6 +125,7 @@ def delete_command(
     """Delete a run that has ended.
 
     Its trace, and the runs below it, are deleted too.
+    `instrc runs --do delete` deletes all runs that its filters select.
     """
     kept = engine(at, run=run)
     run_common.run_to_end(run_common.audited(kept, kept.delete(run), "delete", run))

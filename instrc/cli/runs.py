@@ -254,7 +254,10 @@ def cancel_command(
     at: options.EngineGroup,
     quiet: options.Quiet = False,
 ) -> None:
-    """End a run; steps that it has completed are not undone."""
+    """End a run; steps that it has completed are not undone.
+
+    `instrc runs --do cancel` ends all runs that its filters select.
+    """
     report = run_to_end(_cancelled(engine(at, run=run), run))
     deliver(report, at, quiet=quiet)
     raise typer.Exit(PROBLEMS if report.status == "failed" else 0)

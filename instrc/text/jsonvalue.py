@@ -131,7 +131,7 @@ def require_tree(value: JsonLike) -> None:
         if not isinstance(here, dict | list | tuple) or id(here) in done:
             continue
         if id(here) in around:
-            raise TypeError("this holds itself")
+            raise TypeError("a JSON value cannot contain itself")
         around.add(id(here))
         stack.append((here, False))
         if isinstance(here, dict):

@@ -110,7 +110,7 @@ def _copy(value: object) -> Json:
             put(_scalar(here))
             continue
         if id(here) in around:
-            raise TypeError("this holds itself")
+            raise TypeError("a JSON value cannot contain itself")
         around.add(id(here))
         pending.append(id(here))
         if isinstance(here, Mapping):

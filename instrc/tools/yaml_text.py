@@ -180,7 +180,7 @@ class _YamlReader:
     def _alias(self, event: Yaml) -> _YamlNode:
         node = self.anchors.get(event.anchor)
         if node is None or (isinstance(node, _Collection) and node.is_open):
-            reason = f"no anchor `{excerpt(event.anchor)}` precedes it" if node is None else "what stands here holds itself"
+            reason = f"no anchor `{excerpt(event.anchor)}` precedes it" if node is None else "it would contain itself"
             raise self._refusal(event.start_mark.index, reason)
         return node
 

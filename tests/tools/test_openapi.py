@@ -298,7 +298,7 @@ BOMB = "a0: &a0 [x]\n" + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}
         ("a: 1\n---\nb: 2", "it holds several documents"),
         ("paths:\n  /a: {get: {}}\n  /a: {post: {}}\n", "the key `/a` is written twice in one mapping"),
         ("? [a]: b", "a key of JSON is a text"),
-        ("a: &a [*a]", "holds itself"),
+        ("a: &a [*a]", "it would contain itself"),
         (BOMB, "its aliases stand for"),
         ("- " * 5000, "it nests too deeply"),
         ("a: \x01", "characters are not allowed"),
