@@ -50,7 +50,7 @@ async def answers(address: str) -> bool:
     from temporalio.client import Client
 
     try:
-        client = await asyncio.wait_for(Client.connect(address, lazy=False), 5)
+        client = await asyncio.wait_for(Client.connect(address, lazy=False), 60)
         return await client.service_client.check_health() or True
     except (RuntimeError, TimeoutError):
         return False

@@ -122,13 +122,13 @@ def test_the_commands_carry_a_run_and_the_probes_and_the_autoscaler_see_it(postg
 
         def status(path: str) -> Any:
             try:
-                return httpx.get(f"{address}{path}", timeout=20)
+                return httpx.get(f"{address}{path}", timeout=60)
             except httpx.TransportError:
                 return None
 
         until(lambda: (ready := status("/readyz")) is not None and ready.status_code == 200)
         [offered] = status("/v1/programs").json()["items"]
-        begun = httpx.post(f"{address}/v1/runs", json={"program": offered["name"], "input": "x"}, timeout=30)
+        begun = httpx.post(f"{address}/v1/runs", json={"program": offered["name"], "input": "x"}, timeout=60)
         assert begun.status_code == 201, begun.text
         run = begun.json()["run"]
         until(lambda: age() >= 1)  # nobody takes it

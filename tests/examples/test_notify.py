@@ -53,7 +53,7 @@ def send(address: str, kind: str = "question.opened", name: str = "msg_1", secre
         "webhook-signature": Webhook(secret).sign(name, at, body),
     }
     try:
-        with urlopen(Request(address, body.encode(), headers), timeout=10) as answer:  # noqa: S310  -- our own address
+        with urlopen(Request(address, body.encode(), headers), timeout=60) as answer:  # noqa: S310  -- our own address
             return int(answer.status)
     except HTTPError as error:
         return error.code

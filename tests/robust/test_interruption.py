@@ -46,7 +46,7 @@ def test_what_waits_for_its_input_ends_at_the_first_interruption(kind: str, tmp_
         running.stdin.flush()
         assert running.stdout.readline()  # it has answered though the input is still open, and waits for more of it
         running.send_signal(signal.SIGINT)
-        assert running.wait(30) == 130
+        assert running.wait(60) == 130
         assert running.stderr is not None
         assert b"Traceback" not in running.stderr.read()
 
@@ -122,5 +122,5 @@ def test_a_worker_tries_again_until_a_server_answers_or_it_is_told_to_stop(tmp_p
         assert all(f"`temporal at {address}` cannot be used" in each for each in tries)
         assert [each.rpartition("; ")[2] for each in tries] == ["trying again in 1 s\n", "trying again in 2 s\n"]
         worker.send_signal(signal.SIGTERM)
-        assert worker.wait(30) == 0
+        assert worker.wait(60) == 0
         assert worker.stderr.read() == b""

@@ -632,10 +632,10 @@ def test_a_run_is_printed_with_its_id_and_how_it_stands(project: Path) -> None:
 
 def test_a_question_whose_deadline_has_passed_is_not_answered_any_more() -> None:
     text = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
-    program = 'try { Ask_User(prompt) @ { within: "PT0.2S" } } else { Note(error) }'
+    program = 'try { Ask_User(prompt) @ { within: "PT1S" } } else { Note(error) }'
     run = instrc.run(program, "x", vibes={"Ask_User": text, "Note": text}, model="sample")
     [question] = run.questions
-    time.sleep(0.4)
+    time.sleep(1.2)
     with pytest.raises(instrc.ConflictError) as late:
         run.answer(question.id, {"text": "Here I am."})
     assert (late.value.problems[0].name, run.status) == ("no-such-question", "done")

@@ -357,7 +357,7 @@ def test_a_call_of_a_session_that_ends_before_it_answers_is_unreachable() -> Non
         session.calls, session.used = set(), asyncio.Event()
         session.opened = asyncio.get_running_loop().create_future()
         session.task = asyncio.ensure_future(asyncio.sleep(0))
-        await asyncio.wait_for(session.call("search", "Search_Activity", {}), 5)
+        await asyncio.wait_for(session.call("search", "Search_Activity", {}), 60)
 
     with pytest.raises(ActivityError) as raised:
         asyncio.run(ended())

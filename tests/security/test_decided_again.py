@@ -109,19 +109,23 @@ def test_a_stream_ends_when_its_key_is_revoked(means: str, tmp_path: Path, monke
         identity = Identity(made.records, made.settings, made.signer)
         key, other = identity.new_key("ann", ["viewer"]), identity.new_key("bob", ["viewer"])
         cookie = identity.session(await identity.bearer(key)).partition(";")[0]
-        async with at_port(app_of(made, identity=identity)) as address, httpx.AsyncClient(base_url=address, timeout=20) as http:
+        async with at_port(app_of(made, identity=identity)) as address, httpx.AsyncClient(base_url=address, timeout=60) as http:
             run = (await made.start(BOSS, "letter", "x")).report.run
             headers = bearer(key) if means == "key" else {"Cookie": cookie}
 
+            opened = asyncio.Barrier(4)
+
             async def follow(path: str, sent: dict[str, str]) -> str:
-                return (await http.get(path, headers=sent)).text
+                async with http.stream("GET", path, headers=sent) as response:
+                    await opened.wait()
+                    return (await response.aread()).decode()
 
             ended = [asyncio.create_task(follow(path, headers)) for path in ("/v1/events", f"/v1/runs/{run}/events")]
             lasting = asyncio.create_task(follow("/v1/events", bearer(other)))
-            await asyncio.sleep(0.5)
+            await asyncio.wait_for(opened.wait(), 60)
             assert not any(each.done() for each in (*ended, lasting))
             made.records.revoke("ann")
-            texts = await asyncio.wait_for(asyncio.gather(*ended), 5)
+            texts = await asyncio.wait_for(asyncio.gather(*ended), 60)
             assert "event: snapshot" in texts[1]
             assert not lasting.done()  # nobody else is cut off
             lasting.cancel()

@@ -39,7 +39,7 @@ async def agent(
     headers = {"Authorization": f"Bearer {caller}"} if caller else {}
     async with (
         listening(made, *people, routes=a2a_routes(made, **more)) as address,
-        httpx.AsyncClient(headers=headers, timeout=30) as http,
+        httpx.AsyncClient(headers=headers, timeout=60) as http,
     ):
         base = f"{address}/a2a/{tenant}" if tenant else address
         card = await A2ACardResolver(http, base).get_agent_card()
@@ -279,7 +279,7 @@ def test_people_see_and_answer_what_is_theirs(tmp_path: Path) -> None:
     async def body() -> None:
         made = service(tmp_path)
         people = (ANN, BOB, stranger)
-        async with listening(made, *people, routes=a2a_routes(made)) as address, httpx.AsyncClient(timeout=30) as http:
+        async with listening(made, *people, routes=a2a_routes(made)) as address, httpx.AsyncClient(timeout=60) as http:
             for path in ("/a2a", "/a2a/rest/message:send"):
                 assert (await http.post(address + path, json={}, headers={"A2A-Version": "1.0"})).status_code == 401
             anonymous = (await http.get(f"{address}{a2a.CARD}")).json()

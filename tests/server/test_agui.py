@@ -48,7 +48,7 @@ def resume(question: str, payload: Any, status: str = "resolved") -> list[Any]:
 def test_a_question_interrupts_and_its_answer_resumes(tmp_path: Path, decision: str, outcome: str) -> None:
     async def body() -> None:
         made = service(tmp_path)
-        async with listening(made, routes=agui_routes(made)) as address, httpx.AsyncClient(base_url=address, timeout=30) as http:
+        async with listening(made, routes=agui_routes(made)) as address, httpx.AsyncClient(base_url=address, timeout=60) as http:
             first = await told(http, request())
             assert [each.type for each in first[1:-1]] == ["STEP_STARTED", "STEP_FINISHED"]
             (interrupt,) = first[-1].outcome.interrupts
@@ -114,7 +114,7 @@ def test_a_thread_is_that_of_its_caller(tmp_path: Path) -> None:
 def test_the_last_words_of_the_user_and_forwarded_inputs_begin_the_run(tmp_path: Path) -> None:
     async def body() -> None:
         made = service(tmp_path)
-        async with listening(made, routes=agui_routes(made)) as address, httpx.AsyncClient(base_url=address, timeout=30) as http:
+        async with listening(made, routes=agui_routes(made)) as address, httpx.AsyncClient(base_url=address, timeout=60) as http:
             parts = [{"type": "text", "text": "one"}, {"type": "text", "text": "two"}]
             messages = [{"id": "a", "role": "user", "content": "old"}, {"id": "b", "role": "user", "content": parts}]
             await told(http, request(messages=messages))

@@ -363,7 +363,7 @@ def test_a_stream_shows_what_a_model_has_written_so_far(tmp_path: Path, monkeypa
     async def slowly(model: Sample, request: Request) -> Reply:
         assert request.partial is not None
         request.partial({"step1_draft": {"text": "De"}}, [])
-        await asyncio.wait_for(seen.wait(), 20)
+        await asyncio.wait_for(seen.wait(), 60)
         return await whole(model, request)
 
     monkeypatch.setattr(Sample, "answer", slowly)

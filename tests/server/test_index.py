@@ -83,12 +83,12 @@ def test_a_reader_of_the_feed_misses_nothing_of_a_slower_writer(postgres_server:
     def wait(_connection: sa.Connection) -> None:
         if not slow_one.is_set():
             slow_one.set()
-            assert go_on.wait(20)
+            assert go_on.wait(60)
 
     try:
         with ThreadPoolExecutor() as pool:
             slow = pool.submit(made.tell, run_table.RunChange("run.started", "slow", "p"))
-            assert slow_one.wait(20)
+            assert slow_one.wait(60)
             quick = pool.submit(made.tell, run_table.RunChange("run.started", "quick", "p"))
             wait_for([quick], timeout=0.5)
             seen = made.feed(0)

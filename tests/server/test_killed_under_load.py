@@ -176,7 +176,7 @@ class Person:
 
     def __init__(self, name: str, key: str, address: str) -> None:
         self.name = name
-        self.http = httpx.AsyncClient(base_url=address, headers={"Authorization": f"Bearer {key}"}, timeout=30)
+        self.http = httpx.AsyncClient(base_url=address, headers={"Authorization": f"Bearer {key}"}, timeout=60)
         self.again = 0
 
     async def ask(self, method: str, path: str, **more: Any) -> Any:

@@ -264,11 +264,11 @@ def at_once(url: str, work: Callable[[Records, str], Any]) -> list[Any]:
     @sa.event.listens_for(first.engine, "commit")
     def wait(_connection: sa.Connection) -> None:
         slow_one.set()
-        assert go_on.wait(20)
+        assert go_on.wait(60)
 
     with ThreadPoolExecutor() as pool:
         made = [pool.submit(work, first, "first")]
-        assert slow_one.wait(20)
+        assert slow_one.wait(60)
         made.append(pool.submit(work, second, "second"))
         assert not wait_for(made, timeout=0.2).done
         go_on.set()

@@ -75,10 +75,10 @@ def test_serve_writes_nothing_but_json(tmp_path: Path) -> None:
         while not entries[-1]["message"].startswith("serving"):
             entries.append(json.loads(running.stderr.readline()))
         address = entries[-1]["message"].split(" at ")[1].split("/v1")[0]
-        assert httpx.get(f"{address}/healthz", timeout=20).status_code == 200
+        assert httpx.get(f"{address}/healthz", timeout=60).status_code == 200
     finally:
         running.terminate()
-        entries += map(json.loads, running.communicate(timeout=30)[1].splitlines())
+        entries += map(json.loads, running.communicate(timeout=60)[1].splitlines())
     assert [each["path"] for each in entries if each["message"] == "request"] == ["/healthz"]
 
 

@@ -164,7 +164,7 @@ def test_a_client_over_http_goes_the_whole_way(folder: Path) -> None:
     words = [sys.executable, *server(folder, "--http", str(port)).args]
     with subprocess.Popen(words, cwd=folder, stderr=subprocess.PIPE, text=True) as process:
         try:
-            until = time.monotonic() + 30
+            until = time.monotonic() + 60
             while time.monotonic() < until:
                 with socket.socket() as probe:
                     if probe.connect_ex(("127.0.0.1", port)) == 0:
@@ -173,7 +173,7 @@ def test_a_client_over_http_goes_the_whole_way(folder: Path) -> None:
             check(asked(f"http://127.0.0.1:{port}/mcp", whole))
         finally:
             process.terminate()
-            process.communicate(timeout=30)
+            process.communicate(timeout=60)
 
 
 def test_two_programs_of_one_name_are_a_problem(folder: Path) -> None:

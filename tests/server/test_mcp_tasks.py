@@ -47,7 +47,7 @@ async def call(address: str, method: str, who: str = "", *, tasks: bool = True, 
     headers |= {"Mcp-Name": name} if name else {}
     headers |= {"Authorization": f"Bearer {who}"} if who else {}
     body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {**params, "_meta": meta}}
-    async with httpx.AsyncClient(timeout=30) as http:
+    async with httpx.AsyncClient(timeout=60) as http:
         answer = await http.post(address, json=body, headers=headers)
     if answer.status_code == 401:
         return 401
@@ -188,7 +188,7 @@ def test_a_call_that_is_cancelled_cancels_its_run(tmp_path: Path) -> None:
 
         async with served(tmp_path) as (made, address), Client(address, elicitation_callback=asked, mode="legacy") as client:
             calling = asyncio.create_task(client.call_tool("letter", {"prompt": "x"}, progress_callback=progress))
-            await asyncio.wait_for(waiting.wait(), 20)
+            await asyncio.wait_for(waiting.wait(), 60)
             calling.cancel()
             await asyncio.gather(calling, return_exceptions=True)
             (row,) = (await made.runs(BOSS)).rows

@@ -146,7 +146,7 @@ class Stage:
 
 
 async def settled(stage: Stage, run: str, *statuses: str) -> None:
-    end = time.monotonic() + 30
+    end = time.monotonic() + 60
     while (report := await stage.engine.show(run)).status not in statuses:
         assert time.monotonic() < end, report
         await asyncio.sleep(0.05)

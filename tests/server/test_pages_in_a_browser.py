@@ -73,7 +73,7 @@ def served(place: Path) -> Iterator[str]:
         yield f"http://127.0.0.1:{listening.getsockname()[1]}/studio/open/{studio.token}"
     finally:
         server.should_exit = True
-        thread.join(30)
+        thread.join(60)
         studio.close()
 
 
@@ -101,7 +101,7 @@ def listening_in_a_thread(app: Any, begin: Any) -> Iterator[tuple[str, asyncio.A
         yield f"http://127.0.0.1:{listening.getsockname()[1]}", loops[0]
     finally:
         server.should_exit = True
-        thread.join(30)
+        thread.join(60)
 
 
 @contextmanager

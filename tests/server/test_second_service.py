@@ -29,12 +29,12 @@ def test_a_second_service_of_a_folder_names_the_first(tmp_path: Path) -> None:
         while not holder.exists():
             assert first.poll() is None
         # It gives up after five seconds; the rest is what Python takes to start on a machine that is busy.
-        second = subprocess.run([*line, "--port", "0"], cwd=tmp_path, capture_output=True, text=True, timeout=40, check=False)
+        second = subprocess.run([*line, "--port", "0"], cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
         assert second.returncode == 1
         assert f"process {first.pid} on {gethostname()} already carries out the runs" in second.stderr
     finally:
         first.terminate()
-        first.communicate(timeout=30)
+        first.communicate(timeout=60)
 
 
 class Uvicorn:
@@ -61,11 +61,11 @@ class Uvicorn:
     def listed(self) -> int:
         """Return the status of a list of runs."""
         headers = {"Authorization": f"Bearer {self.key}"}
-        return httpx.get(f"http://127.0.0.1:{self.port}/v1/runs", headers=headers, timeout=30).status_code
+        return httpx.get(f"http://127.0.0.1:{self.port}/v1/runs", headers=headers, timeout=60).status_code
 
     def end(self) -> None:
         self.process.terminate()
-        self.process.wait(30)
+        self.process.wait(60)
 
 
 @pytest.mark.long

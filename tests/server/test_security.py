@@ -100,7 +100,7 @@ def test_large_bodies_and_slow_ones_are_ended(tmp_path: Path, monkeypatch: pytes
             sent.append(message)
 
         with suppress(ClientDisconnect):  # the client is taken for gone
-            await asyncio.wait_for(app(scope, never, send), 5)
+            await asyncio.wait_for(app(scope, never, send), 60)
         assert not any(each.get("status", 500) < 400 for each in sent)
 
     async def body() -> None:

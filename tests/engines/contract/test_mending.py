@@ -135,12 +135,15 @@ def test_who_failed_beside_others_is_retried_alone(stage: Any) -> None:
     )
 
     async def body() -> None:
-        broken = {2}
+        broken, finished = {2}, set()
 
         async def work(given: Any) -> Any:
             if given in broken:
-                await asyncio.sleep(0.3)  # the others are done by then
+                while len(finished) < 2:  # noqa: ASYNC110  -- the others may be called in another event loop
+                    await asyncio.sleep(0.02)
+                await asyncio.sleep(0.3)  # what they return is recorded by then
                 raise SLIP
+            finished.add(given)
             return {"text": str(given)}
 
         stage.handlers = {"W": work}

@@ -42,7 +42,7 @@ class Stage:
 
     def _send(self, given: Any) -> Any:
         self.keys.append(current_call().key)
-        self.released.wait(20)
+        self.released.wait(60)
         return given if isinstance(given, dict) else {"text": given}
 
     @property
@@ -76,7 +76,7 @@ def until(fits: Callable[[], object]) -> None:
 
 
 def go(work: Any) -> Any:
-    return asyncio.run(asyncio.wait_for(work, 30))
+    return asyncio.run(asyncio.wait_for(work, 60))
 
 
 def test_a_run_that_dbos_takes_while_it_is_asked_for_is_begun_once(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -108,7 +108,7 @@ def test_a_run_that_dbos_has_just_taken_is_not_put_back_into_the_queue(stage: St
     monkeypatch.setattr(runner, "execute_dequeued_workflow", begin_later)
     with stage.engine.asker.db().begin() as connection:
         enqueue(stage.engine.asker.client(), connection, launch("r2", CALL).to_json())
-    assert taken.wait(20)
+    assert taken.wait(60)
     stage.release_after(2)
     assert go(stage.engine.resume("r2")).status == "done"
     assert stage.keys == ["r2/serverContext1.step1_send"]

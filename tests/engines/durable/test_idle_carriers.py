@@ -72,7 +72,7 @@ def begin(engine: DurableEngine, document: Any = ASK, run: str = "r1") -> RunRep
 def asleep(engine: DurableEngine) -> Runner:
     runner = engine._runner
     assert runner is not None
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 60
     while not runner.rest.asleep:
         assert time.monotonic() < deadline
         time.sleep(0.02)

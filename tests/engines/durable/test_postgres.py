@@ -63,11 +63,11 @@ def test_a_trace_of_two_writers_is_read_in_order(postgres_server: Database) -> N
     def wait(_connection: sa.Connection) -> None:
         if not slow_one.is_set():
             slow_one.set()
-            assert go_on.wait(20)
+            assert go_on.wait(60)
 
     try:
         slow.write(event_of("r", "asked", "slow", {}))
-        assert slow_one.wait(20)
+        assert slow_one.wait(60)
         quick.write(event_of("r", "asked", "quick", {}))
         quick.write.flush(0.5)
         seen, place = reader.read("r")
@@ -228,7 +228,7 @@ def test_a_worker_says_that_its_server_is_gone_and_goes_on_when_it_is_back(tmp_p
                 begun = said(tmp_path, "run", "ask.aug", "--input", "go", "--model", "sample", "--id", "one", "--store", url)
                 assert loads(begun.stdout)["status"] == "waiting", begun.stderr
                 worker.terminate()
-                assert worker.wait(30) == 0
+                assert worker.wait(60) == 0
             finally:
                 worker.kill()
 
@@ -254,7 +254,7 @@ def test_a_second_worker_works_beside_the_first_and_takes_its_runs_over(
                 lines = [second.stderr.readline() for _ in range(4)]
                 assert all(each.split()[1].startswith("one") for each in lines)
                 second.terminate()
-                assert second.wait(30) == 0
+                assert second.wait(60) == 0
             finally:
                 first.kill()
                 second.kill()
@@ -356,4 +356,4 @@ def test_a_second_worker_of_a_folder_says_so_before_it_is_ready(tmp_path: Path) 
             assert "store-in-use" in second.stderr
         finally:
             first.terminate()
-            first.wait(30)
+            first.wait(60)

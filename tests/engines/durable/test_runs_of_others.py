@@ -45,7 +45,7 @@ class Watched(DurableEngine):
 
 def attended(folder: Path, looks: list[tuple[str, str]], held: int = 100) -> tuple[str, int]:
     made = Watched(folder, looks, held)
-    return asyncio.run(asyncio.wait_for(made._attend("r1", 0), 20)).status, held - made.held
+    return asyncio.run(asyncio.wait_for(made._attend("r1", 0), 60)).status, held - made.held
 
 
 @pytest.fixture(autouse=True)

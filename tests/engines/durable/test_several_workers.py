@@ -181,7 +181,7 @@ def test_who_waits_for_tables_does_not_hold_up_who_makes_them(postgres_server: D
         connection.execute(sa.text("SET statement_timeout = '10s'"))
         connection.execute(sa.text("CREATE INDEX CONCURRENTLY it ON instrc_owners (worker)"))
         assert not inside.is_set()
-    other.join(10)
+    other.join(60)
     assert inside.is_set()
     for lock in (makes, waits):
         lock.release()

@@ -194,7 +194,7 @@ def test_a_worker_that_is_told_to_stop_lets_effects_end_and_gives_its_runs_back(
     shop.takes(0.0)
     shop.worker()
     first.send_signal(signal.SIGTERM)
-    assert first.wait(30) == 0
+    assert first.wait(60) == 0
     shop.until(lambda: shop.status("r1") == "done")
     assert len(shop.effects("r1")) == 2, "the effect in flight was recorded"
 
