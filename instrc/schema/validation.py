@@ -335,7 +335,8 @@ def _violation(error: ValidationError, faults: Mapping[str, str]) -> Violation:
     error = of_intended_branch(error)
     keyword = error.validator if isinstance(error.validator, str) else "false"
     detail, wanted = _detail(keyword, cast("Json", error.validator_value))
-    sentence = faults.get(f"{keyword} {detail}") or faults.get(keyword)
+    words = ("propertyNames",) if "propertyNames" in error.absolute_schema_path else (f"{keyword} {detail}", keyword)
+    sentence = next((faults[word] for word in words if word in faults), None)
     message = in_words(error) if sentence is None else _in_language(error, sentence, wanted, faults)
     return Violation(pointer(error.absolute_path), keyword, pointer(error.absolute_schema_path), _shorten_message(message))
 

@@ -655,6 +655,7 @@ def test_texts_of_others_are_text(text: str) -> None:
 
 EITHER: Any = {"type": "object", "properties": {"mail": {**STRING, "title": "Mail"}, "phone": {**STRING, "title": "Telephone"}}}
 OTHERS: Any = {"type": "object", "properties": {"a": STRING}, "patternProperties": {"^x-": {}}, "additionalProperties": False}
+SHORT: Any = {"propertyNames": {"pattern": "^[a-z]+$"}}
 TEAM: Any = {"type": "array", "items": STRING, "contains": {"const": "boss"}}
 BRANCHES: Any = [{"required": ["mail"]}, {"required": ["phone"]}]
 
@@ -673,6 +674,11 @@ BRANCHES: Any = [{"required": ["mail"]}, {"required": ["phone"]}]
         ({"type": "number", "multipleOf": 0.25}, {"/data": "0,3"}, "нужно кратное 0,25"),
         ({"type": ["integer", "string"]}, {"kind:/data": "0", "/data": "x"}, "напишите число, например 12 или 2,5"),
         (OTHERS, {"rest:/data": '{"x-a": 1, "b": 1}'}, 'здесь этого не нужно: "b"'),
+        (
+            {**EITHER, **SHORT, "additionalProperties": STRING},
+            {"rest:/data": '{"x-a": "1"}'},
+            'такое имя здесь не подходит: "x-a"',
+        ),
         (
             {"allOf": [EITHER], "unevaluatedProperties": False, "type": "object"},
             {"json:/data": '{"mail": "a", "b": 1}'},
