@@ -108,7 +108,7 @@ async def settled(made: RunService, run: str, status: str) -> Any:
     raise AssertionError(info.report)
 
 
-def go(work: Awaitable[Any], seconds: float = 60) -> Any:
+def go(work: Awaitable[Any], seconds: float = 240) -> Any:
     async def body() -> Any:
         return await asyncio.wait_for(work, seconds)
 

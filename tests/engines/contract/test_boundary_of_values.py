@@ -18,7 +18,7 @@ from instrc.text.jsonvalue import Json
 
 
 def go(work: Any) -> None:
-    asyncio.run(asyncio.wait_for(work, 120))
+    asyncio.run(asyncio.wait_for(work, 240))
 
 
 def spoil(value: Any) -> None:

@@ -32,7 +32,7 @@ from instrc.problems.errors import AnswerError, ConflictError, NotFoundError
 
 
 def go(work: Coroutine[Any, Any, None]) -> None:
-    asyncio.run(asyncio.wait_for(work, 60))
+    asyncio.run(asyncio.wait_for(work, 240))
 
 
 def keyed(request: Request) -> str:

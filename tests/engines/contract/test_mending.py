@@ -29,7 +29,7 @@ SLIP = NameError("name 'txet' is not defined")
 
 
 def go(work: Coroutine[Any, Any, None]) -> None:
-    asyncio.run(asyncio.wait_for(work, 90))
+    asyncio.run(asyncio.wait_for(work, 240))
 
 
 class Broken:

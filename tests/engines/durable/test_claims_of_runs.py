@@ -76,7 +76,7 @@ def until(fits: Callable[[], object]) -> None:
 
 
 def go(work: Any) -> Any:
-    return asyncio.run(asyncio.wait_for(work, 60))
+    return asyncio.run(asyncio.wait_for(work, 240))
 
 
 def test_a_run_that_dbos_takes_while_it_is_asked_for_is_begun_once(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -74,7 +74,7 @@ def made(maker: Any, folder: Path, send: Callable[[Any], Any]) -> Any:
 
 
 def go(work: Coroutine[Any, Any, Any]) -> Any:
-    return asyncio.run(asyncio.wait_for(work, 60))
+    return asyncio.run(asyncio.wait_for(work, 240))
 
 
 def refused(work: Coroutine[Any, Any, Any]) -> None:

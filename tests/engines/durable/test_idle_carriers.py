@@ -61,7 +61,7 @@ def made(tmp_path: Path) -> Iterator[Callable[[str], DurableEngine]]:
 
 
 def go(work: Any) -> Any:
-    return asyncio.run(asyncio.wait_for(work, 60))
+    return asyncio.run(asyncio.wait_for(work, 240))
 
 
 def begin(engine: DurableEngine, document: Any = ASK, run: str = "r1") -> RunReport:

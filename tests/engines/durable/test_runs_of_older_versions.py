@@ -48,7 +48,7 @@ def engine(folder: Path, model: Model) -> DurableEngine:
     return DurableEngine(folder, equip)
 
 
-def go(work: Coroutine[Any, Any, Any], span: float = 30) -> Any:
+def go(work: Coroutine[Any, Any, Any], span: float = 240) -> Any:
     return asyncio.run(asyncio.wait_for(work, span))
 
 

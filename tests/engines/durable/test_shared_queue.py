@@ -112,7 +112,7 @@ class Shop:
 
 
 def go(work: Any) -> Any:
-    return asyncio.run(asyncio.wait_for(work, 60))
+    return asyncio.run(asyncio.wait_for(work, 240))
 
 
 @pytest.fixture

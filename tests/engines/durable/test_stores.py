@@ -41,7 +41,7 @@ def engine(folder: Path, *, send: Callable[[Any], Any] = lambda _given: {"text":
 
 
 def go(work: Coroutine[Any, Any, Any]) -> Any:
-    return asyncio.run(asyncio.wait_for(work, 60))
+    return asyncio.run(asyncio.wait_for(work, 240))
 
 
 def begin(carrier: DurableEngine, document: Any, run: str = "r1", prompt: Any = "go") -> Any:

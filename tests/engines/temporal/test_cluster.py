@@ -39,7 +39,7 @@ GOLDEN = Path(__file__).with_name("golden.json")
 """A history that an earlier version of this project has written."""
 
 
-def go(work: Coroutine[Any, Any, Any], span: float = 90) -> Any:
+def go(work: Coroutine[Any, Any, Any], span: float = 240) -> Any:
     return asyncio.run(asyncio.wait_for(work, span))
 
 

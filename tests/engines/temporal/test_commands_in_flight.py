@@ -64,7 +64,7 @@ def workflow(monkeypatch: pytest.MonkeyPatch) -> Workflow:
 
 
 def go(work: Coroutine[Any, Any, Any]) -> Any:
-    return asyncio.run(asyncio.wait_for(work, 60))
+    return asyncio.run(asyncio.wait_for(work, 240))
 
 
 def activity(name: str) -> Any:
