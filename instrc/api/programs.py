@@ -268,7 +268,9 @@ def registry(
     if not is_there(place):
         raise CompileError([unreadable(place, "there is no such file or folder")])
     inside = os.path.join(place, TEXT_NAME) if os.path.isdir(place) else place  # noqa: PTH112, PTH118  -- any path of a caller's
-    return Workspace(project_of(roots, shared, vibes, Report())).registry(inside).reference_registry()
+    from instrc.vibes.retrieval import reference_registry  # imports the `referencing` library
+
+    return reference_registry(Workspace(project_of(roots, shared, vibes, Report())).registry(inside))
 
 
 def project_of(

@@ -39,10 +39,10 @@ from instrc.server.identity import Identity, ProviderKeys
 from instrc.server.inbox import Inbox
 from instrc.server.logs import is_json
 from instrc.server.operations import Endpoint
+from instrc.server.operators import webhook_routes
 from instrc.server.records import SECRETS, Records, secrets_given
 from instrc.server.run_service import RunService
 from instrc.server.streams import Hub
-from instrc.server.webhook_operations import webhook_routes
 from instrc.server.webhooks import AddressRules, Webhooks
 from instrc.text.files import is_open_to_others
 from instrc.text.jsonvalue import Json, mapping

@@ -54,8 +54,16 @@ from instrc.server.http import used_link
 from instrc.server.identity import Identity
 from instrc.server.operation_json import place_of_question, place_of_run, question_id, token_of
 from instrc.server.operations import RequestData
-from instrc.server.question_titles import question_title, searched_text, steps_title, summary_of
-from instrc.server.run_page import labelled, labels_of, run_facts, sample_picture
+from instrc.server.run_page import (
+    labelled,
+    labels_of,
+    question_title,
+    run_facts,
+    sample_picture,
+    searched_text,
+    steps_title,
+    summary_of,
+)
 from instrc.server.run_service import RunService
 from instrc.server.templates import PageWords, counted, languages, operator_schema, render, spoken, words_for
 from instrc.server.views import QuestionInfo, RunStory

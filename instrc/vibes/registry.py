@@ -35,8 +35,6 @@ from instrc.vibes.uri import (
 from instrc.vibes.vibe import Vibe, parse_vibe
 
 if TYPE_CHECKING:
-    import referencing
-
     from instrc.vibes.lock import Lock
 
 
@@ -234,12 +232,6 @@ class Registry:
         except (InstrcError, LeadsOutsideError):  # a file outside the roots whose name is not a reference
             return ()
         return tuple(".".join(map(str, version)) for version in sorted(there))
-
-    def reference_registry(self) -> referencing.Registry[Json]:
-        """Return the same vibes as a registry for `jsonschema` validators, read on demand."""
-        from instrc.vibes.retrieval import retrieving  # imports the `referencing` library
-
-        return retrieving(lambda uri: self.load(uri).schema)
 
     def _find(self, uri: AugUri, written: str, at: Span | None) -> tuple[Root, VibeFile]:
         root, entry, there = _chosen(self.roots, uri, written, at)

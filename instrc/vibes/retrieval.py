@@ -8,7 +8,7 @@ and `aug:` references are absolute, so neither needs a base.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import referencing
@@ -21,22 +21,24 @@ from instrc.text.jsonvalue import Json
 if TYPE_CHECKING:
     from referencing.typing import Anchor as AnchorType
 
+    from instrc.vibes.registry import Registry
+
 
 _DIALECT = referencing.jsonschema.DRAFT202012
 _attrs: Any = referencing  # the same module, untyped: mypy does not know the parameters of its attrs classes
 
 
-def retrieving(schema_of: Callable[[str], Json]) -> referencing.Registry[Json]:
-    """Return a `referencing.Registry` that retrieves the schema of each `aug:` reference, and nothing else."""
+def reference_registry(registry: Registry) -> referencing.Registry[Json]:
+    """Return a `referencing.Registry` that reads the vibe of each `aug:` reference on demand, and nothing else."""
 
     def retrieve(uri: str) -> referencing.Resource[Json]:
         try:
-            return resource(schema_of(uri))
+            return resource(registry.load(uri).schema)
         except InstrcError as error:
             raise _attrs.exceptions.NoSuchResource(ref=uri) from error
 
-    made: referencing.Registry[Json] = _attrs.Registry(retrieve=retrieve)
-    return made
+    result: referencing.Registry[Json] = _attrs.Registry(retrieve=retrieve)
+    return result
 
 
 def resource(schema: Json) -> referencing.Resource[Json]:

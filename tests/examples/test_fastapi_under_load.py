@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import instrc
-from instrc.runtime.models.fallback import Fallback  # two objects in order, as the words of two models name them
+from instrc.runtime.models.catalogue import Fallback  # two objects in order, as the words of two models name them
 
 httpx = pytest.importorskip("httpx")
 uvicorn = pytest.importorskip("uvicorn")

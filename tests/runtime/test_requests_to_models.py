@@ -20,8 +20,15 @@ from instrc import ModelError, Reply, Request, Tool, lower
 from instrc.problems.errors import SettingsError, unusable
 from instrc.process.request_settings import request_settings
 from instrc.runtime.models.asking_again import repeats  # a loop is a property of a text
-from instrc.runtime.models.catalogue import model_of, provider_of  # makes one adapter
-from instrc.runtime.models.fallback import LONGEST_REST, Fallback, Limited, limited, turn  # their counts are looked at
+from instrc.runtime.models.catalogue import (  # makes one adapter  # their counts are looked at
+    LONGEST_REST,
+    Fallback,
+    Limited,
+    limited,
+    model_of,
+    provider_of,
+    turn,
+)
 from instrc.runtime.models.provider import message_with_words
 from instrc.runtime.models.settings import RequestTable, answer_bound, temperatures, with_short_thoughts  # what wins over what
 from instrc.text.sentences import sentences_in

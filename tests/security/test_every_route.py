@@ -21,9 +21,11 @@ from instrc.server.agui import agui_routes  # the service over AG-UI
 from instrc.server.http import Streams, app_of, event_endpoints  # the application itself, and its table
 from instrc.server.mcp_runs import TASKS, RunOffers, mcp_mount, no_link  # the service over MCP
 from instrc.server.operations import ENDPOINTS, Endpoint  # the table
-from instrc.server.operators import OPERATOR_ENDPOINTS  # the table
+from instrc.server.operators import (
+    OPERATOR_ENDPOINTS,  # the table
+    webhook_routes,  # the rest of the table
+)
 from instrc.server.run_service import RunService  # the service itself
-from instrc.server.webhook_operations import webhook_routes  # the rest of the table
 from instrc.server.webhooks import AddressRules, Webhooks  # the rest of the table
 from instrc.vibes.service_settings import PeopleSettings, Role, ServiceSettings  # without a file
 

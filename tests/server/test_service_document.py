@@ -20,7 +20,7 @@ from serving import service
 from temporal_server import free_port
 
 from instrc.server.http import app_of  # the application itself
-from instrc.server.webhook_operations import webhook_routes  # its routes are in the document
+from instrc.server.operators import webhook_routes  # its routes are in the document
 from instrc.server.webhooks import AddressRules, Webhooks  # its routes are in the document
 from instrc.vibes.service_settings import ServiceSettings  # without a file
 

@@ -31,8 +31,8 @@ from instrc.problems.errors import InputError, RequestError, SettingsError
 from instrc.runtime.questions import Question
 from instrc.runtime.run_report import RunReport
 from instrc.server import webhooks  # the service, in the process of the test
+from instrc.server.operators import webhook_routes  # the service, in the process of the test
 from instrc.server.records import Records  # the service, in the process of the test
-from instrc.server.webhook_operations import webhook_routes  # the service, in the process of the test
 from instrc.server.webhooks import AddressRules, Webhooks  # the service, in the process of the test
 
 HERE = AddressRules.of(["127.0.0.0/8", "::1/128"])

@@ -13,6 +13,7 @@ import pytest
 from instrc import CompileError, Problem, problems
 from instrc.schema.flattening.flatten import flatten
 from instrc.vibes.registry import Registry
+from instrc.vibes.retrieval import reference_registry
 
 Files = Callable[[str, dict[str, str]], Path]
 SCHEMA = '{"type": "object"}'
@@ -296,7 +297,7 @@ def test_validators_follow_aug_references_of_all_kinds(files: Files) -> None:
 
     one = '{"properties":{"n":{"$anchor": "num", "type":"integer"}, "s": {"$ref": "#/$defs/t"}}, "$defs":{"t":{"type":"string"}}}'
     two = '{"schema": {"$ref": "aug:one#/properties/s", "minLength": 2}}'
-    registry = Registry([files("w", {"one@3.vibe.json": one, "d/two.vibe.json": two})]).reference_registry()
+    registry = Registry([files("w", {"one@3.vibe.json": one, "d/two.vibe.json": two})])
     for reference, good, bad in [
         ("aug:one:3", {"n": 1, "s": "x"}, {"s": 1}),
         ("aug:one#num", 1, "x"),
@@ -305,7 +306,7 @@ def test_validators_follow_aug_references_of_all_kinds(files: Files) -> None:
         ("aug:d/two", "xy", "x"),
         ("aug:/vibes/macros/Loop_Mixin#_iteration", 1, 0),
     ]:
-        validator = Draft202012Validator({"$ref": reference}, registry=registry)
+        validator = Draft202012Validator({"$ref": reference}, registry=reference_registry(registry))
         assert validator.is_valid(good)
         assert not validator.is_valid(bad)
 

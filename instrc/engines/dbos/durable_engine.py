@@ -19,10 +19,9 @@ from msgspec import structs
 from instrc import problems
 from instrc.engines.approvals import OpeningOf
 from instrc.engines.dbos import schedules, store
-from instrc.engines.dbos.budgets import SharedBudget
 from instrc.engines.dbos.carrying import entries_of, recorded_entries
 from instrc.engines.dbos.postgres import workers_of
-from instrc.engines.dbos.run_rows import AT_ONCE, RunRows
+from instrc.engines.dbos.run_rows import AT_ONCE, RunRows, SharedBudget
 from instrc.engines.dbos.runner import LOST, POLL, Runner
 from instrc.engines.dbos.store_client import ENDED, StoreClient, is_active, launch_of, report_of, state_of
 from instrc.engines.event_writer import EventWriter

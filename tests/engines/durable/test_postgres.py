@@ -23,8 +23,7 @@ from instrc.engines.dbos.store import close_engine, runs_below  # no other funct
 from instrc.engines.equip import request_table  # what the settings of a project say of models
 from instrc.engines.places import store_of  # the database without the engine
 from instrc.problems.errors import UnreachableError
-from instrc.runtime.models.catalogue import model_of
-from instrc.runtime.models.fallback import Limited, turn  # what all machines share
+from instrc.runtime.models.catalogue import Limited, model_of, turn  # what all machines share
 from instrc.runtime.traces import event_of
 from instrc.text.jsontext import dumps, loads
 from instrc.vibes.settings import read_settings
