@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from instrc.runtime.run_report import RunReport
     from instrc.text.jsonvalue import Json
 
-OtherModel = Annotated[str | None, typer.Option("--model", metavar="MODEL", help="Use this model from now on, for every chunk.")]
+OtherModel = Annotated[str | None, typer.Option("--model", metavar="MODEL", help="Use this model for all chunks not done yet.")]
 
 
 def retry_command(

@@ -163,14 +163,14 @@ def ask(folder: Path, model: str, arms: dict[str, Ask], count: int, tasks: list[
 
     with server(folder, len(arms)) as os.environ["LLAMACPP_BASE_URL"]:
         for task in tasks:
-            known = figures(model)[model]["answers"].get(task.name, {})
-            missing = [arm for arm in arms if len(known.get(arm, {"right": ()})["right"]) < count]
-            answers: dict[str, list[Answer]] = {arm: [] for arm in missing}
-            for case in task.cases(count, folder) if missing else ():
+            known = {arm: figures(model)[model]["answers"].get(task.name, {}).get(arm, packed([])) for arm in arms}
+            cases = task.cases(count, folder) if any(len(each["right"]) < count for each in known.values()) else []
+            for place, case in enumerate(cases):
+                missing = [arm for arm, each in known.items() if len(each["right"]) == place]
                 for arm, answer in zip(missing, asyncio.run(all_of(case, task, missing)), strict=True):
-                    answers[arm].append(answer)
-            keep(model, "answers", task.name, {arm: packed(each) for arm, each in answers.items()})
-            print(task.name, {arm: sum(packed(each)["right"]) for arm, each in answers.items()}, file=sys.stderr, flush=True)
+                    known[arm] = {name: known[arm][name] + part for name, part in packed([answer]).items()}
+            keep(model, "answers", task.name, known)
+            print(task.name, {arm: sum(each["right"]) for arm, each in known.items()}, file=sys.stderr, flush=True)
 
 
 def packed(answers: list[Answer]) -> dict[str, Any]:
@@ -210,6 +210,7 @@ def tune(folder: Path, model: str, requests: int, tasks: list[Task]) -> None:
                 "tune",
                 task.name,
                 {
+                    "cases": len(cases),
                     "found": described(found.best),
                     "written": found.better,
                     "requests": sum(len(each.results) for each in subject.results.values()) + 2 * (paired.cases if paired else 0),
@@ -257,7 +258,7 @@ def section(model: str, parts: dict[str, Any]) -> Iterator[str]:
     yield from ["", "All tasks together, and beside our own request on the same cases:", ""]
     yield "| arm | cases | score | satisfies the schema | tokens read | written | difference to ours | p, Holm |"
     yield "|---" * 8 + "|"
-    pairs = {arm: compare(*(scores(answers, arm, of) for of in (OURS, arm))) for arm in arms if arm != OURS}
+    pairs = {arm: compare(scores(answers, arm, OURS), scores(answers, OURS, arm)) for arm in arms if arm != OURS}
     adjusted = holm({arm: pair.p for arm, pair in pairs.items()})
     for arm in arms:
         known = [answers[task][arm] for task in answers if arm in answers[task]]
@@ -269,12 +270,13 @@ def section(model: str, parts: dict[str, Any]) -> Iterator[str]:
         yield f"| {arm} | {' | '.join(cells)} |"
     yield from ["", *lost(answers, [arm for arm in arms if arm in PEERS and arm != OURS])]
     if parts["tune"]:
-        yield from tuning(parts["tune"])
+        yield from tuning(parts["tune"], parts.get("tune first", {}))
 
 
 def scores(answers: dict[str, Any], beside: str, arm: str) -> list[float]:
-    """Return the scores of an arm over all tasks that another arm has, too."""
-    return [score for known in answers.values() if beside in known and arm in known for score in known[arm]["right"]]
+    """Return the scores of an arm over all cases that another arm has, too."""
+    both = [known for known in answers.values() if beside in known and arm in known]
+    return [score for known in both for score, _ in zip(known[arm]["right"], known[beside]["right"], strict=False)]
 
 
 def shown(pair: Any, places: int = 2) -> str:
@@ -293,7 +295,7 @@ def mean_of(answers: dict[str, Any], arm: str, name: str) -> float:
 def lost(answers: dict[str, Any], arms: list[str]) -> Iterator[str]:
     """Yield where others are ahead of us."""
     pairs = {
-        (task, arm): compare(*(known[each]["right"] for each in (OURS, arm)))
+        (task, arm): compare(scores({task: known}, arm, OURS), scores({task: known}, OURS, arm))
         for task, known in answers.items()
         for arm in arms
         if arm in known
@@ -310,38 +312,42 @@ def lost(answers: dict[str, Any], arms: list[str]) -> Iterator[str]:
             yield f"* {title}: {'; '.join(f'{task}, {arm}, {shown(pairs[task, arm])}' for task, arm in named)}."
 
 
-def tuning(tasks: dict[str, Any]) -> Iterator[str]:
+def tuning(tasks: dict[str, Any], earlier: dict[str, Any]) -> Iterator[str]:
     """Yield what `instrc tune` has found."""
     yield from [
         "",
-        "What `instrc tune` finds (50 cases to search, the others held back; with wordings by the author of the tasks).",
+        "What `instrc tune` finds (50 cases to search, at most 400 others held back; wordings by the author of the tasks).",
         "A search takes 400 requests at most; two interrupted ones of the smaller model took more: each part had 400 then.",
         "",
     ]
-    yield "| task | requests, test included | found | held cases | before | after | difference | p | written |"
-    yield "|---" * 9 + "|"
-    gains = []
-    for task, each in tasks.items():
-        held = each["held"] or [0, 0, 0, 0, 0, 1]
-        gains.append(held[2] - held[1] if each["written"] else 0.0)
-        cells = (
-            [
-                str(held[0]),
-                f"{held[1]:.2f}",
-                f"{held[2]:.2f}",
-                f"{held[2] - held[1]:+.2f} ({held[3]:+.2f} to {held[4]:+.2f})",
-                f"{held[5]:.3f}",
-            ]
-            if each["held"]
-            else ["–"] * 5
-        )
-        asked = f"{each['requests']}{' (ended early)' if each['stopped'] else ''}"
-        yield f"| {task} | {asked} | {each['found']} | {' | '.join(cells)} | {'yes' if each['written'] else 'no'} |"
+    yield "| task | cases | requests, test included | found | held cases | before | after | difference | p | written |"
+    yield "|---" * 10 + "|"
+    yield from (f"| {' | '.join(row(task, each))} |" for task, each in tasks.items())
     missing = ", ".join(task.name for task in TUNED if task.name not in tasks)
     yield from ["", f"Not searched yet: {missing}." if missing else "All tasks were searched."]
+    gains = [each["held"][2] - each["held"][1] if each["written"] else 0.0 for each in tasks.values()]
     mean = shown(compare([0.0] * len(gains), gains), 3)
     yield from ["", f"Mean gain over {len(gains)} tasks, those left as they are counted as 0: {mean}.", ""]
     yield from (f"* {task}: {warning}" for task, each in tasks.items() for warning in each["warnings"])
+    if earlier:
+        yield from [
+            "",
+            "These were first searched on 152 cases, to save time; that the second search counts was decided before it:",
+            "",
+        ]
+        for task, each in earlier.items():
+            _, _, _, found, _, before, after, difference, p, _ = row(task, each)
+            yield f"* {task}: {found}{f', {before} → {after}, {difference}, p = {p}' if each['held'] else ''}"
+
+
+def row(task: str, each: dict[str, Any]) -> list[str]:
+    """Return the cells of a search."""
+    asked = f"{each['requests']}{' (ended early)' if each['stopped'] else ''}"
+    tested = ["–"] * 5
+    if each["held"]:
+        held, before, after, low, high, p = each["held"]
+        tested = [str(held), f"{before:.2f}", f"{after:.2f}", f"{after - before:+.2f} ({low:+.2f} to {high:+.2f})", f"{p:.2g}"]
+    return [task, str(each["cases"]), asked, each["found"], *tested, "yes" if each["written"] else "no"]
 
 
 def main(folder: Path, kind: str, words: list[str]) -> None:

@@ -91,7 +91,8 @@ def programs() -> Iterator[tuple[str, Any]]:
 def server(folder: Path, at_once: int = 2) -> Iterator[str]:
     """Give the base URL of a server with the model, for as long as it is needed; it answers so many requests at the same time."""
     with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
+        free.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        free.bind(("127.0.0.1", int(os.environ.get("PORT", "0"))))
         port = free.getsockname()[1]
     threads = os.environ.get("THREADS") or str(os.cpu_count() or 1)
     command = [str(folder / "llama-server"), "-m", str(folder / "model.gguf"), "--host", "127.0.0.1", "--port", str(port)]

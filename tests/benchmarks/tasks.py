@@ -101,6 +101,8 @@ THINGS = ("jacket", "kettle", "lamp", "backpack", "blender", "chair", "keyboard"
 CITIES = ("Oslo", "Lyon", "Porto", "Graz", "Leeds", "Turin", "Ghent", "Riga")
 WORDS = ("Schmetterling", "mariposa", "fenêtre", "cucchiaio", "Regenschirm", "sombrero")
 MONTHS = ("January", "March", "May", "July", "September", "November")
+TWEETS = 450
+"""Tweets that are drawn, whatever part of them is asked for."""
 GOODS = ("apples", "candles", "notebooks", "towels", "bulbs", "mugs", "pencils", "plates")
 
 
@@ -117,9 +119,9 @@ class Task(NamedTuple):
     """Other descriptions of its properties, by the same author."""
 
     def cases(self, count: int, folder: Path) -> list[Case]:
-        """Return as many different cases, always the same ones."""
+        """Return as many different cases, always the same ones and in the same order."""
         if self.name == "mood":
-            return [(html.unescape(tweet), {"mood": mood}) for tweet, mood in labelled(folder, count)]
+            return [(html.unescape(tweet), {"mood": mood}) for tweet, mood in labelled(folder, TWEETS)[:count]]
         drawn = random.Random(f"{self.name} 11")  # noqa: S311  -- a drawing that everybody can repeat
         if self.make is None:
             known = [(text, {"language": language}) for language, texts in LANGUAGES.items() for text in texts]
