@@ -78,8 +78,8 @@ def write_rows(
 
 
 def moment_text(at: float) -> str:
-    """Format a time for people, in UTC."""
-    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M:%S")
+    """Format a time for people, in UTC, which the `Z` says."""
+    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M:%SZ")
 
 
 def try_to_write(files: Mapping[Path, str], sources: Collection[str] = ()) -> list[Problem]:

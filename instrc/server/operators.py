@@ -117,7 +117,7 @@ async def _act(service: RunService, caller: Caller, action: RunAction, run: str)
     else:
         if action == "erase":  # before its metadata are deleted, by which it is found again after a crash
             await asyncio.to_thread(erase_names, service.records, run, service.signer.secrets[-1])
-        await service.delete(caller, run)
+        await service.delete(caller, run, action=action)
 
 
 async def _acted(service: RunService, caller: Caller, asked: RequestData) -> ResponseData:

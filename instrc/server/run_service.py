@@ -260,14 +260,14 @@ class RunService:
             await self._audit(caller, "set", made.run, step, value)
         return await self.visibility.info_of(caller, made)
 
-    async def delete(self, caller: Caller, run: str) -> None:
-        """Delete a run that has ended; its existence remains known."""
+    async def delete(self, caller: Caller, run: str, *, action: str = "delete") -> None:
+        """Delete a run that has ended; its existence remains known. The audit log names the `action`."""
         report = await self.visibility.seen(caller, run)
         caller.require("operator", report.name, f"delete runs of `{report.name}`")
         await self.engine.delete(run)
         await asyncio.to_thread(self.records.forget_all, [run])  # they may not be stored with the runs
         self.hub.wake(run)
-        await self._audit(caller, "delete", run)
+        await self._audit(caller, action, run)
 
     async def _operate(self, caller: Caller, run: str, action: str, work: Callable[[], Awaitable[RunReport]]) -> RunInfo:
         report = await self.visibility.seen(caller, run)

@@ -128,6 +128,11 @@ def test_failed_runs_are_found_by_their_error_and_retried_by_a_filter(
     assert capsys.readouterr().err.endswith("retried 2 of 2 runs: 1 done, 1 failed\n")
     assert listed("--status", "done") == ["three", "one"]
     assert listed("--error", fault.kind) == ["two"], "what has gone on has failed no more"
+    assert main(["retry", "two", "--model", "scripted:three.json"]) == 0
+    capsys.readouterr()
+    assert main(["audit", "--run", "two", "--json"]) == 0
+    entries = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [(each["action"], each["who"], each["means"]) for each in entries] == [("retry", "local", "command")] * 2
 
 
 def test_names_of_erased_runs_are_nowhere_and_the_audit_log_keeps_pseudonyms(tmp_path: Path) -> None:
@@ -147,7 +152,7 @@ def test_names_of_erased_runs_are_nowhere_and_the_audit_log_keeps_pseudonyms(tmp
             names = {entry.who for entry in entries if entry.action in {"start", "answer"}}
             assert len(names) == 1, "one person has one pseudonym"
             assert names.pop().startswith("erased:")
-            assert [entry.who for entry in entries if entry.action == "delete"] == ["boss"]
+            assert [entry.who for entry in entries if entry.action == "erase"] == ["boss"]
             with made.records.engine.connect() as connection:
                 for table in (VOTES, METADATA, REQUESTS, HOOKS):
                     assert "letter-1" not in str(connection.execute(sa.select(table)).all())

@@ -160,10 +160,10 @@ def launch_of(row: WorkflowStatus) -> LaunchDocument:
 
 
 def state_of(client: DBOSClient, row: WorkflowStatus) -> tuple[State, list[Question]]:
-    """Return the state of a run, and its questions."""
+    """Return the state of a run, and its questions; one that no process has taken up yet asks nothing."""
     launch = launch_of(row)
     plan, journal = launch["plan"], journal_of(launch, client.list_workflow_steps(row.workflow_id))
-    if row.status in BROKEN_OFF or versions.outcome(plan, journal.state) is not None:
+    if row.executor_id is None or row.status in BROKEN_OFF or versions.outcome(plan, journal.state) is not None:
         return journal.state, []
     versions.issue(plan, journal.state)
     return journal.state, open_questions(plan, journal.state, journal.later, journal.held)

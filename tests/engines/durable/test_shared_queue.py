@@ -18,6 +18,8 @@ import sqlalchemy as sa
 from postgres_server import Database
 from written_processes import DECISION, call, chunk, process, step
 
+from instrc.engines import projects  # a worker in this process serves the shop
+from instrc.engines.dbos import store  # a query of it is replaced
 from instrc.engines.dbos.durable_engine import DurableEngine  # one that carries nothing, as that of a service
 from instrc.engines.equip import equip  # what it is made with
 from instrc.engines.launch import Launcher
@@ -126,6 +128,9 @@ def test_a_run_waits_for_a_worker_of_its_project(shop: Shop, tmp_path: Path) -> 
     assert shop.begin(TWO, "r1").status == "running"
     assert go(shop.engine.workers()) == []
     assert go(shop.engine.unserved({"r1": "shop"})) == {"r1": "shop"}
+    shop.begin(APPROVED, "asks")
+    report = go(shop.engine.show("asks"))
+    assert (report.status, report.questions) == ("running", ()), "as the table says: nobody has been asked yet"
     other = Shop(tmp_path / "other", shop.url, "other")
     try:
         other.worker("--name", "elsewhere", "--slots", "3")
@@ -138,6 +143,7 @@ def test_a_run_waits_for_a_worker_of_its_project(shop: Shop, tmp_path: Path) -> 
         other.worker("--project", str(shop.folder))
         shop.until(lambda: shop.status("r1") == "done")
         shop.until(lambda: go(shop.engine.unserved({"r1": "shop"})) == {})
+        shop.until(lambda: shop.status("asks") == "waiting")
     finally:
         other.end()
 
@@ -232,3 +238,34 @@ def test_a_run_that_a_worker_of_another_project_draws_goes_back_to_its_own(shop:
         shop.until(lambda: [event["key"] for event in shop.engine.trace_from("r1")[0] if event["event"] == "repeated"] == [key])
     finally:
         other.end()
+
+
+@pytest.mark.long
+def test_a_run_goes_back_into_the_queue_if_the_database_fails_while_it_is_taken_up(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """DBOS would record the error as the end of the run."""
+    monkeypatch.setattr(projects, "_folders", {})  # those of this process, which other tests have
+    projects.serve_project(shop.folder)
+    read = store.unread
+    taken: list[str] = []
+
+    def unread(engine: sa.Engine, run: str | None = None) -> list[store.Letter]:
+        taken.extend([run] if run is not None else ())
+        if run is not None and len(taken) == 1:
+            raise sa.exc.OperationalError("SELECT", {}, OSError("the server has gone away"))
+        return read(engine, run)
+
+    async def body() -> RunReport:
+        stop = asyncio.Event()
+        serving = asyncio.create_task(DurableEngine(shop.url, equip).serve(stop))
+        while (report := await shop.engine.show("r1")).status == "running":  # noqa: ASYNC110  -- another process would carry it
+            await asyncio.sleep(0.1)
+        stop.set()
+        await serving
+        return report
+
+    monkeypatch.setattr(store, "unread", unread)
+    shop.begin(TWO, "r1")
+    assert go(body()).status == "done"
+    assert taken == ["r1", "r1"]
