@@ -289,6 +289,14 @@ def loads(text: str | bytes) -> Json:
     return read_value(data.decode("utf-8", "surrogatepass") if isinstance(text, bytes) else text)
 
 
+def value_in(text: str | bytes) -> Json:
+    """Return the value of a JSON text, or `None` if it is not JSON."""
+    try:
+        return loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
 def exact_copy(value: object) -> Json:
     """Return a copy of plain JSON; raise `TypeError` or `ValueError` for values that `orjson` cannot copy exactly.
 

@@ -65,6 +65,16 @@ TOKENS: dict[str, tuple[str, dict[str, Any], dict[str, int]]] = {
         {"prompt_tokens_details": {"cached_tokens": 5}, "completion_tokens_details": {"reasoning_tokens": 3}},
         {"input_tokens": 11, "output_tokens": 7, "cache_read_tokens": 5},
     ),
+    "xai": (
+        "usage",
+        {"completion_tokens_details": {"reasoning_tokens": 94}, "total_tokens": 112},
+        {"input_tokens": 11, "output_tokens": 101},
+    ),
+    "deepseek": (
+        "usage",
+        {"prompt_cache_hit_tokens": 6, "prompt_cache_miss_tokens": 5, "completion_tokens_details": {"reasoning_tokens": 3}},
+        {"input_tokens": 11, "output_tokens": 7, "cache_read_tokens": 6},
+    ),
     "anthropic": (
         "usage",
         {"cache_read_input_tokens": 100, "cache_creation_input_tokens": 20},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codecs import getincrementaldecoder
 from collections.abc import AsyncIterable, Awaitable, Callable, Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
@@ -39,7 +40,7 @@ from instrc.providers.lifting.reply import (
     with_repeated,
 )
 from instrc.providers.lifting.streams import assemble, pieces_in, repeated_in_lines
-from instrc.text.jsontext import loads
+from instrc.text.jsontext import value_in
 from instrc.text.jsonvalue import Json, JsonObject, as_texts, listing, mapping, text_or_empty
 
 TEXTS_IN_TEXTS: Final = 3
@@ -109,10 +110,15 @@ def _of_stream(stream: Iterable[object], level: int, known: dict[int, tuple[obje
     if len(pieces) > STREAMED_PIECES:
         raise CompileError([TooLarge(what="the stream", limit=STREAMED_PIECES, unit="pieces")])
     if pieces and all(isinstance(piece, str | bytes) for piece in pieces):
-        texts = [piece.decode("utf-8", "replace") if isinstance(piece, bytes) else str(piece) for piece in pieces]
-        lines = "\n".join(texts)
-        return lines if pieces_in(lines) is not None else "".join(texts)
+        decoder = getincrementaldecoder("utf-8")("replace")  # a character may be divided between two chunks
+        return _joined_text([decoder.decode(piece) if isinstance(piece, bytes) else str(piece) for piece in pieces])
     return [_json_of(piece, level + 1, known) for piece in pieces]
+
+
+def _joined_text(texts: list[str]) -> str:
+    """Return the text of chunks, which may be the lines of a stream or divided anywhere."""
+    whole, lines = "".join(texts), "\n".join(texts)
+    return lines if pieces_in(whole) is None and pieces_in(lines) is not None else whole
 
 
 OwnershipOf = Callable[[Json], "Ownership"]
@@ -148,7 +154,8 @@ def readings(answer: object, owns: OwnershipOf, names: frozenset[str]) -> Readin
 
 
 def _of_text(text: str, owns: OwnershipOf, names: frozenset[str]) -> Readings:
-    said, unended = strip_reasoning(text.removeprefix("\ufeff"))
+    text = text.removeprefix("\ufeff")
+    said, unended = strip_reasoning(text)
     if not said.strip():
         return Readings(RawReply(cut=unended))  # arguments may be empty, an answer may not
     call = raw_call(None, text)
@@ -238,7 +245,7 @@ def _of_list(answer: list[Json], names: frozenset[str]) -> RawReply | None:
     """Return the content of a list: parts, a stream, choices, calls by name, one response, or `None` if it is a value itself."""
     lines = [item for item in answer if isinstance(item, str)]
     if lines and len(lines) == len(answer):
-        pieces = pieces_in("\n".join(lines))
+        pieces = pieces_in(_joined_text(lines))
         return None if pieces is None else _of_list([*pieces], names)
     sent = [item for item in answer if isinstance(item, dict)]
     if not answer or len(sent) < len(answer):
@@ -372,11 +379,7 @@ def _of_body(answer: JsonObject) -> JsonObject | None:
     body = answer.get("body")
     if not isinstance(body, str) or not answer.keys() & {"ResponseMetadata", "contentType"}:
         return None
-    try:
-        held = loads(body)
-    except (ValueError, RecursionError):
-        return None
-    return held if isinstance(held, dict) else None
+    return held if isinstance(held := value_in(body), dict) else None
 
 
 def _of_dashscope(answer: JsonObject) -> JsonObject | None:

@@ -20,6 +20,8 @@ _CALLS = frozenset(
 """Types of parts that request a call from the client; `server_tool_use`, `mcp_call` and similar run at the provider."""
 _TEXTS = frozenset({"text", "output_text"})
 _MESSAGES = frozenset({"message", "message.output"})
+_OF_RESPONSES = frozenset({"message", "function_call", "custom_tool_call"})
+"""Types of items that have a status of their own."""
 _OF_OTHERS = frozenset({"refusal", "output_text", "server_tool_use", "mcp_tool_use", "mcp_call", "builtin-tool-call"})
 _PARTS = _THINKING | _CALLS | _OF_OTHERS
 _HOLDERS = ("functionCall", "function_call", "toolUse", "custom")
@@ -94,6 +96,10 @@ def contain_call(items: Json) -> bool:
 
 def part(item: dict[str, Json], *, calls: bool = True) -> RawReply:
     """Return the content of a part of a message; with `calls` false its calls are dropped, as they are listed elsewhere."""
+    return _held_by(item, calls=calls) | RawReply(cut=item.get("status") == "incomplete" and kind_of_part(item) in _OF_RESPONSES)
+
+
+def _held_by(item: dict[str, Json], *, calls: bool) -> RawReply:
     if item.get("type") == "non_standard" and isinstance(inner := item.get("value"), dict):  # has no type in LangChain
         item = inner
     kind = kind_of_part(item)

@@ -8,7 +8,7 @@ from typing import Final
 
 from msgspec import Struct, structs
 
-from instrc.text.jsontext import dumps, loads, repeated_keys
+from instrc.text.jsontext import dumps, loads, repeated_keys, value_in
 from instrc.text.jsonvalue import Json, equal
 
 LOOSE_TEXT: Final = 1_000_000
@@ -16,7 +16,7 @@ LOOSE_TEXT: Final = 1_000_000
 _CUT = frozenset(
     {"length", "max_tokens", "maxtokens", "max_output_tokens", "max_prompt_tokens", "max_completion_tokens", "model_length"}
     | {"model_context_window_exceeded", "token_limit", "time_limit", "limit", "truncated", "error_limit", "not_finished"}
-    | {"maximum_tokens", "maxpredictedtokensreached", "contextlengthreached", "starting", "processing"}
+    | {"maximum_tokens", "maxpredictedtokensreached", "contextlengthreached", "starting", "processing", "repetition"}
 )
 _REFUSED = frozenset(
     {"refusal", "content_filter", "content_filtered", "blacklist", "sensitive", "error_toxic", "guardrail_intervened"}
@@ -29,7 +29,7 @@ _MALFORMED = frozenset(
 )
 _FAILED = frozenset(
     {"error", "failed", "cancelled", "canceled", "expired", "other", "timeout", "user_cancel", "abort", "network_error"}
-    | {"insufficient_system_resource", "aborted"}
+    | {"insufficient_system_resource", "aborted", "image_other", "no_image"}
 )
 
 
@@ -153,7 +153,7 @@ def loose_json(text: str) -> str | None:
     if not text.startswith(("{", "[")) or len(text) > LOOSE_TEXT:
         return None
     for read in (_unescaped, _undoubled, _strict):
-        if (result := read(text)) is not None and isinstance(_value(result), dict | list):
+        if (result := read(text)) is not None and isinstance(value_in(result), dict | list):
             return result
     return None
 
@@ -162,15 +162,8 @@ def _unescaped(text: str) -> str | None:
     r"""Return `{"a": 1}` for `{\"a\": 1}`."""
     if not re.match(r'[\[{\s]+\\"', text):
         return None
-    held = _value(f'"{text}"')
+    held = value_in(f'"{text}"')
     return held if isinstance(held, str) else None
-
-
-def _value(text: str) -> Json:
-    try:
-        return loads(text)
-    except (ValueError, RecursionError):
-        return None
 
 
 def _undoubled(text: str) -> str | None:
@@ -232,6 +225,8 @@ def _escaped(found: re.Match[str]) -> str:
 
 
 CHANNEL = "<|channel|>"
+_BEGINS_CHANNEL = re.compile(r"[^<]*(?:<\|end\|>\s*)?(?:<\|start\|>assistant[^<]*)?<\|channel\|>")
+"""A text in the channels of gpt-oss; behind the mark of another template theirs are quotations."""
 MESSAGE = re.compile(
     r"(?:(?:<\|start\|>assistant|\A)(?P<before>[^<]*+))?<\|channel\|>(?P<channel>\w*+)(?P<after>[^<]*+)(?:<\|constrain\|>[^<]*+)?"
     r"<\|message\|>(?P<body>.*?)(?P<end><\|(?:end|return|call)\|>|(?=<\|start\|>)|\Z)",
@@ -284,7 +279,7 @@ def strip_reasoning(text: str) -> tuple[str, bool]:
         if begun.startswith(opening):
             _, end, rest = begun.partition(ending)
             return (_DEBRIS.sub(r"\1", rest), False) if end else ("", True)
-    if _place_of(CHANNEL, text) >= 0:
+    if _BEGINS_CHANNEL.match(text) and _place_of(CHANNEL, text) >= 0:
         return without_analysis(text)
     place = _place_of("</think>", text)
     text = text[place + len("</think>") :] if place >= 0 and "<think>" not in text[:place] else text
@@ -292,9 +287,10 @@ def strip_reasoning(text: str) -> tuple[str, bool]:
 
 
 _DEBRIS = re.compile(
-    r"\A\s*(?:\[ARGS\](?=\s*\{)|json\s*\n(?=\s*[\[{])|<\|begin_of_box\|>)(.*?)(?:<\|end_of_box\|>)?\s*\Z", re.DOTALL
+    r"\A\s*(?:\[ARGS\](?=\s*\{)|json\s*\n(?=\s*[\[{])|<\|(?:begin_of_box|START_(?:RESPONSE|TEXT))\|>)(.*?)(?:<\|(?:end_of_box|END_(?:RESPONSE|TEXT))\|>)?\s*\Z",
+    re.DOTALL,
 )
-"""Remains of Mistral's markers and of a fence before a value; GLM's box around one."""
+"""Remains of Mistral's markers and of a fence before a value; the box of GLM and the marks of Command around one."""
 
 
 _BEGINS_JSON = re.compile(r"\s*+(?:```[\w-]*+\s*+)?[\[{]")

@@ -9,7 +9,7 @@ from msgspec import Struct, field
 
 from instrc.providers.lifting.parts import content, is_ended
 from instrc.providers.lifting.reply import first, says_something
-from instrc.text.jsontext import loads
+from instrc.text.jsontext import value_in
 from instrc.text.jsonvalue import Json, JsonArray, JsonObject, listing, mapping, text_or_empty
 
 _Mark: TypeAlias = Callable[[JsonObject], bool]
@@ -21,14 +21,25 @@ _OF_AN_END = frozenset({"index", "finish_reason", "native_finish_reason", "logpr
 """Members of the last chunk of a choice that only says why the answer ended."""
 _BESIDE = ("session.", "conversation.", "rate_limits.", "input_audio_buffer.", "output_audio_buffer.", "transcription_session.")
 """Realtime events that may occur between those of a response."""
-_ERRORS_OF_CONVERSE = frozenset(
-    {"internalServerException", "modelStreamErrorException", "serviceUnavailableException"}
+_ERRORS_OF_BEDROCK = frozenset(
+    {"internalServerException", "modelStreamErrorException", "modelTimeoutException", "serviceUnavailableException"}
     | {"throttlingException", "validationException"}
 )
 _OF_LIVE = ("toolCall", "tool_call", "serverContent", "server_content", "setupComplete", "setup_complete", "usageMetadata")
-_OF_CONVERSE = _ERRORS_OF_CONVERSE | {
-    *("messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop", "metadata")
-}
+_OF_CONVERSE = {"messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop", "metadata"}
+
+
+def error_in(piece: JsonObject) -> JsonObject | None:
+    """Return the error that a chunk reports, for providers without an error event, as a response; `None` if there is none."""
+    if wrong := piece.keys() & _ERRORS_OF_BEDROCK:
+        name = min(wrong)
+        return {"error": {"message": mapping(piece[name]).get("message") or name}}
+    error = piece.get("error")
+    if piece.get("object") != "error" and not (
+        error and isinstance(error, dict | str) and not piece.keys() & {"type", "message"}
+    ):
+        return None
+    return {key: piece[key] for key in ("error", "object", "message", "detail") if key in piece}
 
 
 def join_chat(pieces: list[JsonObject]) -> JsonObject:
@@ -65,8 +76,9 @@ def _joined_calls(parts: Iterable[JsonObject]) -> list[JsonObject]:
             known = calls[index] = {"id": own, "type": "function", "function": {}}
             joined.append(known)
         known["id"] = known["id"] or own
-        if isinstance(function := part.get("function"), dict):
-            known["function"] = _joined(mapping(known["function"]), function)
+        for kind in ("function", "custom"):
+            if isinstance(held := part.get(kind), dict):
+                known[kind] = _joined(mapping(known.get(kind)), held)
     return joined
 
 
@@ -87,12 +99,7 @@ def _begins_call(known: JsonObject, part: JsonObject, own: Json) -> bool:
 
 def _is_whole(arguments: Json) -> bool:
     """Return whether arguments are an object, or the text of one."""
-    if not isinstance(arguments, str):
-        return isinstance(arguments, dict)
-    try:
-        return isinstance(loads(arguments), dict)
-    except (ValueError, RecursionError):
-        return False
+    return isinstance(value_in(arguments) if isinstance(arguments, str) else arguments, dict)
 
 
 def _choices_of(pieces: list[JsonObject]) -> Iterator[JsonObject]:
@@ -113,11 +120,10 @@ def _joined(known: JsonObject, part: JsonObject) -> JsonObject:
     joined: JsonObject = dict(known)
     if isinstance(name := part.get("name"), str) and name:
         joined["name"] = name
-    arguments = part.get("arguments")
-    if isinstance(arguments, str):
-        joined["arguments"] = text_or_empty(known.get("arguments")) + arguments
-    elif arguments is not None:
-        joined["arguments"] = arguments
+    for member in ("arguments", "input"):  # a tool that takes a text has an input
+        more = part.get(member)
+        if more is not None:
+            joined[member] = text_or_empty(known.get(member)) + more if isinstance(more, str) else more
     return joined
 
 
@@ -201,9 +207,6 @@ def _converse(pieces: list[JsonObject]) -> JsonObject:
     blocks: dict[Hashable, JsonObject] = {}
     reason: Json = None
     for piece in pieces:
-        if wrong := piece.keys() & _ERRORS_OF_CONVERSE:
-            name = min(wrong)
-            return {"error": {"message": mapping(piece[name]).get("message") or name}}
         start, change = mapping(piece.get("contentBlockStart")), mapping(piece.get("contentBlockDelta"))
         if use := mapping(mapping(start.get("start")).get("toolUse")):
             block = blocks[_index(start.get("contentBlockIndex"))] = {"toolUse": {**use, "input": ""}}

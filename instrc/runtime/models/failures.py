@@ -13,7 +13,7 @@ from instrc.providers.lifting.answers import reported_error
 from instrc.providers.lifting.reply import text_of
 from instrc.runtime.activities import is_temporary
 from instrc.runtime.models.model import ModelError
-from instrc.text.jsontext import dumps, loads
+from instrc.text.jsontext import dumps, value_in
 from instrc.text.jsonvalue import Json, JsonObject, listing, mapping
 
 _MESSAGE: Final = 600
@@ -119,10 +119,7 @@ async def raise_reported(response: HttpAnswer) -> None:
 
 def require_no_report(body: bytes) -> None:
     """Raise the error reported by a response body."""
-    try:
-        answer = loads(body.decode(errors="replace"))
-    except (ValueError, RecursionError):
-        return  # the library's message explains the problem
+    answer = value_in(body.decode(errors="replace"))
     reply = reported_error(answer) if isinstance(answer, dict) else None
     if reply is not None and reply.failure is not None:
         raise failure_of(reply.failure, answer)
@@ -131,11 +128,7 @@ def require_no_report(body: bytes) -> None:
 def _body_of(error: Exception) -> Json:
     """Return the response body stored in a library's error: in full, or only the error in it, as OpenAI's does."""
     body = getattr(error, "body", None)
-    if isinstance(body, str):
-        try:
-            body = loads(body)
-        except (ValueError, RecursionError):
-            return None
+    body = value_in(body) if isinstance(body, str) else body
     alone = isinstance(body, dict) and "error" not in body and type(error).__name__ == "APIError"
     return {"error": body} if alone else body
 

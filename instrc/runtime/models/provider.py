@@ -461,8 +461,12 @@ def token_counts(answer: Json, names: TokenNames) -> dict[str, int]:
     details = mapping(first(counts, "prompt_tokens_details", "input_tokens_details"))
     pairs = (("input_tokens", given), ("output_tokens", written))
     result = {name: _sum_of(counts, (word, *_ADDED[name])) for name, word in pairs if _is_count(counts.get(word))}
+    thoughts = _sum_of(mapping(first(counts, "completion_tokens_details", "output_tokens_details")), ("reasoning_tokens",))
+    if thoughts and counts.get("total_tokens") == sum(result.values()) + thoughts:  # xAI counts them apart; vercel/ai#12425
+        result["output_tokens"] = result.get("output_tokens", 0) + thoughts
     shares = {name: _sum_of(counts, words) for name, words in _BESIDE_COUNTS.items()}
-    shares["cache_read_tokens"] += _sum_of(counts, ("cachedContentTokenCount",)) or _sum_of(details, ("cached_tokens",))
+    cached = _sum_of(counts, ("cachedContentTokenCount",)) or _sum_of(details, ("cached_tokens",))
+    shares["cache_read_tokens"] += cached or _sum_of(counts, ("prompt_cache_hit_tokens",))  # of DeepSeek
     return result | {name: min(count, result.get("input_tokens", 0)) for name, count in shares.items() if count}
 
 

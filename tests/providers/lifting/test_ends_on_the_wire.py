@@ -537,6 +537,28 @@ add(
     S,
     V,
 )
+FC = {"type": "function_call", "id": "f", "call_id": "c", "name": "t", "arguments": T, "status": "incomplete"}
+add("resp item incomplete alone", "openai-responses", "cut", FC)  # API reference of OpenAI: the status of an item
+add("resp item incomplete, completed", "openai-responses", "cut", rs([FC]))
+add("resp message incomplete", "openai-responses-output", "cut", [msg(T, status="incomplete")])
+add("vllm repetition", "vllm-output", "cut", cc({"content": T}, "repetition"))  # vllm-project/vllm, v1/engine: FinishReason
+add("gem image other", "gemini-output", "failed", ge([{"text": T}], "IMAGE_OTHER"))  # API reference of Gemini: FinishReason
+add("gem no image", "gemini-output", "failed", ge([{"text": T}], "NO_IMAGE"))
+CHANNEL = {"location": "a <|channel|>final<|message|> b", "unit": "celsius"}
+for kind, text in {
+    "hermes": f'<tool_call>\n{{"name": "t", "arguments": {json.dumps(CHANNEL)}}}\n</tool_call>',
+    "kimi": f"<|tool_call_begin|>functions.t:0<|tool_call_argument_begin|>{json.dumps(CHANNEL)}<|tool_call_end|>",
+    "gemma": '<|tool_call>call:t{location:<|"|>a <|channel|>final<|message|> b<|"|>,unit:<|"|>celsius<|"|>}<tool_call|>',
+}.items():
+    add(f"{kind} quotes a channel", "vllm", "ok", cc({"content": text}), S, CHANNEL)
+add(
+    "command response",
+    "vllm-output",
+    "ok",
+    cc({"content": f"<|START_THINKING|>hm<|END_THINKING|><|START_RESPONSE|>{T}<|END_RESPONSE|>"}),
+    S,
+    V,
+)
 add("gem call id", "gemini", "ok", ge([{"functionCall": {"id": "1", "name": "t", "args": V}, "thoughtSignature": "x"}]), S, V)
 
 
