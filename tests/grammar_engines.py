@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from importlib.util import find_spec
 from itertools import islice, pairwise
 from typing import Final, NamedTuple, TypeAlias
@@ -12,7 +13,7 @@ from instrc.providers.lowering.spelling import standard  # engines read JSON Sch
 from instrc.schema.samples import SAMPLE_LEVELS, sample  # how deep the swaps go
 from instrc.schema.validation import accepts
 from instrc.schema.walk import local_target
-from instrc.text.jsontext import dumps
+from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, JsonObject, listing, mapping, pointer
 
 ENGINES_OF: Final = {"mistral": ("llguidance",), "vllm": ("llguidance", "xgrammar")}
@@ -21,7 +22,7 @@ ENGINES_OF: Final = {"mistral": ("llguidance",), "vllm": ("llguidance", "xgramma
 
 def opinions(lowering: Lowering) -> list[Opinion]:
     """Return what each installed engine says of a lowered schema, those first on which its target runs."""
-    schema = standard(lowering.schema, lowering.dialect.spelling)
+    schema = dumps(standard(lowering.schema, lowering.dialect.spelling))
     return [_opinion(name, engine, schema) for name, engine in _ENGINES.items() if find_spec(name) is not None]
 
 
@@ -51,8 +52,10 @@ VERIFIED_ORDERS: Final = 40
 """Maximum reordered answers tested with an engine."""
 
 
-def _opinion(name: str, engine: Callable[[Json], Matcher], schema: Json) -> Opinion:
-    """Run one engine."""
+@cache
+def _opinion(name: str, engine: Callable[[Json], Matcher], text: str) -> Opinion:
+    """Run one engine on a schema as JSON, which several targets may get."""
+    schema = loads(text)
     try:
         matcher = engine(schema)
     except Exception as error:  # noqa: BLE001  -- engines may raise anything
@@ -108,9 +111,10 @@ def _guided(grammar: str) -> Matcher:
     if message := LLMatcher.validate_grammar(grammar):
         raise ValueError(message)
     tokens = LLTokenizer("byte")
+    compiled = LLMatcher(tokens, grammar)
 
     def accepts_text(text: str) -> bool:
-        matcher = LLMatcher(tokens, grammar)
+        matcher = compiled.deep_copy()
         wanted = tokens.tokenize_str(text)
         return matcher.try_consume_tokens(wanted) == len(wanted) and bool(matcher.is_accepting())
 
