@@ -317,6 +317,7 @@ def tuning(tasks: dict[str, Any], earlier: dict[str, Any]) -> Iterator[str]:
     yield from [
         "",
         "What `instrc tune` finds (50 cases to search, at most 400 others held back; wordings by the author of the tasks).",
+        'Examples are part of the text of a task: where both examples and a wording won, both are "another text".',
         "A search takes 400 requests at most; two interrupted ones of the smaller model took more: each part had 400 then.",
         "",
     ]
