@@ -266,7 +266,7 @@ def section(model: str, parts: dict[str, Any]) -> Iterator[str]:
         cells = [str(count), f"{right.value:.2f} ({right.interval.low:.2f}–{right.interval.high:.2f})"]
         cells.append(f"{sum(each['valid'].count('1') for each in known) / count:.2f}")
         cells += [f"{mean_of(answers, arm, name):.0f}" for name in ("read", "written")]
-        cells += ["", ""] if arm == OURS else [shown(pairs[arm]), f"{adjusted[arm]:.3f}"]
+        cells += ["", ""] if arm == OURS else [shown(pairs[arm]), f"{adjusted[arm]:.2g}"]
         yield f"| {arm} | {' | '.join(cells)} |"
     yield from ["", *lost(answers, [arm for arm in arms if arm in PEERS and arm != OURS])]
     if parts["tune"]:
