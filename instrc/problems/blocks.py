@@ -6,7 +6,7 @@ import re
 from typing import Literal
 
 from instrc.problems.problem import Edit, Fix, Problem, ProblemWarning, did_you_mean
-from instrc.problems.suggest import FOREIGN_VALUES, insertion, replacement
+from instrc.problems.suggest import FOREIGN_VALUES, fixed_by, insertion, replacement
 from instrc.text.limits import LISTED_VALUES
 from instrc.text.source import Span
 
@@ -39,6 +39,7 @@ class StrayElse(Problem):
 
 class MissingElse(Problem):
     message = "`else` is missing before the second braces of this `{word}`"
+    fixes = fixed_by(insertion, "else ")
 
     word: str
     """Keyword of the block."""
@@ -46,10 +47,6 @@ class MissingElse(Problem):
     @property
     def hint(self) -> str | None:
         return f"write `{FORMS[self.word]}`"
-
-    @property
-    def fixes(self) -> tuple[Fix, ...]:
-        return insertion(self.at, "else ")
 
 
 class StrayBraces(Problem):
@@ -151,6 +148,7 @@ class StrayWord(Problem):
 
 class IncompleteBlock(Problem):
     message = "this `{word}` needs {missing} here"
+    fixes = fixed_by(replacement, "{put}")
 
     word: str
     """Keyword of the block."""
@@ -166,10 +164,6 @@ class IncompleteBlock(Problem):
         if self.advice:
             return self.advice
         return f"write `{FORMS.get(self.word, FORMS['repeat'])}`"
-
-    @property
-    def fixes(self) -> tuple[Fix, ...]:
-        return replacement(self.at, self.put) if self.put else ()
 
 
 class BadBound(Problem):
@@ -299,14 +293,11 @@ class MisplacedDeadline(Problem):
 
 
 class IdleDeadline(ProblemWarning):
+    message = "{words:and} on a step of a tool: no engine enforces it"
     hint = "write `do { … } @ { … }` around it, which makes the program a process, or remove it"
 
     words: tuple[str, ...]
     """`within`, `delay` or both."""
-
-    @property
-    def message(self) -> str:
-        return f"{' and '.join(f'`{word}`' for word in self.words)} on a step of a tool: no engine enforces it"
 
 
 class NeverTrue(ProblemWarning):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from instrc.problems.problem import Fix, Problem, ProblemWarning, did_you_mean
-from instrc.problems.suggest import CHOSEN_FOR_RUNS, OF_RUNS, renamings, strange_letter, twin
+from instrc.problems.problem import Problem, ProblemWarning, did_you_mean
+from instrc.problems.suggest import CHOSEN_FOR_RUNS, OF_RUNS, MisspeltWord, strange_letter, twin
 from instrc.text.source import Span
 
 
@@ -100,10 +100,9 @@ class TooManyArguments(Problem):
         return "name the slot, or pass several steps as an object: `{ default: { a: A, b: B } }`"
 
 
-class SlotNotFound(Problem):
+class SlotNotFound(MisspeltWord):
     message = "`{holder}` has no property `{word}`"
 
-    word: str
     holder: str
     slots: tuple[str, ...] = ()
     said: bool = False
@@ -124,10 +123,6 @@ class SlotNotFound(Problem):
         if self.said:
             return f'it has {known}; what the model should only know is said by `@ "…"` after the call'
         return f"it has {known}; add more with `@ {{ properties: {{ {self.word}: … }} }}`"
-
-    @property
-    def fixes(self) -> tuple[Fix, ...]:
-        return renamings(self.at, self.word, self.nearest)
 
 
 class EmptyMixin(Problem):
@@ -305,16 +300,13 @@ class ForeignProcess(ProblemWarning):
 
 class NoSuchDocument(Problem):
     message = "`{program}` has no `{asked}`"
+    hint = "it has {present:and}"
 
     asked: str
     program: str
     """Name of the export."""
     present: tuple[str, ...]
     """Exports that the program has."""
-
-    @property
-    def hint(self) -> str | None:
-        return f"it has {' and '.join(f'`{kind}`' for kind in self.present)}"
 
 
 class NoSuchExport(Problem):

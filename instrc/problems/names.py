@@ -10,7 +10,6 @@ from instrc.problems.problem import Edit, Fix, Label, Problem, ProblemWarning, d
 from instrc.problems.suggest import (
     FOREIGN_VALUES,
     comparison_key,
-    one_of,
     renamings,
     strange_letter,
     twin,
@@ -20,12 +19,10 @@ from instrc.text.source import Span
 
 
 class AmbiguousName(Problem):
+    message = "`{word}` may be {uris:or}"
+
     word: str
     uris: tuple[str, ...]
-
-    @property
-    def message(self) -> str:
-        return f"`{self.word}` may be {one_of(self.uris)}"
 
     @property
     def hint(self) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import ClassVar, Literal, NamedTuple, TypeAlias, dataclass_transform
 
 from msgspec import Struct, StructMeta
@@ -21,7 +22,7 @@ class _ProblemMeta(StructMeta):
         for text in ("message", "hint"):
             template = namespace.get(text)
             if isinstance(template, str):
-                namespace[text] = _filled(template)
+                namespace[text] = property(partial(filled, template))
         return super().__new__(cls, name, bases, namespace, frozen=frozen, kw_only=kw_only)
 
 
@@ -128,8 +129,11 @@ class ProblemWarning(Problem):
     severity = "warning"
 
 
-FACT = r"\{(\w+)(?::(,))?\}"
-"""A fact in a template: `{word}`, or `{count:,}` with thousands separators; all other braces are literal."""
+FACT = r"\{(\w+)(?::(,|/|and|or))?\}"
+"""A fact in a template: `{word}`; all other braces are literal.
+
+`{count:,}` has thousands separators, `{pointer:/}` is `/` if empty, and `{words:and}` lists names in backquotes.
+"""
 
 
 def shorten_values(text: str) -> str:
@@ -142,8 +146,17 @@ def _shortened(value: re.Match[str]) -> str:
     return written if len(written) - 2 <= SHOWN_NAME else f"{written[:41]}…{written[-21:]}"
 
 
-def _filled(template: str) -> property:
-    """Return the property that fills a template with the facts of a problem."""
-    if not re.search(FACT, template):
-        return property(lambda _: template)
-    return property(lambda problem: re.sub(FACT, lambda fact: format(getattr(problem, fact[1]), fact[2] or ""), template))
+def filled(template: str, problem: Problem) -> str:
+    """Return a template filled with the facts of a problem."""
+
+    def text_of(fact: re.Match[str]) -> str:
+        value = getattr(problem, fact[1])
+        match fact[2]:
+            case "and" | "or":
+                return f" {fact[2]} ".join(f"`{name}`" for name in value)
+            case "/":
+                return value or "/"
+            case form:
+                return format(value, form or "")
+
+    return re.sub(FACT, text_of, template)

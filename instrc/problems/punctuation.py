@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from instrc.problems.problem import Fix, Label, Problem
-from instrc.problems.suggest import FOREIGN_VALUES, insertion, replacement
+from instrc.problems.suggest import FOREIGN_VALUES, fixed_by, insertion, replacement
 from instrc.text.limits import SHOWN_NAME
 from instrc.text.source import Span
 
@@ -13,17 +13,15 @@ from instrc.text.source import Span
 class ExtraClosingBracket(Problem):
     message = "`{text}` closes no open bracket"
     hint = "remove it"
+    fixes = fixed_by(replacement, "", safe=False)
 
     text: str
-
-    @property
-    def fixes(self) -> tuple[Fix, ...]:
-        return replacement(self.at, "", safe=False)
 
 
 class MissingClosingBracket(Problem):
     hint = "close it with `{closing}`"
     marks = "openings", "this `{}` is still open"
+    fixes = fixed_by(insertion, "{closing}", safe=False)
 
     closing: str
     """Missing closing brackets, innermost first."""
@@ -38,14 +36,11 @@ class MissingClosingBracket(Problem):
             else "many brackets are not closed here"
         )
 
-    @property
-    def fixes(self) -> tuple[Fix, ...]:
-        return insertion(self.at, self.closing, safe=False)
-
 
 class MismatchedBracket(Problem):
     hint = "write `{closing}`"
     marks = "opening", "this `{}` is open"
+    fixes = fixed_by(replacement, "{closing}", safe=False)
 
     opening: Span
     closing: str
@@ -54,10 +49,6 @@ class MismatchedBracket(Problem):
     @property
     def message(self) -> str:
         return f"`{self.at.text if self.at else self.closing}` is written where `{self.closing}` is needed"
-
-    @property
-    def fixes(self) -> tuple[Fix, ...]:
-        return replacement(self.at, self.closing, safe=False)
 
 
 class MissingComma(Problem):
@@ -116,21 +107,15 @@ class SemicolonInBrackets(Problem):
     message = "a `;` ends a statement, but a bracket is still open here"
     hint = "separate with `,`"
     marks = "opening", "this `{}` is open"
+    fixes = fixed_by(replacement, ",")
 
     opening: Span
-
-    @property
-    def fixes(self) -> tuple[Fix, ...]:
-        return replacement(self.at, ",")
 
 
 class ExtraSemicolon(Problem):
     message = "no statement ends here"
     hint = "remove this `;`"
-
-    @property
-    def fixes(self) -> tuple[Fix, ...]:
-        return replacement(self.at, "")
+    fixes = fixed_by(replacement, "")
 
 
 class MissingColon(Problem):
@@ -176,10 +161,7 @@ class RepeatedKey(Problem):
 class EqualsForColon(Problem):
     message = "in brackets, a value follows `:`"
     hint = "write `:`"
-
-    @property
-    def fixes(self) -> tuple[Fix, ...]:
-        return replacement(self.at, ":")
+    fixes = fixed_by(replacement, ":")
 
 
 class BadAnnotation(Problem):

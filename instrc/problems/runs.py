@@ -8,13 +8,11 @@ from instrc.problems.problem import Problem, did_you_mean
 
 
 class RejectedAnswer(Problem):
+    message = "the answer to `{step}` is not accepted, at `{pointer:/}`: {reason}"
+
     step: str
     pointer: str
     reason: str
-
-    @property
-    def message(self) -> str:
-        return f"the answer to `{self.step}` is not accepted, at `{self.pointer or '/'}`: {self.reason}"
 
 
 QuestionEnd: TypeAlias = Literal["answered", "overdue", "cancelled", "ended", "not asked"]
@@ -59,14 +57,11 @@ class NoSuchRun(Problem):
 
 class NothingToRetry(Problem):
     message = "`{run}` cannot continue: {reason}"
+    hint = "{advice}"
 
     run: str
     reason: str
     advice: str
-
-    @property
-    def hint(self) -> str | None:
-        return self.advice
 
 
 _SHOWN = 20
@@ -106,13 +101,10 @@ class CannotFork(Problem):
 
 class RunGoesOn(Problem):
     message = "`{run}` cannot be deleted: it is {status}"
+    hint = "end it first: `instrc cancel {run}`"
 
     run: str
     status: str
-
-    @property
-    def hint(self) -> str | None:
-        return f"end it first: `instrc cancel {self.run}`"
 
 
 class NoJournal(Problem):
@@ -124,14 +116,11 @@ class NoJournal(Problem):
 
 class UnusableStore(Problem):
     message = "the store `{store}` cannot be used: {reason}"
+    hint = "{way_out}"
 
     store: str
     reason: str
     way_out: str = "everything recorded is kept; when the store can be used again, continue with `instrc resume`"
-
-    @property
-    def hint(self) -> str | None:
-        return self.way_out
 
 
 class StoreInUse(Problem):
@@ -167,13 +156,11 @@ class NeedsItsProgram(Problem):
 
 
 class UnreadableProcess(Problem):
+    message = "this cannot be run: {reason} (at `{pointer:/}`)"
+
     pointer: str
     """Place in the document, as a JSON Pointer made of property names."""
     reason: str
-
-    @property
-    def message(self) -> str:
-        return f"this cannot be run: {self.reason} (at `{self.pointer or '/'}`)"
 
 
 class NewerProcess(Problem):
@@ -222,6 +209,11 @@ class UnregisteredActivity(Problem):
 
 
 class NoModel(Problem):
+    hint = (
+        "choose one, such as `openai:gpt-5`, by `--model` (`model=` in Python), or by `model` under `[tool.instrc.run]`; "
+        "or rehearse with invented answers: {rehearsal}"
+    )
+
     step: str
     """A step that a model completes."""
     settings: str | None
@@ -233,13 +225,6 @@ class NoModel(Problem):
     def message(self) -> str:
         where = f"`{self.settings}` names none" if self.settings else "there is no `pyproject.toml` here that names one"
         return f"`{self.step}` needs a model, and no model is chosen: {where}"
-
-    @property
-    def hint(self) -> str:
-        return (
-            "choose one, such as `openai:gpt-5`, by `--model` (`model=` in Python), or by `model` under `[tool.instrc.run]`; "
-            f"or rehearse with invented answers: {self.rehearsal}"
-        )
 
 
 class RealActivity(Problem):

@@ -265,6 +265,7 @@ _DEADLINES = frozenset({"timeout", "timeOut", "time_limit", "timeLimit", "deadli
 
 class UnknownKeyword(MisspeltWord):
     severity = "warning"
+    message = "`{word}` {lost}: it has no effect"
 
     annotating: bool = False
     """Whether it is at the top level of an annotation, where the author may have intended a property."""
@@ -272,10 +273,6 @@ class UnknownKeyword(MisspeltWord):
     """Whether it is at the top level of a schema written in a program."""
     lost: str = "is not a keyword of JSON Schema"
     """What is wrong with it, such as `does not say who approves` for a misspelt `x-needed`."""
-
-    @property
-    def message(self) -> str:
-        return f"`{self.word}` {self.lost}: it has no effect"
 
     @property
     def hint(self) -> str | None:
@@ -330,14 +327,11 @@ class EmptyRange(ProblemWarning):
 
 class ForeignDocument(Problem):
     message = "this is {kind}, not a JSON Schema"
+    hint = "{way_out}"
 
     kind: str
     """Kind of document, with its article: `an OpenAI tool`."""
     way_out: str
-
-    @property
-    def hint(self) -> str | None:
-        return self.way_out
 
 
 class EmptySlot(ProblemWarning):

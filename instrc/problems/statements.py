@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from instrc.problems.problem import Edit, Fix, Problem
-from instrc.problems.suggest import insertion, replacement
+from instrc.problems.suggest import fixed_by, insertion, replacement
 from instrc.text.durations import from_words
 from instrc.text.source import Span
 
@@ -120,13 +120,10 @@ class EqualsAfterValue(Problem):
 class MissingStage(Problem):
     message = "there is no stage {side} this `|`"
     hint = "remove the `|`, or write the missing stage"
+    fixes = fixed_by(replacement, "", safe=False)
 
     side: str
     """Side of the missing stage: `before` or `after`."""
-
-    @property
-    def fixes(self) -> tuple[Fix, ...]:
-        return replacement(self.at, "", safe=False)
 
 
 class MissingValue(Problem):
@@ -162,6 +159,7 @@ class KeywordAsName(Problem):
 
 class MisspeltKeyword(Problem):
     message = "`{word}` is not a word of the language"
+    fixes = fixed_by(replacement, "{keyword}")
 
     word: str
     keyword: str
@@ -171,27 +169,21 @@ class MisspeltKeyword(Problem):
     def hint(self) -> str | None:
         return f"write `{self.keyword}`, in Latin letters" if not self.word.isascii() else f"write `{self.keyword}`"
 
-    @property
-    def fixes(self) -> tuple[Fix, ...]:
-        return replacement(self.at, self.keyword)
-
 
 class RepeatedWord(Problem):
     message = "`{word}` is written twice"
     hint = "remove one of the two"
+    fixes = fixed_by(replacement, "", safe=False)
 
     word: str
-
-    @property
-    def fixes(self) -> tuple[Fix, ...]:
-        return replacement(self.at, "", safe=False)
 
 
 class BadName(Problem):
     message = "`{written}` is not a name"
+    fixes = fixed_by(replacement, "{instead}")
 
     written: str
-    instead: str | None = None
+    instead: str = ""
     """Similar valid name."""
 
     @property
@@ -201,10 +193,6 @@ class BadName(Problem):
         if duration := from_words(self.written):
             return f'write a duration after the step or block: `@ {{ within: "{duration}" }}`'
         return "names consist of letters, digits and `_`, and do not begin with a digit"
-
-    @property
-    def fixes(self) -> tuple[Fix, ...]:
-        return replacement(self.at, self.instead) if self.instead else ()
 
 
 class BadNumber(Problem):
@@ -316,6 +304,7 @@ class MergeConflict(Problem):
 
 class UnknownOperator(Problem):
     message = "`{text}` is not an operator here"
+    fixes = fixed_by(replacement, "{put}")
 
     text: str
     advice: tuple[str, ...] = ()
@@ -327,19 +316,12 @@ class UnknownOperator(Problem):
     def hint(self) -> str | None:
         return "; ".join(self.advice) if self.advice else "join stages with `|`; pass values in the brackets of a call"
 
-    @property
-    def fixes(self) -> tuple[Fix, ...]:
-        return replacement(self.at, self.put) if self.put else ()
-
 
 class Arrow(Problem):
     message = "`{text}` has no meaning"
     hint = "write `{instead}`"
+    fixes = fixed_by(replacement, "{instead}")
 
     text: str
     instead: str
     """The correct sign at this place."""
-
-    @property
-    def fixes(self) -> tuple[Fix, ...]:
-        return replacement(self.at, self.instead)

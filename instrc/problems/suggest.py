@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
-from typing import Final
+from typing import Final, cast
 from unicodedata import normalize
 
-from instrc.problems.problem import Edit, Fix, Problem
+from instrc.problems.problem import Edit, Fix, Problem, filled
 from instrc.text.limits import COMPARED_NAMES
 from instrc.text.source import Span
 
@@ -248,6 +248,16 @@ def insertion(at: Span | None, text: str, *, safe: bool = True) -> tuple[Fix, ..
     elif text == ",":
         text = ", "
     return (Fix(f"insert `{text.strip()}`", (Edit(Span(at.source, place, place), text),), safe),)
+
+
+def fixed_by(edit: Callable[..., tuple[Fix, ...]], template: str, *, safe: bool = True) -> tuple[Fix, ...]:
+    """Return the property `fixes` for a `replacement` or an `insertion` at a problem; none if the facts in the text are empty."""
+
+    def fixes(problem: Problem) -> tuple[Fix, ...]:
+        text = filled(template, problem)
+        return edit(problem.at, text, safe=safe) if text or not template else ()
+
+    return cast("tuple[Fix, ...]", property(fixes))
 
 
 def _close(at: Span) -> int:

@@ -40,14 +40,11 @@ def _target_of(name: str) -> str:
 
 class RecursiveForTarget(Problem):
     hint = "allow unrolling to a depth, or use a target that keeps recursion"
+    message = "`{target}` does not support recursion, and `{reference}` at `{pointer:/}` is recursive"
 
     target: str
     reference: str
     pointer: str
-
-    @property
-    def message(self) -> str:
-        return f"`{self.target}` does not support recursion, and `{self.reference}` at `{self.pointer or '/'}` is recursive"
 
 
 class UnreadableMap(Problem):
@@ -143,13 +140,11 @@ class BudgetExceeded(ProblemWarning):
 
 
 class InvalidAnswer(Problem):
+    message = "the answer is wrong at `{pointer:/}`: {reason}"
+
     pointer: str
     """JSON Pointer into the lifted value."""
     reason: str
-
-    @property
-    def message(self) -> str:
-        return f"the answer is wrong at `{self.pointer or '/'}`: {self.reason}"
 
 
 class RefusedAnswer(Problem):

@@ -7,7 +7,7 @@ import re
 from msgspec.structs import replace
 
 from instrc.problems.problem import Edit, Fix, Problem, ProblemWarning
-from instrc.problems.suggest import insertion, replacement
+from instrc.problems.suggest import fixed_by, insertion, replacement
 from instrc.text.limits import REPORTED_MISTAKES
 from instrc.text.source import Span
 
@@ -242,10 +242,7 @@ class UnclosedString(Problem):
 class BadEscape(Problem):
     message = "`{characters}` is not an escape"
     hint = "write `\\\\` for a backslash, or `\\u` and four hexadecimal digits"
-
-    @property
-    def fixes(self) -> tuple[Fix, ...]:
-        return insertion(self.at, "\\")
+    fixes = fixed_by(insertion, "\\")
 
 
 class LoneSurrogate(Problem):
