@@ -71,10 +71,6 @@ class Lines:
             for part in _IN_LINE.finditer(self.source.text, start, end):
                 yield *self.place(part.start()), self.units(part.group()), what
 
-    def line(self, offset: int) -> int:
-        """Return the line of an offset."""
-        return bisect_right(self._starts, offset) - 1
-
     def range(self, span: Span) -> types.Range:
         """Return the range of a span."""
         return types.Range(self.position(span.start), self.position(max(span.start, span.end)))

@@ -16,13 +16,10 @@ from instrc.text.source import Source, Span
 class Report:
     """A list to which passes add problems; only the driver decides whether to stop."""
 
-    __slots__ = ("_last_warning", "_warnings", "problems")
+    __slots__ = ("problems",)
 
     def __init__(self) -> None:
         self.problems: list[Problem] = []
-        self._warnings = 0
-        self._last_warning: Problem | None = None
-        """How many of the first problems are not errors, and the last of these: they are not looked at for each step again."""
 
     def add(self, problem: Problem) -> None:
         """Add a problem."""
@@ -30,27 +27,15 @@ class Report:
 
     def change(self, start: int, made: Callable[[Problem], Problem]) -> None:
         """Replace the problems from index `start` on."""
-        self._warnings = 0
         self.problems[start:] = [made(problem) for problem in self.problems[start:]]
 
     @property
     def failed(self) -> bool:
         """Whether an error, not only warnings, has been added."""
-        known = self._warnings
-        if known > len(self.problems) or (known and self.problems[known - 1] is not self._last_warning):
-            known = 0  # some were withdrawn
-        for number in range(known, len(self.problems)):
-            if self.problems[number].severity == "error":
-                return True
-        if self.problems:
-            self._warnings, self._last_warning = len(self.problems), self.problems[-1]
-        return False
+        return any(problem.severity == "error" for problem in self.problems)
 
     def ordered(self) -> tuple[Problem, ...]:
         """Return the problems by file and place, those without a place first; repeated problems are left out."""
-        if not self.problems:
-            return ()
-
         return tuple(sorted(without_echoes(self.problems), key=_place))
 
     def once(self) -> tuple[Problem, ...]:

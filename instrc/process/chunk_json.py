@@ -185,20 +185,16 @@ def is_count(value: Json) -> TypeGuard[int]:
 def add_words(found: JsonObject, engine: flow.EngineProperties, references: list[str], arguments: Json) -> JsonObject:
     """Add the engine keywords to an object, with its paths as text, and return it."""
     if engine is not flow.NO_ENGINE:
-        if engine.activity is not None:
-            found["activity"] = engine.activity
-        if engine.plan is not None:
-            found["plan"] = {"tools": engine.plan}
-        if engine.among is not None:
-            found["among"] = engine.among.text
-        if engine.fail:
-            found["fail"] = True
-        if engine.after:
-            found["after"] = [*engine.after]
-        if engine.within is not None:
-            found["within"] = engine.within
-        if engine.delay is not None:
-            found["delay"] = engine.delay
+        written: JsonObject = {
+            "activity": engine.activity,
+            "plan": None if engine.plan is None else {"tools": engine.plan},
+            "among": None if engine.among is None else engine.among.text,
+            "fail": True if engine.fail else None,
+            "after": [*engine.after] or None,
+            "within": engine.within,
+            "delay": engine.delay,
+        }
+        found.update({word: value for word, value in written.items() if value is not None})
     if references:
         found["references"] = references  # type: ignore[assignment]  # a list of texts is JSON
     if arguments is not None:
@@ -257,16 +253,8 @@ def _is_text(value: Json) -> bool:
     return isinstance(value, str) and bool(value)
 
 
-def _is_deadline(value: Json) -> bool:
-    return isinstance(value, str) and is_duration(value) and not is_no_time(value)
-
-
 _DELAY = 'it is a duration of ISO 8601 without years and months: `"P2D"` is two days, `"PT30S"` half a minute'
 _DEADLINE = _DELAY.replace("without", "that is not zero, without")
-
-
-def _is_span(value: Json) -> bool:
-    return isinstance(value, str) and is_duration(value)
 
 
 def _is_source(value: Json) -> bool:
@@ -285,23 +273,15 @@ def _is_source(value: Json) -> bool:
 _NO_CONDITION = "a condition has a `path` and a `schema`, or a path that it `equals`, `differs` from, or is compared with by size"
 
 
-def _is_rounds(value: Json) -> bool:
-    return is_count(value) and value > 0
-
-
 def _is_texts(value: Json) -> bool:
     return isinstance(value, list) and all(map(_is_text, value))
-
-
-def _is_schema(value: Json) -> bool:
-    return isinstance(value, dict | bool)
 
 
 _Shape: TypeAlias = tuple[Callable[[Json], bool], str]
 _SHAPES: dict[str, _Shape] = {
     "key": (_is_text, "it is the key by which others read the block, a text"),
-    "within": (_is_deadline, _DEADLINE),
-    "delay": (_is_span, _DELAY),
+    "within": (lambda value: isinstance(value, str) and is_duration(value) and not is_no_time(value), _DEADLINE),
+    "delay": (lambda value: isinstance(value, str) and is_duration(value), _DELAY),
     "value": (flow.is_value, 'it is a path, `{ "const": … }`, or a list or an object of these'),
     "shows": (flow.is_value, 'it is a path, `{ "const": … }`, or a list or an object of these'),
     "item": (_is_text, "it is the name of an element, a text"),
@@ -310,13 +290,13 @@ _SHAPES: dict[str, _Shape] = {
     "when": (lambda value: isinstance(value, dict), _NO_CONDITION),
     "max": (_is_text, "it is the path to a number"),
     "first": (lambda value: _is_text(value) or is_count(value), "it is a number, or the path to one"),
-    "keep": (_is_rounds, "it is the number of rounds that are shown, 1 or more"),
+    "keep": (lambda value: is_count(value) and value > 0, "it is the number of rounds that are shown, 1 or more"),
     "hands": (_is_texts, "it is a list of keys"),
     "after": (_is_texts, "it is a list of keys or contexts of its body"),
     "fail": (lambda value: isinstance(value, bool), "it is `true` if the step ends its block as failed"),
     "of": (_is_text, "it is the name of a `repeat` beside it"),
     "path": (_is_text, "it is a path"),
-    "schema": (_is_schema, "it is a schema"),
+    "schema": (lambda value: isinstance(value, dict | bool), "it is a schema"),
     **dict.fromkeys(flow.COMPARISONS, (_is_text, "it is a path")),
     "anyOf": (lambda value: isinstance(value, list), "it is a list of conditions"),
     "allOf": (lambda value: isinstance(value, list), "it is a list of conditions"),

@@ -126,7 +126,7 @@ class _Differences:
         parts, others = _parts(old), _parts(new)
         both = [place for place in parts if place in others]
         for place in both:
-            yield from self.of(parts[place], others[place], (*path, _label(place)), depth + 1)
+            yield from self.of(parts[place], others[place], (*path, str(place[1]) if place[0] in _COUNTED else "*"), depth + 1)
         old, new = (_without(schema, both) for schema in (old, new))
         word, other = union_of(old), union_of(new)
         if word and other:
@@ -231,10 +231,6 @@ def _parts(schema: Json) -> dict[Location, Json]:
 
 
 _COUNTED = frozenset({"prefixItems", "patternProperties"})
-
-
-def _label(place: Location) -> str:
-    return str(place[1]) if place[0] in _COUNTED else "*"
 
 
 def _without(schema: Json, places: list[Location]) -> Json:

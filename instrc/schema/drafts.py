@@ -161,7 +161,7 @@ def modern(node: dict[str, Json], dialect: Draft) -> dict[str, Json]:
         elif key == "additionalItems":
             changed = True
         elif key == "dependencies" and year < 2019 and value.__class__ is dict:
-            _split_dependencies(value, out)
+            out |= split_dependencies(value)
             changed = True
         elif key == "$recursiveAnchor":
             changed = True
@@ -188,15 +188,14 @@ def _own_word(key: str, value: Json, year: int) -> bool:
     return year < since and not isinstance(value, kind)
 
 
-def _split_dependencies(value: dict[str, Json], out: dict[str, Json]) -> None:
+def split_dependencies(value: dict[str, Json]) -> dict[str, Json]:
+    """Return the keywords of 2020-12 in place of an old `dependencies`: one for lists of names, one for schemas."""
     lists: dict[str, Json] = {
         name: [needs] if needs.__class__ is str else needs for name, needs in value.items() if needs.__class__ in {list, str}
     }
     schemas: dict[str, Json] = {name: needs for name, needs in value.items() if needs.__class__ in {dict, bool}}
-    if lists:
-        out["dependentRequired"] = lists
-    if schemas:
-        out["dependentSchemas"] = schemas
+    result: dict[str, Json] = {"dependentRequired": lists, "dependentSchemas": schemas}
+    return {keyword: value for keyword, value in result.items() if value}
 
 
 _LETS_NULL_IN = vocabulary.NO_ASSERTIONS | {"nullable", "type", "enum", "const", "format"} | vocabulary.SPEAKS_OF.keys()

@@ -12,7 +12,7 @@ from typing import Final, Literal, TypeAlias
 
 from msgspec import Struct, field
 
-from instrc.schema.drafts import LATEST, NULLABLE, Draft, modern
+from instrc.schema.drafts import LATEST, NULLABLE, Draft, modern, split_dependencies
 from instrc.schema.kinds import TYPES, has_type, is_number, types_of
 from instrc.schema.type_words import any_of, schema_of
 from instrc.schema.vocabulary import HOLDERS, KEYWORDS, MANY, NAMED, ValueShape
@@ -457,16 +457,12 @@ def _dependencies(keyword: str, path: Location, schema: Schema) -> KeywordReadin
     value = schema[keyword]
     if value.__class__ is not dict:
         return left_out(path, keyword, "it is not an object")
-    names: Schema = {
-        key: [needs] if needs.__class__ is str else needs for key, needs in value.items() if needs.__class__ in {str, list}
-    }
-    schemas = {key: needs for key, needs in value.items() if is_schema(needs)}
-    found: Schema = {**({"dependentRequired": names} if names else {}), **({"dependentSchemas": schemas} if schemas else {})}
+    found = split_dependencies(value)
     reading = read_as(found, path, keyword, " and ".join(f"`{word}`" for word in found) or "nothing", "dialect")
     lost = tuple(
         Note((*path, key), key, "left-out", "it is neither a list of names nor a schema")
-        for key in value
-        if key not in names and key not in schemas
+        for key, needs in value.items()
+        if needs.__class__ not in {str, list} and not is_schema(needs)
     )
     return KeywordReading(reading.keywords, (*reading.notes, *lost))
 
@@ -557,26 +553,17 @@ def _enum(keyword: str, path: Location, schema: Schema) -> KeywordReading:
     return left_out(path, keyword, "it lists no values")
 
 
-def _place(keyword: str, _path: Location, _schema: Schema) -> KeywordReading:
-    """Keep the place of a keyword that `parameters.described` reads later, because it needs the properties."""
-    return KeywordReading({keyword: []})
-
-
-def _additional_items(keyword: str, path: Location, _schema: Schema) -> KeywordReading:
-    return read_as({}, path, keyword, "`items` after a list of them, and ignored elsewhere", "dialect")
-
-
-def _draft(keyword: str, path: Location, schema: Schema) -> KeywordReading:
-    return read_as({}, path, schema[keyword], "what it says of the schema; the result is 2020-12", "dialect")
-
-
 READERS: dict[str, KeywordReader] = {
     **{name: _BY_SHAPE[row.shape] for name, row in KEYWORDS.items() if row.shape in _BY_SHAPE and name not in _KEPT},
     "enum": _enum,
     "example": _examples,
-    "required": _place,
-    "additionalItems": _additional_items,
-    "$schema": _draft,
+    "required": lambda word, *_: KeywordReading({word: []}),  # it keeps its place: `write_required` needs the properties
+    "additionalItems": lambda word, path, _: read_as(
+        {}, path, word, "`items` after a list of them, and ignored elsewhere", "dialect"
+    ),
+    "$schema": lambda word, path, schema: read_as(
+        {}, path, schema[word], "what it says of the schema; the result is 2020-12", "dialect"
+    ),
 }
 
 

@@ -231,24 +231,8 @@ _SCHEMAS = frozenset({dict, bool})
 """Python classes of schemas."""
 
 
-def _some_schemas(value: Json) -> bool:
-    return value.__class__ is list and bool(value) and _SCHEMAS.issuperset(map(type, value))
-
-
 def _named_schemas(value: Json) -> bool:
     return value.__class__ is dict and _SCHEMAS.issuperset(map(type, value.values()))
-
-
-def _dependencies(value: Json) -> bool:
-    return value.__class__ is dict and all(is_schema(item) or _strings(item) for item in value.values())
-
-
-def _list(value: Json) -> bool:
-    return value.__class__ is list
-
-
-def _string(value: Json) -> bool:
-    return value.__class__ is str
 
 
 def _count(value: Json) -> bool:
@@ -271,12 +255,12 @@ def _strings(value: Json) -> bool:
 
 _BY_SHAPE: dict[ValueShape, Callable[[Json], bool]] = {
     "schema": is_schema,
-    "schemas": _some_schemas,
+    "schemas": lambda value: value.__class__ is list and bool(value) and _SCHEMAS.issuperset(map(type, value)),
     "schema or schemas": is_schema,
     "named": _named_schemas,
-    "named or names": _dependencies,
-    "values": _list,
-    "text": _string,
+    "named or names": lambda value: value.__class__ is dict and all(is_schema(item) or _strings(item) for item in value.values()),
+    "values": lambda value: value.__class__ is list,
+    "text": lambda value: value.__class__ is str,
     "pattern": lambda value: value.__class__ is str and not broken(value),
     "number": is_number,
     "step": lambda value: is_number(value) and value > 0,

@@ -217,7 +217,7 @@ class _SettingsReader:
             requests=requests,
             prices=self._prices(),
             checks=cast("Mapping[str, str]", self._functions("checks", (str,), "`module:function`")),
-            run=self._run(),
+            run=cast("RunSettings", self._values("run", kinds_of(RunSettings), "there is no such setting")),
             service=self._service(),
             file=self.file,
         )
@@ -361,9 +361,6 @@ class _SettingsReader:
                 if key not in {"input", "output", "cache_read", "cache_write"} or not is_amount(value):
                     self._wrong(f"prices.{name}", "it has `input` and `output`, US dollars for a million tokens", word=name)
         return written
-
-    def _run(self) -> RunSettings:
-        return cast("RunSettings", self._values("run", kinds_of(RunSettings), "there is no such setting"))
 
     def _service(self) -> ServiceSettings | None:
         if not {"serve", "people"} & self.table.keys():

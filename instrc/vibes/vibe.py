@@ -110,7 +110,7 @@ def parse_vibe(
         raise _invalid(source, 0, "the file is empty", referrer)
     document = _value(source, referrer)
     if not isinstance(document, dict):
-        place = _first(text)
+        place = len(text) - len(text.lstrip(" \t\r\n"))
         if _are_tools(document):
             reason, way_out = "it holds a list of tools", f"`instrc import mcp {name} -o schemas/` makes a vibe of each"
             raise invalid_vibe([(source.span(place, min(place + 1, len(text))), reason)], referrer, way_out)
@@ -136,10 +136,6 @@ def _value(source: Source, referrer: Span | None) -> Json:
     if repeated:
         raise invalid_vibe(((source.span(each.start, each.end), each.reason) for each in repeated), referrer)
     return value
-
-
-def _first(text: str) -> int:
-    return len(text) - len(text.lstrip(" \t\r\n"))
 
 
 def _are_tools(document: Json) -> bool:

@@ -117,7 +117,7 @@ class _Composer:
             return
         step = graph.steps[number]
         own = step.executor == "model" and step.key is None and isinstance(step.content, ir.Fusion)
-        if own and not self.failed and not self.report.failed and not admits_objects(schemas[number]):
+        if own and not self.failed and not admits_objects(schemas[number]) and not self.report.failed:
             self.failed = True
             self.report.add(problems.steps.OutputNotObject(at=step.span, word=step.base_name))
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from instrc.schema.kinds import EqualityKeys, is_number, listed_values, own_kinds, unique
-from instrc.schema.laws.law import NO_LAW, Answer, KeywordLaws, Kinds, Relation, Schema, Verdict, all_satisfied
+from instrc.schema.laws.law import NO_LAW, Answer, KeywordLaws, Kinds, Relation, Schema, Verdict, all_satisfied, decided_elsewhere
 from instrc.schema.laws.numbers import Range, bound, greater, laws_of_sizes, lesser
 from instrc.schema.scopes import Term
 from instrc.schema.walk import all_items, of_item
@@ -165,10 +165,6 @@ def contained_by_length(group: Schema, around: Schema) -> Schema | None:
 _LEAST, _MOST = laws_of_sizes(length)
 
 
-def _counted_by_contains(_evaluation: InstanceEvaluation, _value: Json, _keyword: str, _schema: Schema, _depth: int) -> Answer:
-    return True
-
-
 def _contains_implied(question: Relations, left: Schema, _keyword: str, right: Schema, depth: int, _kinds: Kinds) -> bool:
     """Decide implication for `contains`, `minContains` and `maxContains` together."""
     if "contains" not in right:
@@ -187,7 +183,7 @@ def _contains_implied(question: Relations, left: Schema, _keyword: str, right: S
     return at_least and at_most
 
 
-_COUNT = KeywordLaws(_counted_by_contains, implied=_contains_implied, beside=("contains", "minContains", "maxContains"))
+_COUNT = KeywordLaws(decided_elsewhere, implied=_contains_implied, beside=("contains", "minContains", "maxContains"))
 
 
 def _items_satisfied(evaluation: InstanceEvaluation, value: Json, keyword: str, schema: Schema, depth: int) -> Answer:

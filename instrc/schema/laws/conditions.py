@@ -19,7 +19,7 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 
 from instrc.schema.kinds import kinds_spoken_of, own_kinds
-from instrc.schema.laws.law import Answer, InstanceEvaluation, KeywordLaws, Kinds, Relation, Relations, Schema
+from instrc.schema.laws.law import Answer, InstanceEvaluation, KeywordLaws, Kinds, Relation, Relations, Schema, decided_elsewhere
 from instrc.schema.vocabulary import NAMED, NO_ASSERTIONS, SPEAKS_OF
 from instrc.schema.walk import TRIVIAL, required_names
 from instrc.text.jsonvalue import Json, JsonObject, listing, mapping
@@ -216,10 +216,6 @@ def _beside_key(key: str, link: IfThenElse) -> IfThenElse:
     return {**link, "if": {**asked, "required": names} if names else asked}
 
 
-def _decided_by_if(_evaluation: InstanceEvaluation, _value: Json, _keyword: str, _schema: Schema, _depth: int) -> Answer:
-    return True
-
-
 def _if_implied(question: Relations, left: Schema, _keyword: str, right: Schema, depth: int, kinds: Kinds) -> bool:
     """Decide implication for `if`, `then` and `else` together."""
     if "if" not in right:
@@ -230,7 +226,7 @@ def _if_implied(question: Relations, left: Schema, _keyword: str, right: Schema,
     )
 
 
-_DECIDED = KeywordLaws(_decided_by_if, implied=_if_implied, beside=("if", "then", "else"))
+_DECIDED = KeywordLaws(decided_elsewhere, implied=_if_implied, beside=("if", "then", "else"))
 
 
 def _if_satisfied(evaluation: InstanceEvaluation, value: Json, keyword: str, schema: Schema, depth: int) -> Answer:

@@ -88,6 +88,11 @@ class KeywordLaws(Struct, frozen=True):
     """Keywords that must also be equal for two equal occurrences to have the same meaning."""
 
 
+def decided_elsewhere(_evaluation: InstanceEvaluation, _value: Json, _keyword: str, _schema: Schema, _depth: int) -> Answer:
+    """Accept any value: another keyword of the group decides."""
+    return True
+
+
 def same(left: Json, right: Json) -> Json | Verdict:
     """Keep one of two equal values; different ones cannot share a keyword."""
     return left if equal(left, right) else NO_LAW
