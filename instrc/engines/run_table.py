@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from time import time
 from typing import Any, Final, Literal, Protocol, TypeAlias, cast, runtime_checkable
@@ -27,6 +28,7 @@ from instrc.engines.service_tables import (
     RUNS,
     USAGE,
     VOTES,
+    JsonColumn,
     create_tables,
     forget,
 )
@@ -36,7 +38,7 @@ from instrc.runtime.questions import Question
 from instrc.runtime.run_config import Launch, LaunchDocument, RunConfig
 from instrc.runtime.run_report import OPEN, RunFault, RunFilter, RunReport
 from instrc.runtime.traces import usage_of
-from instrc.text.jsontext import digest_of
+from instrc.text.jsontext import digest_of, loads
 from instrc.text.jsonvalue import Json, JsonObject
 
 ChangeKind: TypeAlias = Literal[
@@ -253,9 +255,12 @@ class RunTable:
         rows = self.select(sa.select(column, sa.func.count()).where(RUNS.c.status != DELETED).group_by(column))
         return {row[0]: row[1] for row in rows}
 
-    def questions(self, query: sa.Select[*tuple[object, ...]], limit: int | None = 50) -> list[QuestionRow]:
-        """Return the open questions of a `questions_query`."""
-        return [_question_row(row) for row in self.select(query.limit(limit))]
+    def questions(self, query: sa.Select[*tuple[object, ...]], limit: int | None = 50, skip: int = 0) -> list[QuestionRow]:
+        """Return the open questions of a `questions_query`; unreadable rows are logged, and the next ones take their place."""
+        rows = self.select(query.limit(limit).offset(skip))
+        found = [row for row in map(_question_row, rows) if row is not None]
+        unreadable = len(rows) - len(found)
+        return found if limit is None or not unreadable else [*found, *self.questions(query, unreadable, skip + limit)]
 
     def feed(self, after: int, limit: int = 200) -> list[RunChange]:
         """Return the events after a number."""
@@ -410,12 +415,14 @@ def _note_questions(
 def _closed(connection: sa.Connection, report: RunReport, name: str, answered: Collection[str]) -> list[RunChange]:
     """Close a question; return its events, with the people who answered it by a service."""
     query = questions_query(run=report.run).where(QUESTIONS.c.question == name)
-    row = _question_row(connection.execute(query).one())
+    row = connection.execute(query).one()
+    known = _question_row(row)
     votes = votes_of(connection, report.run, name, row.opened).get(name, [])
     for table in (QUESTIONS, CANDIDATES, CLAIMS):
         connection.execute(sa.delete(table).where(table.c.run == report.run, table.c.question == name))
     closed = RunChange("question.closed", report.run, report.name, {"question": name})
-    if approval_of(row.question, ()).tally(votes) is None and (row.question.by == "operator" or name not in answered):
+    is_decided = known is not None and approval_of(known.question, ()).tally(votes) is not None
+    if not is_decided and (row.by == "operator" or name not in answered):
         return [closed]
     who: list[Json] = [each.who for each in votes]
     return [RunChange("question.answered", report.run, report.name, {"question": name, "who": who}), closed]
@@ -439,9 +446,17 @@ def feed_after(connection: sa.Connection, after: int, limit: int) -> list[RunCha
     return [RunChange(row.kind, row.run, row.program, row.body, row.at, row.number) for row in connection.execute(query)]
 
 
-def _question_row(row: sa.Row[*tuple[object, ...]]) -> QuestionRow:
-    question = Question(row.question, tuple(row.steps), row.show, row.schema, row.by)
-    return QuestionRow(row.run, row.program, question, row.opened, row.due, row.claimed_by, row.claimed_until)
+def _question_row(row: sa.Row[*tuple[object, ...]]) -> QuestionRow | None:
+    with suppress(ValueError):
+        steps, show, schema = loads(row.steps), loads(row.show), loads(row.schema)
+        if isinstance(steps, list) and isinstance(schema, dict | bool):  # `{}` would name no approvers
+            question = Question(row.question, tuple(map(str, steps)), show, schema, row.by)
+            return QuestionRow(row.run, row.program, question, row.opened, row.due, row.claimed_by, row.claimed_until)
+    _log.error("the row of question `%s` of run `%s` is unreadable, and not listed", row.question, row.run)
+    return None
+
+
+_log: Final = logging.getLogger(__name__)
 
 
 def votes_of(connection: sa.Connection, run: str, question: str | None, since: float) -> dict[str, list[Vote]]:
@@ -538,7 +553,10 @@ def questions_query(
     """
     place = sa.and_(CLAIMS.c.run == QUESTIONS.c.run, CLAIMS.c.question == QUESTIONS.c.question, CLAIMS.c.until > time())
     source = QUESTIONS.outerjoin(CLAIMS, place)
-    query = sa.select(QUESTIONS, CLAIMS.c.who.label("claimed_by"), CLAIMS.c.until.label("claimed_until")).select_from(source)
+    columns = [
+        sa.type_coerce(each, sa.Text).label(each.name) if isinstance(each.type, JsonColumn) else each for each in QUESTIONS.c
+    ]
+    query = sa.select(*columns, CLAIMS.c.who.label("claimed_by"), CLAIMS.c.until.label("claimed_until")).select_from(source)
     first = sa.func.coalesce(QUESTIONS.c.due, QUESTIONS.c.opened + UNDUE) if by_due else QUESTIONS.c.opened
     query = query.order_by(first, QUESTIONS.c.run, QUESTIONS.c.question)
     if who is not None:

@@ -152,7 +152,8 @@ def refusal_of(
         if action == "link" and (question.question.by != "person" or to is None or not is_candidate(question, to)):
             return refused("the link is for no candidate, and the question allows no outsiders (`x-links`)")
         reassigns = not question.approval.approvers  # people of the settings are a default, of the program a rule
-        if action == "delegate" and not reassigns and (to is None or not _may_be_candidate(question, to)):
+        may_be = to is not None and any(each in {"*", to.name} or each.startswith("group:") for each in question.candidates)
+        if action == "delegate" and not reassigns and not may_be:  # some groups are only confirmed by a token
             return refused(_for(question))
         return None
     given = holder == caller.name and not question.approval.approvers and caller.may("answerer", question.program)
@@ -184,11 +185,6 @@ def _may_be_excluded(person: Caller, excluded: frozenset[str]) -> bool:
     """Return whether a person is excluded, or may be: without a token, the groups of its subject are unknown."""
     has_unknown = person.by == "link" and person.name.startswith("oidc:")
     return bool(person.as_candidates & excluded) or (has_unknown and any(each.startswith("group:") for each in excluded))
-
-
-def _may_be_candidate(question: QuestionInfo, person: Caller) -> bool:
-    """Return whether a person may be a candidate: membership in some groups can only be confirmed by a token."""
-    return any(each == "*" or each.startswith("group:") or each == person.name for each in question.candidates)
 
 
 def _for(question: QuestionInfo) -> str:

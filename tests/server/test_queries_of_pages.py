@@ -81,3 +81,28 @@ def test_a_page_costs_as_many_queries_for_fifty_rows_as_for_one(page: str, tmp_p
         on(made, asked)
     assert len(costs[50]) == len(costs[1]), "\n".join(costs[50])
     assert len(costs[50]) <= PAGES[page], "\n".join(costs[50])
+
+
+@pytest.mark.parametrize("damage", ["{", "null", '"text"'])
+def test_an_unreadable_question_is_left_out_and_all_others_are_listed(
+    damage: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A schema read as `{}` would name no approvers, so that anybody could decide."""
+    made = service(tmp_path, name="durable", records=str(tmp_path))
+    fill(made, 7)
+    with made.records.engine.begin() as connection:
+        connection.execute(sa.text("UPDATE instrc_questions SET schema = :damage WHERE run IN ('r1', 'r2')"), {"damage": damage})
+
+    async def body(made: RunService) -> list[str]:
+        listed, more = [], ""
+        async with client(made) as http:
+            while True:
+                page = (await http.get(f"/v1/questions?limit=2{more}")).json()
+                listed += [each["run"] for each in page["items"]]
+                if page.get("next") is None:
+                    return listed
+                more = f"&cursor={page['next']}"
+
+    assert on(made, body) == ["r0", "r3", "r4", "r5", "r6"]
+    assert "question `q` of run `r1` is unreadable" in caplog.text
+    assert made.records.question("r1", "q") is None
