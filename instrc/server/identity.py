@@ -77,14 +77,19 @@ class ProviderKeys:
         self._turn = asyncio.Lock()
 
     async def key(self, name: str) -> jwt.PyJWK | None:
-        """Return a key, or `None` for an unknown id."""
-        async with self._turn:
-            age = None if self._fetched is None else monotonic() - self._fetched
-            if age is None or age > _RENEWED or (age > _REFETCH and name not in self._keys):
-                self._fetched = monotonic()
-                read = await asyncio.to_thread(self._read)
-                self._keys = self._keys if read is None else read  # while the provider is unavailable, the previous ones count
+        """Return a key, or `None` for an unknown id; while one caller fetches, others use the keys that are known."""
+        if self._is_due(name):
+            async with self._turn:
+                if self._is_due(name):
+                    self._fetched = monotonic()
+                    read = await asyncio.to_thread(self._read)
+                    if read is not None:  # while the provider is unavailable, the previous ones count
+                        self._keys = read
         return self._keys.get(name)
+
+    def _is_due(self, name: str) -> bool:
+        age = None if self._fetched is None else monotonic() - self._fetched
+        return age is None or age > _RENEWED or (age > _REFETCH and name not in self._keys)
 
     def _read(self) -> dict[str, jwt.PyJWK] | None:
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 from pathlib import Path
 from time import time
 from typing import Any
@@ -33,9 +34,9 @@ def publish(folder: Path, *names: str) -> None:
     (folder / "keys.json").write_text(json.dumps({"keys": keys}), encoding="utf-8")
 
 
-def token(**claims: Any) -> str:
+def token(kid: str = "one", **claims: Any) -> str:
     said = {"iss": "https://id.example", "aud": "instrc", "sub": "ann", "exp": time() + 600, "groups": ["leads"], **claims}
-    return jwt.encode(said, RSA, algorithm="RS256", headers={"kid": "one"})
+    return jwt.encode(said, RSA, algorithm="RS256", headers={"kid": kid})
 
 
 def bearer(word: str) -> dict[str, str]:
@@ -96,6 +97,23 @@ def test_a_key_that_the_provider_has_taken_back_is_refused(
         assert (await identity.bearer(word)).by == "token"
         (tmp_path / "keys.json").unlink()
         assert (await identity.bearer(word)).by == "token"  # the provider is away: nothing was taken back
+        monkeypatch.setattr("instrc.server.identity._REFETCH", 0.0)
+        monkeypatch.setattr("instrc.server.identity._RENEWED", 300.0)
+        begun, answered = asyncio.Event(), threading.Event()
+        loop = asyncio.get_running_loop()
+
+        def hang(_keys: ProviderKeys) -> None:
+            loop.call_soon_threadsafe(begun.set)
+            answered.wait(60)
+
+        monkeypatch.setattr(ProviderKeys, "_read", hang)
+        waiting = asyncio.create_task(identity.bearer(token(kid="unknown")))
+        await begun.wait()
+        assert (await identity.bearer(word)).by == "token"  # the provider hangs: nobody else waits for it
+        assert not waiting.done()
+        answered.set()
+        with pytest.raises(AuthenticationError):
+            await waiting
 
     go(body())
 
