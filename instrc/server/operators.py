@@ -245,10 +245,9 @@ def webhook_routes(hooks: Webhooks) -> list[Endpoint]:
         return ResponseData({"items": [_hook_json(each) for each in await hooks.hooks()]})
 
     async def made(caller: Caller, asked: RequestData) -> ResponseData:
-        events, programs = (
-            as_texts(asked.body.get(name, default)) for name, default in (("events", list[Json](EVENTS)), ("programs", []))
-        )
-        url, details = as_text(asked.body["url"]), {"people": asked.body["people"]}
+        body = asked.body
+        events, programs = as_texts(body.get("events", [*EVENTS])), as_texts(body.get("programs", []))
+        url, details = as_text(body["url"]), {"people": body["people"]}
         hook, secret = await hooks.add(url, owner=caller.name, events=events, programs=programs, details=details)
         return ResponseData({**_hook_json(hook), "secret": secret}, 201, {"Location": f"/v1/webhooks/{hook.id}"})
 

@@ -351,15 +351,10 @@ def _hook_of(row: sa.Row[tuple[object, ...]]) -> Hook:
     return Hook(*(getattr(row, each.name) for each in structs.fields(Hook)))
 
 
-_INNER: Final = tuple(
-    map(
-        ip_network,
-        (
-            *("168.63.129.16/32", "192.0.0.0/24"),  # services of Azure and of Oracle's cloud
-            *("64:ff9b:1::/48", "::/96", "::ffff:0:0:0/96", "192.88.99.0/24"),  # local NAT64, obsolete embeddings of IPv4 in IPv6
-            *("fec0::/10", "5f00::/16", "3fff::/20"),  # site-local, segment routing, documentation
-        ),
-    )
+_INNER: Final = (
+    *map(ip_network, ("168.63.129.16/32", "192.0.0.0/24")),  # services of Azure and of Oracle's cloud
+    *map(ip_network, ("64:ff9b:1::/48", "::/96", "::ffff:0:0:0/96", "192.88.99.0/24")),  # local NAT64, embeddings of IPv4 in IPv6
+    *map(ip_network, ("fec0::/10", "5f00::/16", "3fff::/20")),  # site-local, segment routing, documentation
 )
 """Internal addresses that some Python releases treat as public."""
 _NAT64: Final = ip_network("64:ff9b::/96")
