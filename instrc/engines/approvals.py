@@ -19,6 +19,8 @@ from instrc.text.jsonvalue import Json
 
 NOBODY: Final = "group:"
 """Candidate that matches no caller, used if no approver can be determined."""
+ERASED: Final = "erased:"
+"""Name of a person that was erased, and the prefix of their pseudonyms in the audit log."""
 REFUSAL: Final = "Reject"
 """The `decision` with which a person refuses."""
 
@@ -177,7 +179,7 @@ class NameRules(Struct, frozen=True):
 def approval_of(question: Question, starters: Iterable[str | None], names: NameRules = NameRules()) -> Approval:  # noqa: B008  -- it is a value
     """Return the rule in the schema of a question; `starters` started the run, or one it was forked from.
 
-    An ambiguous name approves nothing, and excludes everybody it may refer to.
+    An ambiguous name approves nothing, and excludes everybody it may refer to; so does the name of an erased starter.
     If the rule is invalid, or `x-approvers` is empty, no one can answer.
     """
     said: dict[str, Json] = {}
@@ -191,7 +193,7 @@ def approval_of(question: Question, starters: Iterable[str | None], names: NameR
     readable = count >= 1 and isinstance(not_allowed, str | list)
     excluded = {name for word in barred for name in names.read(word)}
     if "starter" in barred:
-        excluded.update(each for each in starters if each is not None)
+        excluded.update(ALL if each == ERASED else each for each in starters if each is not None)
     return Approval(
         (tuple(names.clear(listed)) if readable else ()) or ((NOBODY,) if "x-approvers" in said or not readable else ()),
         max(count, 1),

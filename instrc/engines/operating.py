@@ -12,6 +12,7 @@ from typing import Final, Literal, TypeAlias, cast, get_args
 import sqlalchemy as sa
 from msgspec import Struct, structs
 
+from instrc.engines.approvals import ERASED
 from instrc.engines.dbos.store import scrub
 from instrc.engines.run_table import RunTable, conditions_of, runs_query
 from instrc.engines.service_tables import AUDIT, CLAIMS, DELIVERIES, FEED, HOOKS, MESSAGES, REQUESTS, RUNS
@@ -56,16 +57,12 @@ def erase_names(table: RunTable, run: str, secret: str) -> None:
         for each in (MESSAGES, REQUESTS):
             connection.execute(sa.delete(each).where(each.c.run == run))
         connection.execute(sa.update(FEED).where(FEED.c.run == run).values(body={}))
-        connection.execute(sa.update(RUNS).where(RUNS.c.run == run).values(starter=None))
+        connection.execute(sa.update(RUNS).where(RUNS.c.run == run).values(starter=ERASED))
         noted = connection.execute(sa.select(AUDIT).where(AUDIT.c.run == run, AUDIT.c.who.not_like(f"{ERASED}%"))).all()
         for row in noted:
             values = {"who": f"{ERASED}{pseudonym(row.who)}", "digest": row.digest and pseudonym(row.digest)}
             connection.execute(sa.update(AUDIT).where(AUDIT.c.number == row.number).values(values))
     scrub(table.engine)
-
-
-ERASED: Final = "erased:"
-"""Prefix of pseudonyms in the audit log."""
 
 
 class AuditEntry(Struct, frozen=True):

@@ -22,6 +22,7 @@ from instrc.engines.approvals import (  # what the table asks about
 from instrc.engines.operating import AuditFilter, audit_log  # what is noted of it
 from instrc.problems.errors import AccessError, InstrcError, SettingsError
 from instrc.runtime.questions import Question  # what the table asks about
+from instrc.runtime.run_report import RunFilter  # which runs are erased
 from instrc.server.access import (  # the function of the table
     Action,
     Caller,  # the same
@@ -29,6 +30,7 @@ from instrc.server.access import (  # the function of the table
 )
 from instrc.server.hosting import require_clear_names  # what a service does when it begins
 from instrc.server.identity import Identity  # what callers are known by
+from instrc.server.operators import act_on_runs  # what erases them
 from instrc.server.views import QuestionInfo  # what the table asks about
 from instrc.text.jsonvalue import Json
 from instrc.vibes.service_settings import OidcSettings, PeopleSettings, ServiceSettings  # without a file
@@ -258,21 +260,28 @@ def test_an_approval_of_two_is_not_given_by_one_who_also_refuses(tmp_path: Path)
     go(body())
 
 
-def test_whoever_started_a_run_does_not_approve_its_fork(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("action", "allowed"), [("delete", "cat"), ("erase", None)])
+def test_whoever_started_a_run_does_not_approve_its_fork(action: str, allowed: str | None, tmp_path: Path) -> None:
+    """When the name of the starter was erased, nobody is known to be another person."""
+
     async def body() -> None:
         made = service(tmp_path, pay=asking(**{"x-approvers": ["ann", "cat"], "x-not": ["starter"]}))
-        run = (await made.start(person("ann", "starter"), "pay", "x", wait=20)).report.run
+        run = (await made.start(person("ann", "starter"), "pay", "x", wait=20, metadata={"customer": "4711"})).report.run
         for who in ("bob", "dan"):  # a fork of a fork, too, whose origins are gone
             async with client(made, person(who, "operator")) as http:
                 origin, run = run, (await http.post(f"/v1/runs/{run}/fork", json={})).json()["run"]
                 await made.cancel(BOSS, origin)
-                await made.delete(BOSS, origin)
+                if action == "erase":
+                    chosen = RunFilter(metadata={"customer": "4711"}, program="pay").only(("cancelled",))
+                    await act_on_runs(made, BOSS, "erase", chosen, dry_run=False)
+                else:
+                    await made.delete(BOSS, origin)
         statuses = {}
         for who in ("ann", "cat"):
             async with client(made, person(who, "answerer")) as http:
                 done = await http.post(f"/v1/questions/{run}:userContext1/answer", json={"data": ANSWER})
                 statuses[who] = done.status_code
-        assert statuses == {"ann": 403, "cat": 200}
+        assert statuses == {who: 200 if who == allowed else 403 for who in ("ann", "cat")}
 
     go(body())
 
