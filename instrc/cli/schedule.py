@@ -41,7 +41,7 @@ def _line(found: Schedule, *, as_json: bool) -> None:
     due = "paused" if found.due is None else f"{datetime.fromtimestamp(found.due, tz=UTC):%Y-%m-%d %H:%M} UTC"
     last = f"  last run {found.last}" if found.last else ""
     last += "" if found.trouble is None else f"\n  the last tick began no run: {found.trouble}"
-    write_report(f"{found.name}  {found.program}  {found.clock.cron}  {found.clock.zone}  {due}{last}\n")
+    write_report(f"{found.name}  {found.program}  {found.clock.cron}  {found.clock.zone}  overlap {found.overlap}  {due}{last}\n")
 
 
 @schedule_group.command()

@@ -79,6 +79,8 @@ class Visibility:
         """Return the part of a run visible to the caller: all of it, or only its state and their questions."""
         row = await asyncio.to_thread(self.records.run, report.run)
         starter = None if row is None else row.starter
+        if row is not None:  # its times are those of the lists; the engine notes them a little earlier or later
+            report = replace(report, began=row.began, ended=row.ended or report.ended)
         if may_see(caller, report.name, starter):
             return await self.whole(report, starter, {} if row is None else row.metadata, None if row is None else row.digest)
         asked = tuple([each for each in report.questions if await asyncio.to_thread(self._is_for, caller, report, each)])

@@ -59,6 +59,9 @@ def test_an_action_counts_first_and_changes_only_what_the_filter_names(store: tu
             assert (acted(rest)[1], rest["next"]) == (["letter-1"], None)
             for run, status in zip(LETTERS, ("cancelled", "cancelled", "waiting"), strict=True):
                 await settled(made, run, status)
+            for row in (await http.get("/v1/runs")).json()["items"]:
+                shown = (await http.get(f"/v1/runs/{row['run']}")).json()
+                assert {**shown, **row} == shown, "the list says what each run says of itself"
             entries = audit_log(made.records, AuditFilter(action="cancel"), 9)
             assert {(entry.who, entry.run) for entry in entries} == {("boss", "letter-1"), ("boss", "letter-2")}
             gone = (await http.post("/v1/actions", json={"action": "delete", "dryRun": False})).json()
