@@ -124,6 +124,19 @@ class JournalMark(Struct, frozen=True):
     """Whether it is a run of an earlier release, whose changes are not published."""
 
 
+_ADD: Final = sa.insert(RUNS)
+_CHANGE: Final = sa.update(RUNS).where(RUNS.c.run == sa.bindparam("of"))
+_ROW: Final = sa.select(RUNS).where(RUNS.c.run == sa.bindparam("of")).with_for_update()
+_TELL: Final = sa.insert(FEED).returning(FEED.c.number, sort_by_parameter_order=True)
+_RUN: Final = (
+    sa.select(RUNS, METADATA.c.key, METADATA.c.value)
+    .outerjoin(METADATA, METADATA.c.run == RUNS.c.run)
+    .where(RUNS.c.run == sa.bindparam("of"))
+)
+_FEED: Final = sa.select(FEED).where(FEED.c.number > sa.bindparam("after")).order_by(FEED.c.number).limit(sa.bindparam("most"))
+"""Frequent statements, built once: building one takes longer than executing it."""
+
+
 class RunTable:
     """The runs, questions and feed of a store."""
 
@@ -156,7 +169,7 @@ class RunTable:
         self, connection: sa.Connection, report: RunReport, opening: Callable[[Question], Opening], mark: JournalMark | None
     ) -> list[RunChange]:
         """Write the state of a run in a transaction; return the changes, which are to be published when it has ended."""
-        before = connection.execute(sa.select(RUNS).where(RUNS.c.run == report.run).with_for_update()).first()
+        before = connection.execute(_ROW, {"of": report.run}).first()
         if mark is not None and not _may_write(before, mark):
             return []
         known = None if before is None or before.status == DELETED else before
@@ -174,7 +187,7 @@ class RunTable:
         else:
             values = {"status": status} if below else _values(report, known, mark, status)
             values |= used
-            connection.execute(sa.update(RUNS).where(RUNS.c.run == report.run).values(values))
+            connection.execute(_CHANGE, {"of": report.run, **values})
         if known is None or known.status != status:
             changes.append(RunChange(cast("ChangeKind", f"run.{status}"), report.run, report.name))
         return [] if mark is not None and mark.is_old else tell_in(connection, changes)
@@ -218,15 +231,14 @@ class RunTable:
         with self.engine.begin() as connection:
             return [connection.execute(statement).rowcount for statement in statements][-1]
 
-    def select(self, query: sa.Select[*tuple[Any, ...]]) -> Sequence[Any]:  # rows of any columns
-        """Return the rows of a query."""
+    def select(self, query: sa.Select[*tuple[Any, ...]], **values: object) -> Sequence[Any]:  # rows of any columns
+        """Return the rows of a query with values of its parameters."""
         with self.single.connect() as connection:
-            return connection.execute(query).all()
+            return connection.execute(query, values).all()
 
     def run(self, run: str) -> RunRow | None:
         """Return a run."""
-        query = sa.select(RUNS, METADATA.c.key, METADATA.c.value).outerjoin(METADATA, METADATA.c.run == RUNS.c.run)
-        rows = self.select(query.where(RUNS.c.run == run))
+        rows = self.select(_RUN, of=run)
         return _run_row(rows[0], {row.key: row.value for row in rows if row.key is not None}) if rows else None
 
     def runs(self, query: sa.Select[*tuple[object, ...]], limit: int | None = 50) -> list[RunRow]:
@@ -301,8 +313,8 @@ class TableEngine(Protocol):
     def table(self) -> RunTable:
         """Return the run table."""
 
-    async def enqueue(self, launch: Launch, beside: Sequence[sa.Executable] = ()) -> RunReport:
-        """Enqueue a run, and execute statements where its row is written; nothing for one that has already started."""
+    async def enqueue(self, launch: Launch, audited: Sequence[Mapping[str, object]] = ()) -> RunReport:
+        """Enqueue a run, and write rows of the audit log with its row; nothing for one that has already started."""
 
     async def write_row(self, run: str) -> None:
         """Write the state of a run from its journal, if the process carrying it out has not done so."""
@@ -321,7 +333,7 @@ def _may_write(before: sa.Row[*tuple[object, ...]] | None, mark: JournalMark) ->
 
 
 def _insert(connection: sa.Connection, report: RunReport, values: dict[str, object]) -> None:
-    connection.execute(sa.insert(RUNS).values(run=report.run, **values))
+    connection.execute(_ADD, {"run": report.run, **values})
     rows = [{"run": report.run, "key": key, "value": value} for key, value in report.config.metadata.items()]
     if rows:
         connection.execute(sa.insert(METADATA), rows)
@@ -353,7 +365,7 @@ def _used(connection: sa.Connection, run: str, mark: JournalMark) -> dict[str, o
     place = sa.and_(USAGE.c.run == run, USAGE.c.below == mark.below)
     tokens = mark.used.get("input_tokens", 0) + mark.used.get("output_tokens", 0)
     connection.execute(sa.delete(USAGE).where(place))
-    connection.execute(sa.insert(USAGE).values(run=run, below=mark.below, tokens=tokens, cost=mark.used.get("cost")))
+    connection.execute(sa.insert(USAGE), {"run": run, "below": mark.below, "tokens": tokens, "cost": mark.used.get("cost")})
     sums = sa.select(sa.func.coalesce(sa.func.sum(USAGE.c.tokens), 0.0), sa.func.sum(USAGE.c.cost)).where(USAGE.c.run == run)
     total, cost = connection.execute(sums).one()
     return {"tokens": total, "cost": cost}
@@ -435,15 +447,14 @@ def tell_in(connection: sa.Connection, changes: Sequence[RunChange]) -> list[Run
     write_in_order(connection, FEED)
     at = time()
     rows = [{"at": at, "kind": each.kind, "run": each.run, "program": each.program, "body": each.body} for each in changes]
-    insert = sa.insert(FEED).returning(FEED.c.number, sort_by_parameter_order=True)
-    numbers = connection.execute(insert, rows).scalars().all()
+    numbers = connection.execute(_TELL, rows).scalars().all()
     return [structs.replace(each, at=at, number=number) for each, number in zip(changes, numbers, strict=True)]
 
 
 def feed_after(connection: sa.Connection, after: int, limit: int) -> list[RunChange]:
     """Return the events after a number."""
-    query = sa.select(FEED).where(FEED.c.number > after).order_by(FEED.c.number).limit(limit)
-    return [RunChange(row.kind, row.run, row.program, row.body, row.at, row.number) for row in connection.execute(query)]
+    rows = connection.execute(_FEED, {"after": after, "most": limit})
+    return [RunChange(row.kind, row.run, row.program, row.body, row.at, row.number) for row in rows]
 
 
 def _question_row(row: sa.Row[*tuple[object, ...]]) -> QuestionRow | None:

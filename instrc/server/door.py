@@ -10,6 +10,7 @@ from time import perf_counter
 from typing import Final
 
 from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
@@ -35,6 +36,8 @@ from instrc.text.jsonvalue import Json, JsonObject, pointer
 
 Identify = Callable[[Headers], Awaitable["Caller | None"]]
 """Returns the caller authenticated by the request headers, or `None`."""
+AWAY: Final = (OperationalError, PoolTimeoutError)
+"""Errors of a database that is temporarily unavailable, or has no free connection."""
 _WRONG_KEYS: Final = 30
 """Maximum wrong keys and tokens from one address per minute."""
 _ASKED_AGAIN: Final = 5.0
@@ -66,32 +69,28 @@ class Door:
         if scope["type"] != "http":  # startup and shutdown; there are no web sockets
             await self.app(scope, receive, send)
             return
-        headers = Headers(scope=scope)
-        refusal = self._refusal(scope, headers)
-        if refusal is not None:
-            await refusal(scope, receive, self._protected(scope, send))
-            return
-        scope["instrc.caller"] = LOCAL
-        if self.identify is not None:
-            try:
-                scope["instrc.caller"] = await self.identify(headers)
-            except OperationalError:
-                await unreachable_store()(scope, receive, self._protected(scope, send))
-                return
-            except InstrcError as error:
-                scope["instrc.caller"], scope["instrc.unknown"] = None, getattr(error.problems[0], "reason", "")
-                try:
-                    self.failures.enter(peer_of((scope.get("client") or ("",))[0]), "wrong keys in a minute")
-                except InstrcError as too_often:
-                    await problem_response(too_often)(scope, receive, self._protected(scope, send))
-                    return
+        headers, protected = Headers(scope=scope), self._protected(scope, send)
         with suppress(ClientDisconnect):  # the client no longer waits for an answer
             try:
+                self._require_admissible(scope, headers)
+                scope["instrc.caller"] = LOCAL if self.identify is None else await self._caller(scope, headers, self.identify)
                 receiving = await self._bounded(scope, self._limited(scope, headers, receive))
-            except InstrcError as error:
-                await problem_response(error)(scope, receive, self._protected(scope, send))
+            except (InstrcError, *AWAY) as error:
+                response = problem_response(error) if isinstance(error, InstrcError) else unreachable_store()
+                if "transfer-encoding" in headers:  # a proxy may have read another end of the body
+                    response.headers["connection"] = "close"
+                await response(scope, receive, protected)
                 return
-            await self._answer(scope, headers, receiving, self._protected(scope, send))
+            await self._answer(scope, headers, receiving, protected)
+
+    async def _caller(self, scope: Scope, headers: Headers, identify: Identify) -> Caller | None:
+        """Return the caller of a request, or `None` after noting why its key or token is wrong; raise if that is too often."""
+        try:
+            return await identify(headers)
+        except InstrcError as error:
+            scope["instrc.unknown"] = getattr(error.problems[0], "reason", "")
+            self.failures.enter(peer_of((scope.get("client") or ("",))[0]), "wrong keys in a minute")
+            return None
 
     async def _answer(self, scope: Scope, headers: Headers, receive: Receive, send: Send) -> None:
         """Answer a request while its caller stays authenticated: a stream ends with its caller's key, session or token."""
@@ -111,40 +110,37 @@ class Door:
         assert self.identify is not None
         try:
             return await self.identify(headers) == caller
-        except OperationalError:  # its database is temporarily unavailable
+        except AWAY:
             return True
         except InstrcError:
             return False
 
-    def _refusal(self, scope: Scope, headers: Headers) -> Response | None:
+    def _require_admissible(self, scope: Scope, headers: Headers) -> None:
+        """Raise for a request that is refused by its head."""
         host = re.sub(r":\d+$", "", headers.get("host", ""))
+        reason = None
         if host.lower() not in self.hosts:
             reason = "this service is not reached under that host, unless `hosts` in `[tool.instrc.serve]` names it"
-            return problem_response(RequestError([problems.serving.InvalidRequest(reason=reason)]))
-        if "transfer-encoding" in headers and "content-length" in headers:  # a proxy may have read another end of the body
-            error = RequestError([problems.serving.InvalidRequest(reason="the length of the body is given twice")])
-            response = problem_response(error)
-            response.headers["connection"] = "close"
-            return response
-        if "\0" in scope["path"] or b"%00" in scope["query_string"]:
-            return problem_response(RequestError([problems.serving.InvalidRequest(reason="an address has no character 0")]))
+        elif "transfer-encoding" in headers and "content-length" in headers:
+            reason = "the length of the body is given twice"
+        elif "\0" in scope["path"] or b"%00" in scope["query_string"]:
+            reason = "an address has no character 0"
+        if reason is not None:
+            raise RequestError([problems.serving.InvalidRequest(reason=reason)])
         if len(scope["headers"]) > bounds.HEADERS:
-            return problem_response(LimitError([problems.serving.TooMuch(what="headers of a request", limit=bounds.HEADERS)]))
+            raise LimitError([problems.serving.TooMuch(what="headers of a request", limit=bounds.HEADERS)])
         if scope["method"] not in {"GET", "HEAD", "OPTIONS"}:
             site = headers.get("sec-fetch-site")
             origin = headers.get("origin")
             same = origin is None or origin.partition("://")[2] == headers.get("host")
             if (site is not None and site not in {"same-origin", "none"}) or not same:
-                found = problems.serving.NotAllowed(
-                    who="another site", action="send this", reason="a browser says whose page it is"
-                )
-                return problem_response(AccessError([found]))
+                reason = "a browser says whose page it is"
+                raise AccessError([problems.serving.NotAllowed(who="another site", action="send this", reason=reason)])
         length = headers.get("content-length", "0")
         if length.isdigit() and scope["path"].startswith("/inbox/"):
-            return None  # it is read as far as allowed; if a page sent it, a page reports the error
+            return  # it is read as far as allowed; if a page sent it, a page reports the error
         if not length.isdigit() or len(length) > 15 or int(length) > self.body:
-            return problem_response(self._too_large())
-        return None
+            raise self._too_large()
 
     async def _bounded(self, scope: Scope, receive: Receive) -> Receive:
         """Return a receiver of the body, which is read and checked here for every protocol alike: only pages take no JSON."""

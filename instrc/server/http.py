@@ -17,13 +17,13 @@ from functools import partial
 from http import HTTPStatus
 from typing import Final, TypeAlias
 
-from sqlalchemy.exc import OperationalError, SQLAlchemyError
+from sqlalchemy.exc import SQLAlchemyError
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Match, Route
-from starlette.types import Receive, Scope, Send
+from starlette.types import ExceptionHandler, Receive, Scope, Send
 
 from instrc import problems
 from instrc.problems import catalogue
@@ -119,7 +119,7 @@ async def _as_text(
             if upcoming in done:
                 try:
                     event = upcoming.result()
-                except (StopAsyncIteration, OperationalError):  # the client connects again, once the database is back
+                except (StopAsyncIteration, *door.AWAY):  # the client connects again, once the database is back
                     return
                 except InstrcError as error:
                     yield f"event: problem\ndata: {dumps(door.problem_json(error), indent=False)}\n\n"
@@ -228,7 +228,8 @@ def app_of(
             streams.closing.set()
             await service.close()
 
-    told = {InstrcError: _told, HTTPException: _broken, OperationalError: _away, 500: _broken}
+    told: dict[object, ExceptionHandler] = dict.fromkeys(door.AWAY, _away)
+    told |= {InstrcError: _told, HTTPException: _broken, 500: _broken}
     app = Starlette(routes=made, exception_handlers=told, lifespan=lifespan)
     allowed = door.LOCAL_HOSTS | {*hosts, *service.settings.hosts}
     app.add_middleware(

@@ -50,6 +50,12 @@ from instrc.runtime.run_report import RunReport
 
 KeyRow: TypeAlias = sa.Row[*tuple[object, ...]]
 """An API key as stored."""
+_KEY: Final = sa.select(KEYS).where(KEYS.c.id == sa.bindparam("of"))
+_FIRST: Final = postgresql.insert(RATES)
+_COUNT: Final = _FIRST.on_conflict_do_update(index_elements=["name", "minute"], set_={"count": RATES.c.count + 1}).returning(
+    RATES.c.count
+)
+"""Statements of every request, built once."""
 _SEEN: Final = 60.0
 """Seconds after which a view of a run is recorded again."""
 
@@ -79,10 +85,6 @@ class Records(RunTable):
         close_engine(self.engine)
         if self._folder is not None:
             rmtree(self._folder, ignore_errors=True)
-
-    def _insert(self, table: sa.Table) -> sqlite.Insert | postgresql.Insert:
-        insert = sqlite.insert if self.engine.dialect.name == "sqlite" else postgresql.insert
-        return insert(table).execution_options(preserve_rowcount=True)  # PostgreSQL would not tell a conflict
 
     def open_runs(self, limit: int) -> list[str]:
         """Return active runs, least recently checked first."""
@@ -156,9 +158,10 @@ class Records(RunTable):
                 connection.execute(sa.delete(CLAIMS).where(*place, free))
             else:
                 place_of_claim, held = {"run": run, "question": name}, {"who": who, "until": until}
-                placed = self._insert(CLAIMS).values({**place_of_claim, **held})
+                insert = sqlite.insert if self.engine.dialect.name == "sqlite" else postgresql.insert
+                placed = insert(CLAIMS).values({**place_of_claim, **held})
                 placed = placed.on_conflict_do_update(index_elements=[*place_of_claim], set_=held, where=free)
-                if connection.execute(placed).rowcount == 0:
+                if connection.execute(placed.returning(CLAIMS.c.who)).first() is None:
                     return str(connection.execute(sa.select(CLAIMS.c.who).where(*place)).scalar())
             kind: ChangeKind = "question.released" if until is None else "question.claimed"
             written = tell_in(connection, [RunChange(kind, run, row.program, {"question": name, "who": who})])
@@ -213,10 +216,8 @@ class Records(RunTable):
 
     def count_action(self, name: str, minute: int) -> int:
         """Count a caller's action in a minute; return the number in all services of the store."""
-        counted = self._insert(RATES).values(name=name, minute=minute, count=1)
-        counted = counted.on_conflict_do_update(index_elements=["name", "minute"], set_={"count": RATES.c.count + 1})
         with self.single.connect() as connection:
-            count = int(connection.execute(counted.returning(RATES.c.count)).scalar_one())
+            count = int(connection.execute(_COUNT, {"name": name, "minute": minute, "count": 1}).scalar_one())
             if count == 1:
                 connection.execute(sa.delete(RATES).where(RATES.c.name == name, RATES.c.minute < minute))
             return count
@@ -242,7 +243,7 @@ class Records(RunTable):
     def key(self, ident: str) -> KeyRow | None:
         """Return an API key, recording its use at most once a minute."""
         with self.single.connect() as connection:
-            row = connection.execute(sa.select(KEYS).where(KEYS.c.id == ident)).first()
+            row = connection.execute(_KEY, {"of": ident}).first()
             if row is not None and (row.used or 0) < time() - 60:
                 connection.execute(sa.update(KEYS).where(KEYS.c.id == ident).values(used=time()))
             return row

@@ -11,7 +11,6 @@ from time import monotonic, time
 from typing import Final, cast
 
 import msgspec
-import sqlalchemy as sa
 from msgspec.structs import replace
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
@@ -20,7 +19,7 @@ from instrc.engines.approvals import OUTSIDER, Vote, approval_of, normal_name, s
 from instrc.engines.launch import Launcher, forked
 from instrc.engines.run_table import UNDUE, QuestionRow, RunChange, TableEngine, audit_row, questions_query, runs_query, storable
 from instrc.engines.schedules import Schedule, Scheduling
-from instrc.engines.service_tables import AUDIT, DELETED
+from instrc.engines.service_tables import DELETED
 from instrc.problems.errors import (
     ConflictError,
     InstrcError,
@@ -152,7 +151,7 @@ class RunService:
         if key is not None or run is not None:
             await self.visibility.require_free(caller, launch.run)
         if self._keeper is not None and self._keeper.starts_by_queue:
-            started = sa.insert(AUDIT).values(audit_row(caller.name, caller.by, "start", launch.run, None, launch.inputs))
+            started = audit_row(caller.name, caller.by, "start", launch.run, None, launch.inputs)
             report = await self._settled(await self._keeper.enqueue(launch, [started]), wait)
             return await self.visibility.whole(report, report.config.starter, report.config.metadata, launch.plan["digest"])
         report = await self._recorded(launch.run, self.engine.start(launch), wait)

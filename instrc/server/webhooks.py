@@ -135,6 +135,21 @@ _LEASE: Final = 60.0
 """Seconds for which one process owns a message; if that process ends, another one sends it afterwards."""
 PATIENCE: Final = 3 * 86400.0
 """Seconds after which delivery of a message is abandoned."""
+_PLACE: Final = sa.select(CURSORS.c.value).where(CURSORS.c.name == _FEED).with_for_update()
+_TURN: Final = sa.func.row_number().over(partition_by=DELIVERIES.c.hook, order_by=DELIVERIES.c.due).label("turn")
+_OPEN: Final = (
+    sa.select(DELIVERIES.c.message, DELIVERIES.c.hook, DELIVERIES.c.due, DELIVERIES.c.attempts, DELIVERIES.c.number, _TURN)
+    .where(DELIVERIES.c.status == "pending", DELIVERIES.c.due <= sa.bindparam("now"))
+    .subquery()
+)
+_PENDING: Final = (
+    sa.select(MESSAGES.c.body, MESSAGES.c.at, MESSAGES.c.run.label("about"), _OPEN, HOOKS)
+    .join(MESSAGES, MESSAGES.c.id == _OPEN.c.message)
+    .join(HOOKS, HOOKS.c.id == _OPEN.c.hook)
+    .where(_OPEN.c.turn <= _AT_ONCE)
+    .limit(100)
+)
+"""Due messages, at most `_AT_ONCE` of one webhook; built once."""
 
 
 class Webhooks:
@@ -203,9 +218,8 @@ class Webhooks:
 
     def read_feed(self) -> None:
         """Copy new entries of the feed into the outbox: each change once, whichever process wrote it."""
-        place = sa.select(CURSORS.c.value).where(CURSORS.c.name == _FEED).with_for_update()
         with self.records.writing() as connection:
-            after = int(connection.execute(place).scalar_one())
+            after = int(connection.execute(_PLACE).scalar_one())
             changes = feed_after(connection, after, _READ)
             if not changes:
                 return
@@ -279,22 +293,8 @@ class Webhooks:
     async def deliver(self) -> int:
         """Send the due messages once each, and return their number."""
         await asyncio.to_thread(self.read_feed)
-        turn = sa.func.row_number().over(partition_by=DELIVERIES.c.hook, order_by=DELIVERIES.c.due).label("turn")
-        due = (
-            sa.select(DELIVERIES.c.message, DELIVERIES.c.hook, DELIVERIES.c.due, DELIVERIES.c.attempts, DELIVERIES.c.number, turn)
-            .where(DELIVERIES.c.status == "pending", DELIVERIES.c.due <= time())
-            .subquery()
-        )
-        query = (
-            sa.select(MESSAGES.c.body, MESSAGES.c.at, MESSAGES.c.run.label("about"), due, HOOKS)
-            .join(MESSAGES, MESSAGES.c.id == due.c.message)
-            .join(HOOKS, HOOKS.c.id == due.c.hook)
-            .where(due.c.turn <= _AT_ONCE)
-            .limit(100)
-        )
-        rows = await asyncio.to_thread(self.records.select, query)
-        sent = await asyncio.gather(*(self._send(row) for row in rows))
-        return sum(sent)
+        rows = await asyncio.to_thread(self.records.select, _PENDING, now=time())
+        return sum(await asyncio.gather(*(self._send(row) for row in rows)))
 
     async def _send(self, row: sa.Row[tuple[object, ...]]) -> bool:
         mine = sa.update(DELIVERIES).where(

@@ -18,6 +18,7 @@ import pytest
 from listening import knowing
 from serving import ANN, ANSWER, BOB, BOSS, CAT, LETTER, RunService, client, go, on, opened, person, service, settled
 from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from instrc import Reply, Request, Sample
 from instrc.engines.schedules import Clock, Schedule
@@ -155,12 +156,16 @@ def test_tags_of_states_come_in_lists(tmp_path: Path) -> None:
     go(body())
 
 
-def test_a_store_that_is_away_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+AWAY = (OperationalError("SELECT", {}, Exception("the connection is refused")), PoolTimeoutError("all connections are in use"))
+
+
+@pytest.mark.parametrize("error", AWAY)
+def test_a_store_that_is_away_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
     async def body() -> None:
         made = service(tmp_path)
         async with client(made) as http:
             run, _ = await begun(http)
-            away = Mock(side_effect=OperationalError("", None, Exception()))
+            away = Mock(side_effect=error)
             with monkeypatch.context() as patched:
                 patched.setattr(made.records, "runs", away)
                 refused = await http.get("/v1/runs")
@@ -526,11 +531,12 @@ def test_runs_are_seen_by_who_may_see_them(tmp_path: Path) -> None:
     assert settled is not None
 
 
-def test_a_database_that_is_away_while_callers_are_looked_up_is_unavailable(tmp_path: Path) -> None:
+@pytest.mark.parametrize("error", AWAY)
+def test_a_database_that_is_away_while_callers_are_looked_up_is_unavailable(tmp_path: Path, error: Exception) -> None:
     """Not an internal error, and not a caller whom nobody knows: the client sends the request again."""
 
     async def identify(_headers: object) -> None:
-        raise OperationalError("SELECT", {}, Exception("the connection is refused"))
+        raise error
 
     async def body(made: RunService) -> None:
         async with client(made, identify=identify) as http:

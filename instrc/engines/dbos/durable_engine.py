@@ -148,20 +148,20 @@ class DurableEngine(TracedEngine):
         _refuse_another(row, begun)  # another process or thread may just have started one
         return await (self._report_of(row, whole=True) if is_new else self.resume(launch.run))
 
-    async def enqueue(self, launch: Launch, beside: Sequence[sa.Executable] = ()) -> RunReport:
+    async def enqueue(self, launch: Launch, audited: Sequence[Mapping[str, object]] = ()) -> RunReport:
         """Enqueue a run for its project, and report its start; a worker takes it from there.
 
-        For a new run, the statements `beside` it are executed where its row is written.
+        For a new run, rows of the audit log are written with its row.
         """
         if not await self.asker.is_there():
             await asyncio.to_thread(self._prepare)
-        if not await self.asker.ask(lambda client: self._put(client, launch.to_json(), beside)):
+        if not await self.asker.ask(lambda client: self._put(client, launch.to_json(), audited)):
             return await self.show(launch.run)
         if (runner := self._runner_here()) is not None:
             runner.loop.call(runner.rest.wake)
         return RunReport(launch.run, launch.name, "running", None, began=time(), config=launch.config)
 
-    def _put(self, client: DBOSClient, begun: LaunchDocument, beside: Sequence[sa.Executable] = ()) -> bool:
+    def _put(self, client: DBOSClient, begun: LaunchDocument, audited: Sequence[Mapping[str, object]] = ()) -> bool:
         """Enqueue a run unless it has already started; return whether it was enqueued.
 
         On a server its row is written in the same transaction; a folder has the table in another file.
@@ -169,10 +169,10 @@ class DurableEngine(TracedEngine):
         table, is_local = self.rows.table(), self.location.is_local
         with self.asker.db().begin() as connection:
             is_new = store.enqueue(client, connection, begun, is_local=is_local)
-            changes = self.rows.add(connection, begun, beside) if is_new and not is_local else []
+            changes = self.rows.add(connection, begun, audited) if is_new and not is_local else []
         if is_new and is_local:
             with table.writing() as connection:
-                changes = self.rows.add(connection, begun, beside)
+                changes = self.rows.add(connection, begun, audited)
         table.publish(changes)
         if not is_new:
             for row in client.list_workflows(workflow_ids=[begun["run"]]):

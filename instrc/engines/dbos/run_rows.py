@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
@@ -22,7 +22,7 @@ from instrc.engines.dbos.store_client import StoreClient, launch_of
 from instrc.engines.equip import opening_of, settings_of
 from instrc.engines.projects import folder_of
 from instrc.engines.run_table import FILLED, JournalMark, RunChange, RunTable, StandingWriter
-from instrc.engines.service_tables import RAISED, SPENT, service_store
+from instrc.engines.service_tables import AUDIT, RAISED, SPENT, service_store
 from instrc.engines.stores import RunStore
 from instrc.problems.errors import InstrcError
 from instrc.runtime.journal import JournalEntry
@@ -62,12 +62,12 @@ class RunRows:
                     self._table = RunTable(service_store(self.place).open())
             return self._table
 
-    def add(self, connection: sa.Connection, begun: LaunchDocument, beside: Sequence[sa.Executable]) -> list[RunChange]:
-        """Add a run that has just been put into the queue, with other statements; return the changes for `publish`."""
+    def add(self, connection: sa.Connection, begun: LaunchDocument, audited: Sequence[Mapping[str, object]]) -> list[RunChange]:
+        """Add a run that has just been put into the queue, with rows of the audit log; return the changes for `publish`."""
         config = RunConfig.from_json(begun["how"])
         started = RunReport(begun["run"], begun["name"], "running", None, began=time(), config=config)
-        for statement in beside:
-            connection.execute(statement)
+        if audited:
+            connection.execute(sa.insert(AUDIT), audited)
         mark = JournalMark(-1, digest=begun["plan"]["digest"])
         return self.table().note_in(connection, started, partial(self.opening_of(begun), begun["name"]), mark)
 
