@@ -178,7 +178,7 @@ def _write(subject: Subject, found: Tuning, model: str) -> None:
             "after": round(paired.after, 4),
             "low": round(paired.interval.low, 4),
             "high": round(paired.interval.high, 4),
-            "p": round(paired.p, 6),
+            "p": float(f"{paired.p:.2g}"),
         },
         form=found.best,
     )
