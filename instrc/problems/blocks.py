@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from instrc.problems.problem import Edit, Fix, Problem, ProblemWarning, did_you_mean
+from instrc.problems.problem import Edit, Fix, Problem, ProblemWarning, did_you_mean, listed
 from instrc.problems.suggest import FOREIGN_VALUES, fixed_by, insertion, replacement
 from instrc.text.limits import LISTED_VALUES
 from instrc.text.source import Span
@@ -314,8 +314,7 @@ class NeverTrue(ProblemWarning):
             return self.advice
         if not self.admitted:
             return "compare it with the values that the schema allows"
-        shown = ", ".join(f"`{value}`" for value in self.admitted[:LISTED_VALUES])
-        return f"the schema allows {shown}{', …' if len(self.admitted) > LISTED_VALUES else ''}"
+        return f"the schema allows {listed(self.admitted, LISTED_VALUES)}"
 
 
 class AlwaysTrue(ProblemWarning):

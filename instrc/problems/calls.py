@@ -7,6 +7,7 @@ import re
 from instrc.problems.problem import Problem, ProblemWarning, did_you_mean
 from instrc.problems.suggest import CHOSEN_FOR_RUNS, OF_RUNS, MisspeltWord, strange_letter, twin
 from instrc.text.source import Span
+from instrc.text.visible import shortened
 
 
 class NotCallable(Problem):
@@ -42,17 +43,13 @@ class NotAProcess(Problem):
     def message(self) -> str:
         if self.word.startswith("LaunchProcess("):
             return "`LaunchProcess` takes one name or reference of a process"
-        return f"`{_short(self.word)}` is not a process that is saved as a vibe"
+        return f"`{shortened(self.word, 40)}` is not a process that is saved as a vibe"
 
     @property
     def hint(self) -> str | None:
         if self.word.startswith("LaunchProcess(") and self.at is not None and self.at.text != self.word:
             return "write the name alone, as in `LaunchProcess(ScheduleMeeting)`: the model fills in what starts it"
         return "compile the process with `--emit process`, save it as a vibe, and launch that"
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 40 else text[:39] + "…"
 
 
 class MisplacedContext(Problem):
@@ -64,7 +61,7 @@ class MisplacedContext(Problem):
     def message(self) -> str:
         if self.held:
             return "the contexts of a process are not written in braces"
-        return f"`{_short(self.word)}` is not allowed here"
+        return f"`{shortened(self.word, 40)}` is not allowed here"
 
     @property
     def hint(self) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, Literal, TypeAlias
 
-from instrc.problems.problem import Problem, did_you_mean
+from instrc.problems.problem import Problem, did_you_mean, listed
 
 LISTED_ARGUMENTS: Final = 8
 """Maximum arguments listed in a hint."""
@@ -75,8 +75,7 @@ class UnknownTool(PlanProblem):
     def hint(self) -> str | None:
         if self.nearest or not self.known:
             return did_you_mean(self.nearest)
-        listed = ", ".join(f"`{tool}`" for tool in self.known[:12])
-        return f"the tools are {listed}{', …' if len(self.known) > 12 else ''}"
+        return f"the tools are {listed(self.known, 12)}"
 
 
 class DanglingTask(PlanProblem):
@@ -136,8 +135,7 @@ class UnknownArgument(PlanProblem):
             return "leave it out"
         if self.nearest or not self.known:
             return did_you_mean(self.nearest)
-        shown = ", ".join(f"`{name}`" for name in self.known[:LISTED_ARGUMENTS])
-        return f"it has {shown}{', …' if len(self.known) > LISTED_ARGUMENTS else ''}"
+        return f"it has {listed(self.known, LISTED_ARGUMENTS)}"
 
 
 class WrongArgument(PlanProblem):

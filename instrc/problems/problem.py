@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import partial
 from typing import ClassVar, Literal, NamedTuple, TypeAlias, dataclass_transform
 
@@ -121,6 +122,11 @@ def did_you_mean(names: tuple[str, ...]) -> str | None:
         return None
     *others, last = (f"`{name}`" for name in names)
     return f"did you mean {', '.join(others) + ' or ' if others else ''}{last}?"
+
+
+def listed(names: Sequence[str], most: int) -> str:
+    """Return the first names for a sentence; `…` stands for the others."""
+    return ", ".join([*(f"`{name}`" for name in names[:most]), *(["…"] if len(names) > most else [])])
 
 
 class ProblemWarning(Problem):

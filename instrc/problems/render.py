@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from instrc.problems.problem import Problem, shorten_values
 from instrc.text.source import Span
-from instrc.text.visible import columns, visible
+from instrc.text.visible import columns, shortened, visible
 
 SHOWN_LINES: Final = 3
 """Maximum lines of a long span that are shown; an ellipsis replaces the rest."""
@@ -86,9 +86,7 @@ def frame(problem: Problem) -> Iterator[list[Styled]]:
 
 
 def _sentence(text: str) -> str:
-    text = shorten_values(text)
-    cut = text if len(text) <= SENTENCE_LENGTH else f"{text[: SENTENCE_LENGTH - 1]}…"
-    return visible(cut)
+    return visible(shortened(shorten_values(text), SENTENCE_LENGTH))
 
 
 def _snippet(span: Span, style: str) -> Iterator[list[Styled]]:

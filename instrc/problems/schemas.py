@@ -6,7 +6,7 @@ from typing import Final, Literal, TypeAlias
 
 from msgspec import Struct
 
-from instrc.problems.problem import Fix, Label, Problem, ProblemWarning, Severity, did_you_mean
+from instrc.problems.problem import Fix, Label, Problem, ProblemWarning, Severity, did_you_mean, listed
 from instrc.problems.suggest import CHOSEN_FOR_RUNS, OF_RUNS, MisspeltWord, one_of, renamings, types_in_words
 from instrc.text.source import Span
 
@@ -241,11 +241,8 @@ class ExcludedValue(ProblemWarning):
 
     @property
     def message(self) -> str:
-        shown = ", ".join(f"`{value}`" for value in self.values[:NAMED_VALUES]) + (
-            ", …" if len(self.values) > NAMED_VALUES else ""
-        )
         so = ": no value is valid" if self.every else ""
-        return f"`type` excludes {shown} of this `{self.word}`{so}"
+        return f"`type` excludes {listed(self.values, NAMED_VALUES)} of this `{self.word}`{so}"
 
     @property
     def hint(self) -> str | None:

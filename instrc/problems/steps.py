@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from instrc.problems.problem import Label, Problem, ProblemWarning, did_you_mean
+from instrc.problems.problem import Label, Problem, ProblemWarning, did_you_mean, listed
 from instrc.text.limits import HINTED_PATH
 from instrc.text.source import Span
 
@@ -55,8 +55,7 @@ class Unsatisfiable(Problem):
     def message(self) -> str:
         if not self.keys:
             return "no value satisfies what is written here"
-        named = ", ".join(f"`{key}`" for key in self.keys[:4]) + (", …" if len(self.keys) > 4 else "")
-        return f"no object with the steps {named} satisfies what is written around them"
+        return f"no object with the steps {listed(self.keys, 4)} satisfies what is written around them"
 
 
 class EntangledMixins(Problem):

@@ -19,7 +19,7 @@ from instrc.process.chunk_json import write_chunk, write_step
 from instrc.process.process import Process
 from instrc.text.jsonvalue import Json, mapping, optional_text
 from instrc.text.source import Span
-from instrc.text.visible import columns, visible
+from instrc.text.visible import columns, shortened, visible
 
 
 class PictureRead(Struct, frozen=True):
@@ -435,7 +435,7 @@ def _notation(value: Json) -> str:
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= PICTURED_LETTERS else text[: PICTURED_LETTERS - 1] + "…"
+    return shortened(text, PICTURED_LETTERS)
 
 
 def _line_around(at: Span) -> str:

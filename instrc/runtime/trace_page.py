@@ -11,6 +11,7 @@ from instrc.process.picture import name_of_step
 from instrc.runtime.traces import TimelineLane, TimelineSpan
 from instrc.text.jsontext import dumps
 from instrc.text.page_style import page_style
+from instrc.text.visible import shortened
 
 _LANES: tuple[TimelineLane, ...] = ("model", "server", "process", "person")
 _TITLES = {
@@ -98,7 +99,7 @@ def _lane(lane: TimelineLane, spans: list[tuple[int, TimelineSpan]], names: Sequ
         end = whole if span.ended is None else span.ended
         left, width = 100 * span.began / whole, 100 * (end - span.began) / whole
         name = names[number]
-        label = name if len(name) <= _LABEL else f"{name[: _LABEL - 1]}…"
+        label = shortened(name, _LABEL)
         room = 0.0 if dense else len(label) * _LETTER + _AROUND
         late = left + room > 100
         start, stop = left - room * late, left + max(width, 0 if late else room)

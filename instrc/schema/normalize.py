@@ -21,6 +21,7 @@ from instrc.schema.wellformed import problems_of
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonArray, JsonObject, Location, as_object, as_text, as_texts, put, tokens
 from instrc.text.limits import META_ERRORS
+from instrc.text.visible import shortened
 
 Refer: TypeAlias = Callable[[str, Location], str | None]
 """Maps a reference to its replacement, or to `None` to remove it; the function reports the removal."""
@@ -234,8 +235,7 @@ def describe_value(value: object) -> str:
         text = value if isinstance(value, str) else dumps(value) if isinstance(value, bool | None) else repr(value)
     except Exception:  # noqa: BLE001  -- a foreign object, whose `repr` may fail
         text = type(value).__name__
-    text = " ".join(text.split())
-    return text if len(text) <= NOTED_VALUE else text[: NOTED_VALUE - 1] + "…"
+    return shortened(" ".join(text.split()), NOTED_VALUE)
 
 
 def fit_listed_values(out: Schema, path: Location) -> tuple[Note, ...]:

@@ -24,6 +24,7 @@ from instrc.text.jsontext import digits
 from instrc.text.jsonvalue import LATEST_DRAFT, Json, JsonObject, Location, as_array, as_object, as_texts, pointer
 from instrc.text.limits import META_ERRORS
 from instrc.text.source import Span
+from instrc.text.visible import shortened
 
 if TYPE_CHECKING:
     from jsonschema import Draft202012Validator
@@ -74,8 +75,7 @@ def shown_value(value: Json) -> str:
     if value.__class__ is list:
         return "an array"
     if value.__class__ is str:
-        shown = value if len(value) <= 40 else f"{value[:39]}…"
-        return '"' + shown.replace("\\", "\\\\").replace('"', '\\"') + '"'
+        return '"' + shortened(value, 40).replace("\\", "\\\\").replace('"', '\\"') + '"'
     if value is None or value.__class__ is bool:
         return {True: "true", False: "false", None: "null"}[value]
     return digits(value)[:40] if value.__class__ is int else str(value)

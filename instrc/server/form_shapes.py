@@ -9,7 +9,7 @@ from msgspec import Struct, structs
 
 from instrc.schema.kinds import types_of
 from instrc.schema.validation import accepts
-from instrc.schema.walk import local_target
+from instrc.schema.walk import local_target, without
 from instrc.text.jsonvalue import Json, JsonObject, listing, mapping
 
 GroupKind: TypeAlias = Literal["object", "list", "checks", "union"]
@@ -64,9 +64,7 @@ def shape_of(schema: Json, root: Json, inside: frozenset[str] = frozenset(), nes
             joined: list[Json] = [{"allOf": [branch, base, *conditions]} for branch in listed]
             return _union(read, joined, root, inside, nested)
     if len(types) > 1:
-        plain: JsonObject = {
-            key: value for key, value in read.items() if key not in _UNIONS
-        }  # the fields of a choice share a name
+        plain = without(read, *_UNIONS)  # the fields of a choice share a name
         by_type = tuple({**plain, "type": name, "title": "", "description": ""} for name in types)
         return FieldShape("union", read, nullable, branches=by_type, inside=inside)
     if not types and read.keys() <= _ABOUT and not conditions:

@@ -10,6 +10,7 @@ from typing import Final, NoReturn, ParamSpec, TypeAlias, TypeVar, cast
 
 from instrc.text.jsonvalue import Json
 from instrc.text.source import Source
+from instrc.text.visible import shortened
 
 T = TypeVar("T")
 K = TypeVar("K")
@@ -119,7 +120,7 @@ def excerpt(value: object) -> str:
         import json  # only needed to reject something
 
         said = json.dumps(value[: EXCERPT + 1], ensure_ascii=False) if isinstance(value, str) else _beginning(value)
-        return said if len(said) <= EXCERPT else f"{said[: EXCERPT - 1]}…"
+        return shortened(said, EXCERPT)
     except Exception:  # noqa: BLE001  -- a value whose `repr` raises, or that nests too deeply
         return f"a value of the type {type(value).__name__}"
 

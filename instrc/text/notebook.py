@@ -9,7 +9,7 @@ from typing import Final
 
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json
-from instrc.text.visible import visible_lines
+from instrc.text.visible import shortened, visible_lines
 
 CELL: Final = 400
 """Maximum characters in a table cell."""
@@ -69,7 +69,7 @@ def bar(total: int | None) -> Callable[[str], object]:
 
 def _cell(value: Json) -> str:
     text = value if isinstance(value, str) else "" if value is None else dumps(value, indent=False)
-    return _text(text if len(text) <= CELL else f"{text[: CELL - 1]}…")
+    return _text(shortened(text, CELL))
 
 
 def _text(text: str) -> str:

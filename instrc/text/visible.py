@@ -27,6 +27,11 @@ def visible_lines(text: str) -> str:
     return text.translate(_signs("\t\n"))
 
 
+def shortened(text: str, most: int) -> str:
+    """Return a text of at most `most` characters: the rest of a longer one is replaced by `…`."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
 def columns(text: str) -> int:
     """Return the display width of a text in columns: wide characters count two, combining and invisible ones none."""
     kinds = ((category(letter), east_asian_width(letter)) for letter in text)

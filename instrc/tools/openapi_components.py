@@ -15,7 +15,7 @@ from instrc.schema.flattening.definitions import ascii_name
 from instrc.schema.normalize import Rules
 from instrc.schema.upgrade import expand_discriminators
 from instrc.schema.vocabulary import is_extension
-from instrc.schema.walk import conjuncts, is_schema, map_schemas
+from instrc.schema.walk import conjuncts, is_schema, map_schemas, without
 from instrc.text.jsonvalue import Json, JsonObject, Location, at_or, listing, mapping, pointer, tokens
 from instrc.text.names import free_name
 from instrc.tools.sources import DISCRIMINATOR, File, Given, localize_references, sound
@@ -163,9 +163,7 @@ class Components:
         if len(found) > CHILDREN:
             reason = f"it tells {len(found):,} schemas apart, which are too many for one tool"
             self.given.left_out((*place, "discriminator"), "discriminator", reason)
-            self.definitions[name] = {
-                word: item for word, item in mapping(self.definitions[name]).items() if word != "discriminator"
-            }
+            self.definitions[name] = without(self.definitions[name], "discriminator")
             return
         led = [self._refer(reference, (*place, "discriminator")) for reference in found]
         if children := [reference.removeprefix("#/$defs/") for reference in led if reference is not None]:

@@ -19,6 +19,7 @@ from instrc.schema.validation import json_fault
 from instrc.text.arguments import takes_plain_values
 from instrc.text.jsontext import STRICTLY
 from instrc.text.jsonvalue import Json, as_texts, pointer
+from instrc.text.visible import shortened
 from instrc.tools import plan_tools
 from instrc.tools.tasks import ID, PlanTask, Reference, ReferenceKind, parse_reference
 
@@ -184,8 +185,7 @@ def _uniform(
 
 
 def _malformed(text: str, name: str, place: str, tool: plan_tools.PlanTool | None) -> PlanProblem:
-    shown = text if len(text) <= 60 else f"{text[:59]}…"
-    reason = f"`{shown}` is not written like `ID` or `ID.path`"
+    reason = f"`{shortened(text, 60)}` is not written like `ID` or `ID.path`"
     return plans.WrongArgument(pointer=place, callee=tool.name if tool else "?", argument=name, reason=reason)
 
 

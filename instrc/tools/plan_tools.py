@@ -20,6 +20,7 @@ from instrc.schema.validation import validate
 from instrc.schema.walk import TRIVIAL, walk
 from instrc.text.arguments import model_as_json
 from instrc.text.jsonvalue import Json, JsonArray, as_object, as_text
+from instrc.text.visible import shortened
 from instrc.tools import definitions
 from instrc.tools.python_types import describes_values, schema_of_result, schema_of_type
 from instrc.tools.tasks import argument_text, argument_value
@@ -54,8 +55,7 @@ class ArgumentValidator:
         for violation in validate(value, self._schema, most=1):
             if violation.keyword == "schema":  # the schema cannot be applied: that is not the plan's fault
                 return None
-            said = violation.message
-            return said if len(said) <= SHOWN_VERDICT else f"{said[: SHOWN_VERDICT - 1]}…"
+            return shortened(violation.message, SHOWN_VERDICT)
         return None
 
 

@@ -34,6 +34,7 @@ from instrc.text.jsonvalue import is_amount
 from instrc.text.sentences import EN, LANGUAGES, Sentences, sentences_in
 from instrc.text.sentences import NAMES as SENTENCE_NAMES
 from instrc.text.source import Source, Span
+from instrc.text.visible import shortened
 from instrc.vibes.settings_places import (
     entry_place,
     error_place,
@@ -292,7 +293,7 @@ class _SettingsReader:
         folders = [(item, Path(os.path.normpath(self.file.parent / item))) for item in written]
         for item, folder in folders:
             if not os.path.isdir(folder):  # noqa: PTH112  -- no error for a name that is too long
-                self._wrong(key, f"there is no folder `{item if len(item) <= 80 else item[:79] + '…'}`", word=item)
+                self._wrong(key, f"there is no folder `{shortened(item, 80)}`", word=item)
         return tuple(readable_path(folder) for _, folder in folders)
 
     def _modules(self) -> tuple[str, ...]:

@@ -22,8 +22,8 @@ from instrc.schema.flattening.parts import splice
 from instrc.schema.impossible import is_written_false, may_hold_impossible
 from instrc.schema.kinds import own_kinds
 from instrc.schema.vocabulary import IN_PLACE, SPEAKS_OF
-from instrc.schema.walk import definition_named_by, required_names, subschemas, walk
-from instrc.text.jsonvalue import Json, JsonObject, Location, as_object, at_or, listing, mapping, pointer
+from instrc.schema.walk import definition_named_by, required_names, subschemas, walk, without
+from instrc.text.jsonvalue import Json, JsonObject, Location, at_or, listing, mapping, pointer
 from instrc.text.source import Span
 from instrc.vibes.registry import Registry
 
@@ -373,7 +373,8 @@ class ContentSchema:
                 return {"const": value}
             case StepObject(annotations=annotations):
                 self.placed.append(Placed(path, content))
-                return self.annotated({"type": "object"}, tuple(map(_without_closing, annotations)), content.span)
+                still_open = tuple(without(each, "additionalProperties") for each in annotations)  # the steps are inserted later
+                return self.annotated({"type": "object"}, still_open, content.span)
             case Fusion(instruction, slots, annotations, mixins, span):
                 schema = self.instructions.schema(instruction, span)
                 if self.lacks(content, schema):
@@ -417,9 +418,7 @@ class ContentSchema:
 
     def of_mixin(self, application: Application, path: tuple[str, ...]) -> Json:
         """Compose a mixin with its named slots, without its own title and description."""
-        schema = self.instructions.schema(application.mixin)
-        if isinstance(schema, dict):
-            schema = {keyword: value for keyword, value in schema.items() if keyword not in _ABOUT}
+        schema = without(self.instructions.schema(application.mixin), *_ABOUT)
         schema = self.filled(schema, application.slots, path, application.span, application.mixin)
         return self.annotated(schema, application.annotations, application.span, application.mixin)
 
@@ -492,8 +491,3 @@ class ContentSchema:
             else:
                 found[slot.name] = Filled(slot.span, None, address)
         return found
-
-
-def _without_closing(annotation: Json) -> Json:
-    """Return an annotation of an object of steps without closing keywords, as the steps are inserted later."""
-    return {word: value for word, value in as_object(annotation).items() if word != "additionalProperties"}

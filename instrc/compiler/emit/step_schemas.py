@@ -18,6 +18,7 @@ from instrc.process.flow import NO_ENGINE, READS_ONLY, Constant, EnginePropertie
 from instrc.schema.annotate import closes, nullable, write_beside
 from instrc.schema.document_definitions import DocumentDefinitions
 from instrc.schema.strip import is_meta
+from instrc.schema.walk import without
 from instrc.text.jsonvalue import Json, JsonObject, Location, as_array, as_object, as_texts, mapping
 from instrc.text.sentences import Sentences, filled
 from instrc.text.source import Span
@@ -167,11 +168,7 @@ class StepSchemas:
         ]
         names = list(properties)
         cut = names.index("default") if "default" in names else len(names)
-        rest = {
-            keyword: value
-            for keyword, value in mixin.items()
-            if keyword not in {"type", "properties", "required", "additionalProperties", "unevaluatedProperties", "$schema"}
-        }
+        rest = dict(without(mixin, "type", "properties", "required", "additionalProperties", "unevaluatedProperties", "$schema"))
         if others := [each["additionalProperties"] for each in map(as_object, group.application.annotations) if closes(each)]:
             rest["additionalProperties"] = False if False in others else others[-1]
         if rest:
@@ -226,18 +223,14 @@ class StepSchemas:
         placed = flat.placed.get(number, ())
         alone = self.whole and not placed and number not in self._inner
         refers = number in flat.referring and not alone
-        schema = self._as_local_part(flat.schemas[number], self.plan.keys[number], refers=refers)
-        if isinstance(schema, dict) and READS_ONLY in schema:
-            schema = {keyword: value for keyword, value in schema.items() if keyword != READS_ONLY}
+        schema = without(self._as_local_part(flat.schemas[number], self.plan.keys[number], refers=refers), READS_ONLY)
         if placed:
             schema = self._fill_blocks(schema, placed, item)
         if step.output:
             schema = self._with_output(step, schema)
         elif self.part == "flat" and step.executor != "model":
             schema = self.hints.of_null(with_null_output(schema) if has_output(schema) else nullable(schema))
-        if not isinstance(schema, dict) or isinstance(step.content, Constant) or _OWN_WORDS.isdisjoint(schema):
-            return schema
-        return {keyword: value for keyword, value in schema.items() if keyword not in _OWN_WORDS}
+        return schema if isinstance(step.content, Constant) else without(schema, *_OWN_WORDS)
 
     def _with_output(self, step: ir.Step, schema: Json) -> Json:
         if self.part == "flat":
@@ -250,9 +243,7 @@ class StepSchemas:
         """Return a schema as part of this document: its definitions at the root, no dialect of its own."""
         if refers:
             schema = self.definitions.hoist(schema, name)
-        if isinstance(schema, dict) and ("$schema" in schema or "$id" in schema):
-            return {keyword: value for keyword, value in schema.items() if keyword not in {"$schema", "$id"}}
-        return schema
+        return without(schema, "$schema", "$id")
 
     def _fill_blocks(self, schema: Json, placed: tuple[ir.Placed, ...], item: int | None) -> Json:
         """Fill objects of steps into the properties that hold them."""

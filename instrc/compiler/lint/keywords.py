@@ -37,6 +37,7 @@ from instrc.schema.walk import subschemas, with_parts
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, Location, at, is_amount, listing, pointer
 from instrc.text.source import Span
+from instrc.text.visible import shortened
 
 if TYPE_CHECKING:
     from instrc.problems.schemas import Cause
@@ -317,8 +318,7 @@ def _repeated(listed: list[Json], path: Location, span_of: SpanOf) -> Iterator[P
 
 
 def _shortened(value: Json) -> str:
-    text = dumps(value, indent=False)
-    return text if len(text) <= 30 else text[:29] + "…"
+    return shortened(dumps(value, indent=False), 30)
 
 
 def _without_format(word: str, listed: list[Json], path: Location, node: dict[str, Json], span_of: SpanOf) -> Iterator[Problem]:

@@ -14,7 +14,7 @@ from msgspec import structs
 
 from instrc.problems import targets
 from instrc.problems.errors import AnswerError, CompileError
-from instrc.problems.problem import Problem
+from instrc.problems.problem import Problem, listed
 from instrc.problems.suggest import comparison_key
 from instrc.providers.codec import ToolMap
 from instrc.providers.dialect import Dialect, fill_envelope, tool_message
@@ -587,9 +587,7 @@ def _fitting(written: str, records: Records) -> list[ToolMap]:
 
 def names_of(records: Records) -> str:
     """Return the original names of all tools, for a message."""
-    names = [record.tool.name or sent for sent, record in records.items()]
-    shown = ", ".join(f"`{name}`" for name in names[:5])
-    return f"{shown}, …" if len(names) > 5 else shown
+    return listed([record.tool.name or sent for sent, record in records.items()], 5)
 
 
 __all__ = ["Lifted", "LiftedCall", "lift"]

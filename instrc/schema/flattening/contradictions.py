@@ -14,6 +14,7 @@ from instrc.schema.laws.objects import ForbiddenProperty
 from instrc.schema.references import SchemaStore
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, as_object, kind_in_words, listing, pointer
+from instrc.text.visible import shortened
 
 SHOWN_ORIGIN: Final = 60
 """Maximum characters of source text shown in a contradiction."""
@@ -77,8 +78,7 @@ def origin_in(store: SchemaStore, node: Json, view: Json, *path: str) -> problem
 
 def one_line(value: Json) -> str:
     """Return a value as JSON on one line, shortened if long."""
-    text = dumps(value, indent=False)
-    return text if len(text) <= SHOWN_ORIGIN else text[: SHOWN_ORIGIN - 1] + "…"
+    return shortened(dumps(value, indent=False), SHOWN_ORIGIN)
 
 
 def report_cycle(run: Flattening, report: Report, mark: Mark, way: OuterSchema) -> None:

@@ -24,6 +24,7 @@ from instrc.text.arguments import excerpt
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, as_object, equal, freeze, is_amount
 from instrc.text.source import Span
+from instrc.text.visible import shortened
 
 
 class CheckedRun(Struct, frozen=True, kw_only=True):
@@ -276,8 +277,7 @@ def _difference(expected: Json, actual: Json, *, whole: bool, at: str = "") -> s
 
 
 def _short(value: Json) -> str:
-    text = dumps(value, indent=False)
-    return text if len(text) <= 120 else f"{text[:119]}…"
+    return shortened(dumps(value, indent=False), 120)
 
 
 def _float(options: JsonObject, name: str, otherwise: float) -> float:

@@ -14,7 +14,7 @@ from instrc.testing.evaluation.results import CaseResult, EvaluationResult
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json
 from instrc.text.page_style import page_style
-from instrc.text.visible import visible_lines
+from instrc.text.visible import shortened, visible_lines
 
 TRACES: Final = 200
 """Maximum failed runs whose traces are shown."""
@@ -107,8 +107,7 @@ def _folded(value: Json) -> str:
 
 
 def _excerpt(value: Json) -> str:
-    text = value if isinstance(value, str) else dumps(value, indent=False)
-    return text if len(text) <= _EXCERPT else f"{text[: _EXCERPT - 1]}…"
+    return shortened(value if isinstance(value, str) else dumps(value, indent=False), _EXCERPT)
 
 
 def _result(results: Sequence[CaseResult], share: float, traces: Mapping[str, Sequence[Event]]) -> str:

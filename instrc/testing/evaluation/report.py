@@ -15,7 +15,7 @@ from instrc.testing.evaluation.statistics import Rate, rate
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject
 from instrc.text.names import counted
-from instrc.text.visible import visible_lines
+from instrc.text.visible import shortened, visible_lines
 
 ALL: Final = "pass"
 """Name of all checks together: a case passes if every check does."""
@@ -228,7 +228,7 @@ _CELL: Final = 100
 
 def _aligned(table: ReportTable) -> Iterator[str]:
     rows = [[cell.replace("\n", " ") for cell in row] for row in (table.header, *table.rows)]
-    rows = [[cell if len(cell) <= _CELL else f"{cell[: _CELL - 1]}…" for cell in row] for row in rows]
+    rows = [[shortened(cell, _CELL) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     yield table.title
     for row in rows:
