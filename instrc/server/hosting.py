@@ -248,7 +248,7 @@ async def serve(
         reason = "authentication is off: make a key first (`--new-key NAME`), or set `[tool.instrc.serve.oidc]`"
         raise unusable("address", host, reason)
     if identify is None and not identity.is_on:
-        tell("authentication is off: anyone who can reach this address, from this machine only, may do everything")
+        tell("authentication is off: anyone on this machine may do everything; all, also behind a proxy, share one limit")
     require_clear_names(service)
     service.records.name_subjects(None if service.settings.oidc is None else service.settings.oidc.issuer)
     for line in exposed(service, known_callers=identity.is_on):

@@ -74,6 +74,7 @@ def test_serve_writes_nothing_but_json(tmp_path: Path) -> None:
         entries = [json.loads(running.stderr.readline())]
         while not entries[-1]["message"].startswith("serving"):
             entries.append(json.loads(running.stderr.readline()))
+        assert any("share one limit" in each["message"] for each in entries), "all are one caller without authentication"
         address = entries[-1]["message"].split(" at ")[1].split("/v1")[0]
         assert httpx.get(f"{address}/healthz", timeout=60).status_code == 200
     finally:
