@@ -67,11 +67,6 @@ class RunReport(Struct, frozen=True):
         return f"forked from {self.forked['run']}" + (f" at {self.forked['at']}" if self.forked["at"] else "")
 
     @property
-    def standing(self) -> str:
-        """Its state as text, with its origin if it was forked."""
-        return f"{self.status} · {self.origin}" if self.origin else self.status
-
-    @property
     def fault(self) -> RunFault | None:
         """Why it failed or is held."""
         if self.outcome is not None and self.outcome["status"] == "failed":

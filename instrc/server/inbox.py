@@ -498,7 +498,10 @@ class Inbox:
         story, first = await self.service.story(caller, run), request.query_params.get("first", "0")
         place = int(first) if re.fullmatch(r"[0-9]{1,7}", first) else 0
         titles = {} if story.launch is None else titles_of(Process.from_json(story.launch.plan["process"]))
-        made = page_of(run, story.info.report.standing, story.spans, titles, place, _COMMANDS)
+        words, report = self.words(request), story.info.report
+        origin = "" if report.forked is None else f" · {words['forked']} {report.forked['run']}"
+        state = f"{words[f'status_{report.status}']}{origin}"
+        made = page_of(run, state, story.spans, titles, place, _COMMANDS, words)
         return HTMLResponse(made, 200, {"Content-Security-Policy": _TRACE_POLICY})
 
     async def _file(self, request: Request) -> Response:

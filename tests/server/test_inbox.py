@@ -517,7 +517,7 @@ def test_a_fork_says_its_origin(tmp_path: Path) -> None:
         made = await http.post(f"/v1/runs/{run}/fork", json={"run": "other"}, headers={"Origin": "http://localhost"})
         assert made.json()["forked"] == {"run": run, "at": None}, made.text
         assert f'<a href="/inbox/runs/{run}">{run}</a>' in (await http.get("/inbox/runs/other")).text
-        assert f"forked from {run}" in (await http.get("/inbox/runs/other/trace")).text
+        assert f" · Forked from {run}" in (await http.get("/inbox/runs/other/trace")).text
         assert "orked from" not in (await http.get(f"/inbox/runs/{run}")).text
 
     inbox(tmp_path, test)
