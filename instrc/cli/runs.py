@@ -18,7 +18,7 @@ from instrc.cli.terminal import write, write_error, write_report
 from instrc.problems.errors import InstrcError
 from instrc.process.picture import titles_of
 from instrc.process.process import Process
-from instrc.runtime.traces import read_events, spans_of, usage_in
+from instrc.runtime.traces import read_events, spans_of, usage_of
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import JsonObject
 from instrc.text.names import counted
@@ -186,7 +186,7 @@ def show_command(
     """Show the state of a run: its outcome, or its open question."""
     kept = engine(at, run=run)
     report = run_to_end(kept.show(run))
-    used = kept.usage(run) or usage_in(kept.trace_from(run)[0])
+    used = kept.usage(run) or usage_of(event for event in kept.trace_from(run)[0] if event["event"] == "answered")
     spent: JsonObject = {"usage": cast("JsonObject", used)} if used["requests"] else {}
     write(f"{dumps(report_as_json(report, record=record) | spent)}\n")
 

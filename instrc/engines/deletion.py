@@ -6,12 +6,12 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from instrc.runtime.traces import forget_trace
+from instrc.runtime.traces import trace_file
 
 
 def forget_beside(run: str, folder: Path, place: str | os.PathLike[str]) -> None:
     """Delete the trace of a run in a folder, and the rows of a service at the place."""
-    forget_trace(folder, run)
+    trace_file(folder, run).unlink(missing_ok=True)
     with suppress(ModuleNotFoundError):  # without SQLAlchemy there was no service
         from instrc.engines.dbos.store import close_engine, trouble  # imports SQLAlchemy, an extra
         from instrc.engines.run_table import RunTable

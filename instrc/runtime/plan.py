@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
-from heapq import heappop, heappush
-from typing import Protocol
+from typing import Protocol, cast
 
 from instrc.process.flow import Chunk
 from instrc.process.process import Process
 from instrc.runtime.activities import complaints
 from instrc.runtime.interpreter import documents, versions
-from instrc.runtime.interpreter.v1.interface import program_of
-from instrc.runtime.interpreter.versions import CURRENT
-from instrc.text.durations import seconds
+from instrc.runtime.interpreter.versions import CURRENT, program_of
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, without_type
 from instrc.text.names import snake
@@ -47,25 +43,19 @@ def plan_of(
     """
     kind, written = _process(document)
     process = Process.from_json(written)
-    options: documents.RunOptions = {"asks": asks, "elements": elements, "labels": True}
-    if requests is not None:
-        options["requests"] = requests
-    if tokens is not None:
-        options["tokens"] = tokens
-    if entry is not None:
-        options["entry"] = entry
     registered = {documents.bare_name(name): name for name in activities}
-    fires = {bare: registered[bare] for bare in sorted(registered.keys() & _names(process))}
-    if not pauses:
-        options["pauses"] = False
-    if fires:
-        options["fires"] = fires
-    if kind == "call":
-        options["waits"] = True
-    if step is not None and kind == "tool":
-        options["step"] = step
-    if models:
-        options["models"] = dict(models)
+    unless_none = {
+        "requests": requests,
+        "tokens": tokens,
+        "entry": entry,
+        "pauses": None if pauses else False,
+        "fires": {bare: registered[bare] for bare in sorted(registered.keys() & _names(process))} or None,
+        "waits": True if kind == "call" else None,
+        "step": step if kind == "tool" else None,
+        "models": dict(models or {}) or None,
+    }
+    given = {name: value for name, value in unless_none.items() if value is not None}
+    options = cast("documents.RunOptions", {"asks": asks, "elements": elements, "labels": True, **given})
     plan: documents.PinnedPlan = {"interpreter": CURRENT, "kind": kind, "process": written, "options": options, "digest": ""}
     plan["digest"] = plan_digest(plan)
     return plan
@@ -192,30 +182,3 @@ def _cancel(tasks: dict[str, Cancellable], commands: list[str]) -> None:
     for gone in commands:
         if (task := tasks.pop(gone, None)) is not None:
             task.cancel()
-
-
-class OpenCommands:
-    """The open commands, in order, then the timer that ends first."""
-
-    def __init__(self) -> None:
-        self._commands: deque[documents.Command] = deque()
-        self._timers: list[tuple[float, int, documents.TimerCommand]] = []
-        self._now, self._count = 0.0, 0
-
-    def add(self, commands: list[documents.Command]) -> None:
-        """Add issued commands; timers run from now on."""
-        for command in commands:
-            if command["kind"] == "timer":
-                self._count += 1  # the first of equal times
-                heappush(self._timers, (self._now + seconds(command["after"]), self._count, command))
-            else:
-                self._commands.append(command)
-
-    def next(self) -> documents.Command | None:
-        """Return the next answered command, or `None` if none is open."""
-        if self._commands:
-            return self._commands.popleft()
-        if not self._timers:
-            return None
-        self._now, _, timer = heappop(self._timers)
-        return timer

@@ -103,16 +103,3 @@ def _held_question(command: documents.Command, error: Json, only: tuple[str, ...
     if command["kind"] == "activity":
         show |= {"activity": command["activity"], "input": command["input"]}
     return Question(command["id"], steps, show, {"anyOf": [_RETRY, given, _FAIL]}, "operator")
-
-
-def question_command(question: Question) -> documents.UserCommand:
-    """Return a question as the command to ask a person."""
-    chunk = question.id.rpartition("/")[2].rpartition(".")[2]
-    return {
-        "kind": "user",
-        "id": question.id,
-        "chunk": chunk,
-        "steps": list(question.steps),
-        "show": question.show,
-        "schema": question.schema,
-    }

@@ -26,7 +26,7 @@ from instrc.runtime.interpreter.documents import (
     bare_name,
     is_numbered,
 )
-from instrc.runtime.interpreter.v1.interface import program_of
+from instrc.runtime.interpreter.versions import program_of
 from instrc.runtime.journal import Again, CommandResult, Journal, JournalEntry, begun, replay
 from instrc.text.jsontext import digest_of, dumps
 from instrc.text.jsonvalue import Json, JsonObject
@@ -58,12 +58,8 @@ class RetryOptions(Struct, frozen=True):
     @property
     def limits(self) -> SpendingLimits:
         """The new limits."""
-        result: SpendingLimits = {}
-        if self.requests is not None:
-            result["requests"] = self.requests
-        if self.tokens is not None:
-            result["tokens"] = self.tokens
-        return result
+        given = {name: getattr(self, name) for name in COUNTED}
+        return cast("SpendingLimits", {name: limit for name, limit in given.items() if limit is not None})
 
 
 def retry_of(run: str, journal: Journal, options: RetryOptions, *, ended: bool = False, idle: float = 0.0) -> Again:

@@ -22,7 +22,7 @@ from instrc.runtime.models.model import instance_of
 from instrc.runtime.questions import Question
 from instrc.runtime.retry import ForkOptions, ForkOrigin, RetryOptions
 from instrc.runtime.run_report import RUN_ERRORS, RunReport, RunStatus, describe_outcome, describe_waiting, step_values
-from instrc.runtime.traces import Event, usage_in
+from instrc.runtime.traces import Event, usage_of
 from instrc.schema.strip import split
 from instrc.text import arguments, notebook
 from instrc.text.arguments import ProgramInput, source_or_path
@@ -329,7 +329,7 @@ class Run(ABC, Generic[Value]):
 
         `cost` is present if the model reports it or the settings have its price; `cached` counts requests answered from a cache.
         """
-        return usage_in(self.trace)
+        return usage_of(event for event in self.trace if event["event"] == "answered")
 
     @property
     def metrics(self) -> JsonObject:

@@ -129,11 +129,6 @@ def trace_file(folder: Path, run: str) -> Path:
     return folder / "traces" / f"{run.partition('/')[0]}.jsonl"
 
 
-def forget_trace(folder: Path, run: str) -> None:
-    """Delete the trace of a run."""
-    trace_file(folder, run).unlink(missing_ok=True)
-
-
 def written_to(folder: Path) -> Callable[[Event], None]:
     """Return a sink that appends events to the traces of their runs; those of a child go to its root run.
 
@@ -212,38 +207,6 @@ def read_events(file: Path, start: int = 0) -> tuple[list[Event], int]:
         if collects:
             gc.enable()
     return result, start + data.rfind(b"\n") + 1
-
-
-def begun_before(events: Iterable[Event], run: str) -> set[str]:
-    """Return the commands of a run whose effects have started: if they start again, they keep their keys."""
-    return {event["id"] for event in events if event["event"] in {"called", "asked"} and event["run"] == run and "id" in event}
-
-
-def told_before(events: Iterable[Event], run: str) -> dict[str, Json]:
-    """Return the answers of people in the trace of a run since its last start, by question."""
-    reported: dict[str, Json] = {}
-    for event in events:
-        if event["run"] == run and event["event"] == "told":
-            reported[event["id"]] = event["answer"]
-        elif event["run"] == run and event["event"] == "again":
-            reported = {}
-    return reported
-
-
-def shown_before(events: Iterable[Event], run: str) -> set[str]:
-    """Return the questions of a run that were shown to people and not answered, according to its trace."""
-    shown: set[str] = set()
-    for event in events:
-        if event["run"] == run and event["event"] == "question":
-            shown.add(event["id"])
-        elif event["run"] == run and event["event"] == "told":
-            shown.discard(event["id"])
-    return shown
-
-
-def usage_in(events: Iterable[Event]) -> dict[str, float]:
-    """Return the model usage from answers."""
-    return usage_of(event for event in events if event["event"] == "answered")
 
 
 def usage_of(results: Iterable[Mapping[str, object]]) -> dict[str, float]:

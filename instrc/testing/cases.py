@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from heapq import heappop, heappush
+from itertools import count
 from typing import Final, NoReturn
 
 from msgspec import Struct
@@ -14,9 +16,10 @@ from instrc.problems.problem import did_you_mean
 from instrc.problems.suggest import nearest
 from instrc.runtime.interpreter.documents import Command, Result, bare_name
 from instrc.runtime.interpreter.versions import apply, begin, issue
-from instrc.runtime.plan import OpenCommands, plan_of
+from instrc.runtime.plan import plan_of
 from instrc.schema.strip import split
 from instrc.schema.validation import validate
+from instrc.text.durations import seconds
 from instrc.text.jsontext import dumps, loads, repeated_keys
 from instrc.text.jsonvalue import Json, JsonObject, as_texts, equal, without_type
 
@@ -223,15 +226,19 @@ def _run(answers: Json, given: Block | None, artefact: Artefact) -> dict[str, Js
     inputs: JsonObject = {"prompt": ""} if given is None else _inputs(_json(given))
     plan = plan_of(artefact.documents[artefact.kind], step=artefact.step)
     state = begin(plan, inputs)
-    script, waiting = CaseScript(answers, artefact.step, unread=plan["kind"] == "call"), OpenCommands()
-    waiting.add(issue(plan, state))
+    script = CaseScript(answers, artefact.step, unread=plan["kind"] == "call")
+    waiting: list[tuple[float, int, Command]] = []
+    now, numbers = 0.0, count()
     for _ in range(TESTED_COMMANDS):
-        command = waiting.next()
-        if command is None or state["outcome"] is not None:
+        for command in issue(plan, state):  # timers run from now on, and end after all that is open
+            due = now + seconds(command["after"]) if command["kind"] == "timer" else -1.0
+            heappush(waiting, (due, next(numbers), command))
+        if not waiting or state["outcome"] is not None:
             break
+        due, _, command = heappop(waiting)
+        now = max(now, due)
         if command["kind"] != "fire":
             apply(plan, state, command["id"], script.result(command))
-        waiting.add(issue(plan, state))
     outcome = state["outcome"]
     if outcome is None:
         _refuse("the run does not end")

@@ -33,7 +33,7 @@ from instrc.runtime.journal import Again, Hold, Journal, JournalEntry, rebuild_j
 from instrc.runtime.plan import Cancellable, child_inputs, child_result, drive, has_pauses, plan_of
 from instrc.runtime.questions import LIMIT, open_questions
 from instrc.runtime.run_config import LaunchDocument, RunConfig, holds
-from instrc.runtime.traces import begun_before, shown_before, told_before
+from instrc.runtime.traces import Event
 from instrc.text.durations import seconds
 from instrc.text.jsonvalue import Json, as_object
 
@@ -549,11 +549,10 @@ async def _interpret(carrier: RunCarrier, launch: LaunchDocument, live: Live) ->
     if steps:
         effects.tell("resumed", steps=len(steps))
     events = [] if is_new else (await asyncio.to_thread(store.trace_from, carrier.location, carrier.engine, run))[0]
-    port.begun = begun_before(events, run)
-    port.told = told_before(events, run)
-    port.shown = shown_before(events, run)
+    events = [event for event in events if event["run"] == run]
+    _read_earlier(port, events)
     for asked, result in _answered(entries) if steps else ():
-        if all(event["event"] != "told" or event.get("id") != asked or event["run"] != run for event in events):
+        if all(event["event"] != "told" or event.get("id") != asked for event in events):
             effects.tell("told", asked, **answer_facts(result["ok"], result["by"]))  # a crash has lost the end of the trace
         port.told.pop(asked, None)
     port.begun -= journal.held.keys()  # these have ended, so it is certain that they failed
@@ -567,6 +566,20 @@ async def _interpret(carrier: RunCarrier, launch: LaunchDocument, live: Live) ->
         await port.write_standing(outcome)
         effects.tell("ended", outcome=outcome)
     return outcome
+
+
+def _read_earlier(port: DurablePort, events: Iterable[Event]) -> None:
+    """Read from the earlier events of a run which effects have begun, and which questions were shown and answered."""
+    for event in events:
+        if event["event"] in {"called", "asked"} and "id" in event:
+            port.begun.add(event["id"])
+        elif event["event"] == "question":
+            port.shown.add(event["id"])
+        elif event["event"] == "told":
+            port.told[event["id"]] = event["answer"]
+            port.shown.discard(event["id"])
+        elif event["event"] == "again":
+            port.told = {}
 
 
 async def _retried(carrier: RunCarrier, run: str, entries: Sequence[JournalEntry]) -> list[JournalEntry]:

@@ -42,7 +42,7 @@ from instrc.runtime.models.partial import AnswerPart
 from instrc.runtime.retry import RetryOptions, was_cancelled
 from instrc.runtime.run_config import Launch, LaunchDocument, RunConfig, read_launch
 from instrc.runtime.run_report import RunFilter, RunReport, require_ended
-from instrc.runtime.traces import Event, Sink, forget_trace, join_sinks, usage_of
+from instrc.runtime.traces import Event, Sink, join_sinks, trace_file, usage_of
 from instrc.text.jsonvalue import Json, JsonObject
 
 _PATIENCE = 15.0
@@ -360,7 +360,7 @@ class DurableEngine(TracedEngine):
             await asyncio.to_thread(store.forget, self.asker.db(), names)
             await asyncio.to_thread(self.table().forget_all, runs)
         for run in runs:
-            await asyncio.to_thread(forget_trace, self.location.folder, run)
+            await asyncio.to_thread(trace_file(self.location.folder, run).unlink, missing_ok=True)
 
     async def reach(self) -> None:
         """Check that the database server responds; raise `UnreachableError` if not.

@@ -21,7 +21,6 @@ from instrc.engines.temporal.workflow import RunWorkflow, TickWorkflow
 from instrc.problems.errors import InstrcError
 from instrc.runtime.effects import Effects
 from instrc.runtime.engine_protocol import Equip, WorkerOptions
-from instrc.runtime.interpreter import versions
 from instrc.runtime.interpreter.documents import ActivityCommand, Result
 from instrc.runtime.plan import child_inputs, has_pauses, plan_of
 from instrc.runtime.run_config import RunConfig
@@ -148,7 +147,6 @@ _ACTIVITIES = 200
 @asynccontextmanager
 async def serving(client: Client, queue: str, sink: Sink, equip: Equip | None, options: WorkerOptions) -> AsyncIterator[Worker]:
     """Serve a task queue; without `equip` only workflows, so that runs can be queried."""
-    versions.load_all()  # Temporal assumes a deadlock after two seconds, and imports are slow on a busy machine
     activities = [] if equip is None else Carrying(client, equip, sink).all
     worker = Worker(
         client,

@@ -5,55 +5,73 @@
 
 from __future__ import annotations
 
-from functools import cache
-from typing import Protocol, cast
+from collections import OrderedDict
+from typing import Final
 
+from instrc.runtime.activities import complaints
 from instrc.runtime.interpreter.documents import Command, Complaint, Outcome, PinnedPlan, Result, SpendingLimits, State
+from instrc.runtime.interpreter.v1 import apply as applying
+from instrc.runtime.interpreter.v1 import issue as issuing
+from instrc.runtime.interpreter.v1.progress import is_rescued, record_of
+from instrc.runtime.interpreter.v1.refusals import unread_decisions
+from instrc.runtime.interpreter.v1.runnable import RunnablePlan
+from instrc.runtime.interpreter.v1.state import ROOT, Machine
 from instrc.text.jsonvalue import Json, JsonObject
 
-CURRENT = "1"
+CURRENT: Final = "1"
 """Version used by new runs."""
-_MODULES = {"1": "instrc.runtime.interpreter.v1.interface"}
-
-
-class Interpreter(Protocol):
-    """The interface of every version."""
-
-    def begin(self, plan: PinnedPlan, inputs: JsonObject) -> State: ...  # noqa: D102  -- the functions below document each
-    def issue(self, plan: PinnedPlan, state: State) -> list[Command]: ...  # noqa: D102  -- as above
-    def pending(self, plan: PinnedPlan, state: State) -> list[Command]: ...  # noqa: D102  -- as above
-    def apply(self, plan: PinnedPlan, state: State, command: str, result: Result) -> list[str]: ...  # noqa: D102  -- as above
-    def faults(self, plan: PinnedPlan, state: State, command: str, value: Json) -> list[Complaint] | None: ...  # noqa: D102  -- as above
-    def is_fatal(self, plan: PinnedPlan, state: State, command: str) -> bool: ...  # noqa: D102  -- as above
-    def stalled(self, plan: PinnedPlan, state: State) -> tuple[list[str], str] | None: ...  # noqa: D102  -- as above
-    def raise_limits(self, plan: PinnedPlan, state: State, limits: SpendingLimits | None) -> list[str]: ...  # noqa: D102  -- as above
-    def record(self, plan: PinnedPlan, state: State) -> JsonObject: ...  # noqa: D102  -- as above
+KEPT_PROGRAMS: Final = 64
+"""Maximum programs that the interpreter caches."""
+_programs: OrderedDict[str, RunnablePlan] = OrderedDict()
+"""Prepared programs, by the digest of their plan."""
 
 
 def begin(plan: PinnedPlan, inputs: JsonObject) -> State:
     """Return the state of a run that has not started."""
-    return _interpreter_of(plan).begin(plan, inputs)
+    state: State = {
+        "inputs": inputs,
+        "scopes": {},
+        "ready": [],
+        "queue": [],
+        "open": {},
+        "spent": {"requests": 0, "tokens": 0},
+        "vain": [],
+        "outcome": None,
+    }
+    machine = _machine(plan, state)
+    if machine.open_scope(ROOT, 0, None, {}):
+        state["outcome"] = {"status": "done", "output": {}, "value": None}
+    if "entry" in machine.program.options:
+        _enter(machine)
+    return state
 
 
-def _interpreter_of(plan: PinnedPlan) -> Interpreter:
-    return _load_version(plan["interpreter"])
+def _machine(plan: PinnedPlan, state: State) -> Machine:
+    return Machine(program_of(plan), state, [])
 
 
-@cache
-def _load_version(version: str) -> Interpreter:
-    from importlib import import_module  # an old version is loaded only to continue an old run
-
-    return cast("Interpreter", import_module(_MODULES[version]))
+def _enter(machine: Machine) -> None:
+    """Answer the first chunk with prefilled values; an invalid value is requested from the model."""
+    entry = machine.program.options["entry"]
+    for command in issuing.issue(machine):
+        if command["id"] == "llmContext1" and command["kind"] == "model" and not complaints(entry, command["schema"]):
+            applying.apply(machine, command["id"], {"ok": entry})
+        else:
+            machine.state["queue"].append(command if command["kind"] == "fire" else command["id"])
 
 
 def issue(plan: PinnedPlan, state: State) -> list[Command]:
     """Return the commands that have become ready, in plan order, and mark them issued."""
-    return _interpreter_of(plan).issue(plan, state)
+    machine = _machine(plan, state)
+    commands = issuing.issue(machine)
+    if machine.cancelled:
+        state["withdrawn"] = machine.withdrawn
+    return commands
 
 
 def pending(plan: PinnedPlan, state: State) -> list[Command]:
     """Return the issued, unanswered commands, for an engine that takes over a run."""
-    return _interpreter_of(plan).pending(plan, state)
+    return issuing.pending(_machine(plan, state))
 
 
 def apply(plan: PinnedPlan, state: State, command: str, result: Result) -> list[str]:
@@ -61,7 +79,9 @@ def apply(plan: PinnedPlan, state: State, command: str, result: Result) -> list[
 
     A second result, or one for a command that is not open, changes nothing.
     """
-    return _interpreter_of(plan).apply(plan, state, command, result)
+    machine = _machine(plan, state)
+    applying.apply(machine, command, result)
+    return machine.withdrawn
 
 
 def outcome(plan: PinnedPlan, state: State) -> Outcome | None:  # noqa: ARG001  -- the three functions take the same
@@ -74,12 +94,13 @@ def outcome(plan: PinnedPlan, state: State) -> Outcome | None:  # noqa: ARG001  
 
 def faults(plan: PinnedPlan, state: State, command: str, value: Json) -> list[Complaint] | None:
     """Return the errors of an answer to an open command, or `None` if no such command takes one."""
-    return _interpreter_of(plan).faults(plan, state, command, value)
+    return applying.faults(_machine(plan, state), command, value)
 
 
 def is_fatal(plan: PinnedPlan, state: State, command: str) -> bool:
     """Return whether the run would fail if an open command failed, or `False` if a `try` or a plan handles it."""
-    return _interpreter_of(plan).is_fatal(plan, state, command)
+    entry = state["open"].get(command)
+    return entry is not None and entry["as"] == "run" and not is_rescued(_machine(plan, state), entry["scope"])
 
 
 def stalled(plan: PinnedPlan, state: State) -> tuple[list[str], str] | None:
@@ -87,20 +108,37 @@ def stalled(plan: PinnedPlan, state: State) -> tuple[list[str], str] | None:
 
     There are none unless `state["stalled"]` is a list from the beginning; otherwise the run fails at a limit.
     """
-    return _interpreter_of(plan).stalled(plan, state) if state.get("stalled") else None
+    if not state.get("stalled"):
+        return None
+    machine = _machine(plan, state)
+    held_ones = [held for held in state["stalled"] if held["scope"] in state["scopes"]]
+    steps = [step.key for held in held_ones for step in machine.unit(held["scope"], held["unit"]).steps]
+    reached = issuing.reached_limit(machine)
+    return None if reached is None else (steps, reached[1])
 
 
 def raise_limits(plan: PinnedPlan, state: State, limits: SpendingLimits | None) -> list[str]:
     """Resume calling models up to new limits, or fail what waits for them.  Return the withdrawn commands."""
-    return _interpreter_of(plan).raise_limits(plan, state, limits)
+    machine = _machine(plan, state)
+    issuing.raise_limits(machine, limits)
+    return machine.withdrawn
 
 
 def record(plan: PinnedPlan, state: State) -> JsonObject:
     """Return the record so far, in the shape of the process; that of a finished run satisfies its schema."""
-    return _interpreter_of(plan).record(plan, state)
+    return record_of(_machine(plan, state))
 
 
-def load_all() -> None:
-    """Load all versions now, for an engine that must not be delayed later."""
-    for version in _MODULES:
-        _load_version(version)
+def program_of(plan: PinnedPlan) -> RunnablePlan:
+    """Return a plan prepared for interpretation by its version, from a cache."""
+    digest = plan["digest"]
+    program = _programs.get(digest)
+    if program is None:
+        program = {CURRENT: RunnablePlan}[plan["interpreter"]](plan)
+        for number, key in unread_decisions(program):
+            for index in program.regions[number].keys[key]:
+                program.regions[number].units[index].unread |= {key}
+        _programs[digest] = program
+        while len(_programs) > KEPT_PROGRAMS:
+            _programs.popitem(last=False)
+    return program

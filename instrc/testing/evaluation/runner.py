@@ -31,14 +31,13 @@ from instrc.providers.targets import dialect
 from instrc.runtime.activities import ONCE, Activities, Activity, ActivityError, current_call
 from instrc.runtime.effects import Effects
 from instrc.runtime.interpreter import versions
-from instrc.runtime.interpreter.documents import ActivityCommand, bare_name, spellings
-from instrc.runtime.interpreter.v1.interface import program_of
+from instrc.runtime.interpreter.documents import ActivityCommand, UserCommand, bare_name, spellings
+from instrc.runtime.interpreter.versions import program_of
 from instrc.runtime.models.cache import AnswerCache
 from instrc.runtime.models.catalogue import provider_of
 from instrc.runtime.models.model import Model, ModelError, Reply, Request
 from instrc.runtime.models.provider import usual_words
 from instrc.runtime.models.settings import RequestTable, joined
-from instrc.runtime.questions import question_command
 from instrc.runtime.run_config import Launch
 from instrc.runtime.run_report import describe_outcome, step_values
 from instrc.runtime.secrets import redacted
@@ -374,7 +373,9 @@ def _with_own_seed(table: RequestTable, launch: Launch, repeat: int) -> RequestT
 def _answer_of(live: LiveRun, script: CaseScript) -> tuple[str, Json] | None:
     """Return the id of an open question and the answer of a case to it, or `None` if the case answers none."""
     for question in live.questions:
-        answer = (script.find(question_command(question)) or {}).get("ok") if question.by == "person" else None
+        chunk = question.id.rpartition("/")[2].rpartition(".")[2]
+        about = UserCommand(kind="user", id=question.id, chunk=chunk, steps=[*question.steps], show=None, schema=question.schema)
+        answer = (script.find(about) or {}).get("ok") if question.by == "person" else None
         if answer is not None:
             return question.id, answer
     return None

@@ -72,9 +72,7 @@ def begin(machine: Machine, scope: str, unit: PlanUnit) -> BlockResult | None:
             }
             return _more_elements(machine, scope, unit, block) if elements else BlockResult([], [])
         case Repeat():
-            items = None
-            if block.source is not None:
-                items = _selected(machine, scope, unit, block)
+            items = None if block.source is None else _selected(machine, scope, unit, block)
             noted[unit.context] = _first_state(machine, scope, block, items)
             if items == [] or block.most == 0:
                 return _end_repeat(machine, scope, unit, block)
@@ -231,21 +229,7 @@ def _next_round(machine: Machine, scope: str, unit: PlanUnit, block: Repeat) -> 
         names = {} if block.item is None or items is None else {block.item: items[noted["round"] - 1]}
         if not machine.open_scope(inner, unit.regions[0], scope, names):
             return None
-        # an empty body: its value may still end the rounds
-        region = machine.region(inner)
-        noted["value"] = evaluate(machine, inner, region.value)
-        noted["records"].append({})
-        if block.source is not None:
-            noted["values"].append(noted["value"])
-        _note_shown(machine, inner, block, noted)
-        ends = block.until is not None and holds(machine, inner, block.until)
-        _hand_on(machine, inner, block, noted)
-        machine.close_scope(inner)
-        last = len(items) if items is not None else block.most or 0
-        if ends or noted["round"] >= last:
-            if not ends and block.source is None:
-                noted["vain"] = True
-                machine.state["vain"].append(scoped_id(scope, unit.context))
+        if _round_ends(machine, inner, unit, block, evaluate(machine, inner, machine.region(inner).value)):  # an empty body
             return _end_repeat(machine, scope, unit, block)
 
 
@@ -284,7 +268,8 @@ def body_done(machine: Machine, inner: str) -> BlockResult | None:
                 return _more_elements(machine, scope, unit, block)
             return _end_each(machine, scope, unit, block)
         case Repeat() as block:
-            return _round_done(machine, inner, unit, block, value)
+            ends = _round_ends(machine, inner, unit, block, value)
+            return (_end_repeat if ends else _next_round)(machine, scope, unit, block)
         case Else(of=of):
             if machine.program.shows:
                 _keep_shown(machine, scope, key_of(machine, scope, unit.block), _shown(machine, inner))
@@ -303,12 +288,12 @@ def body_done(machine: Machine, inner: str) -> BlockResult | None:
             return BlockResult(record, value)
 
 
-def _round_done(machine: Machine, inner: str, unit: PlanUnit, block: Repeat, value: Json) -> BlockResult | None:
-    """Handle the end of a round."""
+def _round_ends(machine: Machine, inner: str, unit: PlanUnit, block: Repeat, value: Json) -> bool:
+    """Record a round, and close its body; return whether it is the last one."""
     scope, record = machine.around(inner), machine.scope(inner)["record"]
     noted = machine.repeat(scope, unit.context)
     ends = block.until is not None and holds(machine, inner, block.until)
-    refused = None if ends or block.until is None else _refusing_step(machine, inner, block)
+    refused = None if ends else _refusing_step(machine, inner, block)
     _hand_on(machine, inner, block, noted)
     noted["records"].append(record)
     noted["value"] = value
@@ -316,25 +301,17 @@ def _round_done(machine: Machine, inner: str, unit: PlanUnit, block: Repeat, val
         noted["values"].append(value)
     _note_shown(machine, inner, block, noted)
     machine.close_scope(inner)
-    if ends:
-        return _end_repeat(machine, scope, unit, block)
-    if block.source is not None:
-        return (
-            _end_repeat(machine, scope, unit, block)
-            if noted["round"] == len(noted["items"] or ())
-            else _next_round(machine, scope, unit, block)
-        )
-    if noted["round"] < (block.most or 0):
-        return _next_round(machine, scope, unit, block)
-    noted["vain"] = True
-    machine.state["vain"].append(scoped_id(scope, unit.context))
-    if refused is not None and block.otherwise is None:
-        raise StoppedError(refused)
-    return _end_repeat(machine, scope, unit, block)
+    last = noted["round"] >= ((block.most or 0) if block.source is None else len(noted["items"] or ()))
+    if last and not ends and block.source is None:
+        noted["vain"] = True
+        machine.state["vain"].append(scoped_id(scope, unit.context))
+        if refused is not None:
+            raise StoppedError(refused)
+    return ends or last
 
 
 def _refusing_step(machine: Machine, inner: str, block: Repeat) -> str | None:
-    """Return the step of a person who refused in this round, if the failed condition reads it."""
+    """Return the step of a person who refused in this round, if the failed condition reads it and no `else` follows."""
     if block.until is None or block.otherwise is not None or not machine.scope(inner)["refused"]:
         return None
     read = decisions_of(machine.program, [(machine.region(inner), block.until)])
