@@ -4,35 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextvars import ContextVar, Token
-from typing import Final, TypeAlias, TypeVar, cast
+from typing import Annotated, Final, TypeAlias, TypeVar, cast
 
-from msgspec import Struct, field
+from msgspec import Meta, Struct, field
 
 from instrc.runtime.interpreter.documents import Complaint, bare_name
 from instrc.schema.validation import SchemaValidator, Violation, is_valid, validate
 from instrc.text.arguments import attribute, excerpt, several, text
-from instrc.text.jsonvalue import Json
+from instrc.text.jsonvalue import Json, JsonObject
 from instrc.text.sentences import translated
 from instrc.text.streams import SPEAKER
 from instrc.tools.python_types import schema_of_type
 from instrc.tools.python_values import called_with_json, instruction_name
 
+_Amount: TypeAlias = Annotated[float, Meta(ge=0)]
 
-class Retry(Struct, frozen=True):
+
+class Retry(Struct, frozen=True, forbid_unknown_fields=True):
     """A number of attempts with growing pauses between them: by default 1 second, then 2."""
 
-    attempts: int = 3
-    pause: float = 1.0
+    attempts: Annotated[int, Meta(ge=0)] = 3
+    pause: _Amount = 1.0
     """Pause before the second attempt, in seconds."""
-    factor: float = 2.0
+    factor: _Amount = 2.0
     """Factor by which each pause grows."""
-    longest: float = 60.0
+    longest: _Amount = 60.0
     """Maximum pause, in seconds."""
-    timeout: float | None = None
+    timeout: _Amount | None = None
     """Timeout of one attempt, in seconds."""
-    jitter: float = 0.0
+    jitter: _Amount = 0.0
     """Maximum random change of a pause, as a share of it, so that simultaneous failures are not retried together."""
-    total: float | None = None
+    total: _Amount | None = None
     """Time after which no further attempt begins, in seconds."""
     codes: frozenset[str] | None = None
     """Codes for which errors with a code are retried; `None` for all."""
@@ -46,6 +48,14 @@ class Retry(Struct, frozen=True):
     def again(self, attempt: int, code: str | None) -> bool:
         """Return whether to retry after an attempt, counted from 1, that failed with or without a code."""
         return attempt < self.attempts and (self.codes is None or code is None or code in self.codes)
+
+
+class ServedTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The settings that activities without code have in common."""
+
+    retry: Retry = Retry()
+    input: JsonObject | bool = True
+    """Schema that its input must satisfy."""
 
 
 Handler: TypeAlias = "Callable[[Json], HandlerResult | Awaitable[HandlerResult]]"

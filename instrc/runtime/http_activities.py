@@ -8,14 +8,15 @@ from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from ssl import SSLContext
-from typing import Final, NoReturn, Required, TypedDict, cast
+from typing import Final, NoReturn
 from unicodedata import normalize
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 import httpx
+from msgspec import field
 
-from instrc.runtime.activities import ActivityError, Handler, current_call, is_temporary
-from instrc.runtime.secrets import UnusableTableError, checked
+from instrc.runtime.activities import ActivityError, Handler, ServedTable, current_call, is_temporary
+from instrc.runtime.secrets import UnusableTableError
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, JsonObject, at
 
@@ -26,18 +27,21 @@ SHOWN_HTTP: Final = 300
 _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 _WITHOUT_BODY = ("GET", "DELETE")
 _PLACE = re.compile(r"\{([^{}]*)\}")
-_KINDS: dict[str, type | tuple[type, ...]] = {
-    "url": str,
-    "method": str,
-    "headers": dict,
-    "query": dict,
-    "body": (dict, list, str),
-    "result": str,
-    "idempotency": str,
-}
 
 
-def http_handler(name: str, given: Mapping[str, object], folder: Path) -> Handler:  # noqa: ARG001  -- all makers are called alike
+class HttpTable(ServedTable, frozen=True):
+    """The settings of an HTTP activity."""
+
+    url: str
+    method: str = "POST"
+    headers: JsonObject = field(default_factory=dict)
+    query: JsonObject | None = None
+    body: JsonObject | list[Json] | str | None = None
+    result: str = ""
+    idempotency: str = "Idempotency-Key"
+
+
+def handler_of(name: str, table: HttpTable, folder: Path) -> Handler:  # noqa: ARG001  -- both kinds are called alike
     """Return the handler of an HTTP activity.
 
     `url`, `headers`, `query` and `body` may contain `{member.member}` for a member of the argument, and `{}` for all of it.
@@ -47,17 +51,15 @@ def http_handler(name: str, given: Mapping[str, object], folder: Path) -> Handle
     `result` is a JSON Pointer into the response. Calls other than `GET` send their key in the header `idempotency`.
     Redirects are not followed.
     """
-    checked(given, _KINDS)
-    table = cast("_HttpTable", given)
-    method = table.get("method", "POST").upper()
-    parts = urlsplit(_PLACE.sub("x", table["url"]))
+    method = table.method.upper()
+    parts = urlsplit(_PLACE.sub("x", table.url))
     if method not in _METHODS:
         raise UnusableTableError(f"`method` is one of {', '.join(_METHODS)}")
     if parts.scheme not in {"http", "https"} or not parts.hostname:
         raise UnusableTableError("`url` begins with `http://` or `https://` and names a host")
-    if "{" in table["url"].split("/", 3)[2]:
+    if "{" in table.url.split("/", 3)[2]:
         raise UnusableTableError("the host of `url` is fixed: only what follows it may hold places")
-    if not table.get("result", "/").startswith("/") and table["result"]:
+    if table.result and not table.result.startswith("/"):
         raise UnusableTableError("`result` is a JSON Pointer and begins with `/`")
 
     async def call(value: Json) -> Json:
@@ -72,39 +74,27 @@ def http_handler(name: str, given: Mapping[str, object], folder: Path) -> Handle
         except httpx.HTTPError as error:
             message = f"no answer from {request.url.netloc.decode()} ({type(error).__name__}: {error})"
             raise ActivityError(message, code="unreachable") from error
-        return _result(answer, body, table.get("result", ""))
+        return _result(answer, body, table.result)
 
     return call
 
 
-class _HttpTable(TypedDict, total=False):
-    """A table of the settings, with the keys of `_KINDS`."""
-
-    url: Required[str]
-    method: str
-    headers: JsonObject
-    query: JsonObject
-    body: Json
-    result: str
-    idempotency: str
-
-
-def _request(method: str, table: _HttpTable, given: Json) -> httpx.Request:
-    url = urlsplit(_url(table["url"], given))
-    headers = {key: _header(key, value, given) for key, value in table.get("headers", {}).items()}
-    query = {key: fill_template(value, given) for key, value in table.get("query", {}).items()}
+def _request(method: str, table: HttpTable, given: Json) -> httpx.Request:
+    url = urlsplit(_url(table.url, given))
+    headers = {key: _header(key, value, given) for key, value in table.headers.items()}
+    query = {key: fill_template(value, given) for key, value in (table.query or {}).items()}
     content = None
-    if "body" in table:
-        content = dumps(fill_template(table["body"], given))
+    if table.body is not None:
+        content = dumps(fill_template(table.body, given))
     elif method not in _WITHOUT_BODY:
         content = dumps(given)
-    elif "query" not in table and isinstance(given, dict):
-        named = {place.partition(".")[0] for place in _PLACE.findall(table["url"])} | dict(parse_qsl(url.query)).keys()
+    elif table.query is None and isinstance(given, dict):
+        named = {place.partition(".")[0] for place in _PLACE.findall(table.url)} | dict(parse_qsl(url.query)).keys()
         query = {key: value for key, value in given.items() if key not in named}
     if content is not None:
         headers.setdefault("Content-Type", "application/json")
     if method != "GET":
-        headers.setdefault(table.get("idempotency", "Idempotency-Key"), quote(current_call().key, safe="/@[]!#"))
+        headers.setdefault(table.idempotency, quote(current_call().key, safe="/@[]!#"))
     flat: list[tuple[str, str | int | float | bool | None]] = [
         (key, _plain(item))
         for key, value in query.items()

@@ -13,51 +13,48 @@ import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Required, TextIO, TypedDict, cast
+from typing import TextIO, cast
 from weakref import WeakKeyDictionary
 
 import mcp_types
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, get_default_environment, stdio_client
 from mcp.shared.exceptions import MCPError
+from msgspec import field
 from pydantic import ValidationError
 
-from instrc.runtime.activities import INVALID_OUTPUT, ActivityError, Handler
+from instrc.runtime.activities import INVALID_OUTPUT, ActivityError, Handler, ServedTable
 from instrc.runtime.interpreter.documents import bare_name
-from instrc.runtime.secrets import UnusableTableError, checked, secret
+from instrc.runtime.secrets import UnusableTableError, secret
 from instrc.text.jsontext import loads
 from instrc.text.jsonvalue import Json
 
 IDLE = 10.0
 """Seconds without a call after which a session is closed."""
-_KINDS: dict[str, type | tuple[type, ...]] = {"mcp": str, "tool": str, "environment": list}
 
 
-def mcp_handler(name: str, given: Mapping[str, object], folder: Path) -> Handler:
+class McpTable(ServedTable, frozen=True):
+    """The settings of a tool."""
+
+    mcp: str
+    tool: str | None = None
+    environment: list[str] = field(default_factory=list)
+
+
+def handler_of(name: str, table: McpTable, folder: Path) -> Handler:
     """Return the handler of a tool: `mcp` is a command or URL, `tool` its name there, by default the activity's.
 
     `environment` names the environment variables passed to the command, which receives no others.
     """
-    checked(given, _KINDS)
-    table = cast("_McpTable", given)
     server = _server(table, folder)
-    wanted = table.get("tool")
 
     async def call(value: Json) -> Json:
         if not isinstance(value, dict):
             message = "a tool is given an object: name its arguments"
             raise ActivityError(message, code="invalid-input", retry=False)
-        return await _session(server).call(wanted, name, value)
+        return await _session(server).call(table.tool, name, value)
 
     return call
-
-
-class _McpTable(TypedDict, total=False):
-    """A table of the settings, with the keys of `_KINDS`."""
-
-    mcp: Required[str]
-    tool: str
-    environment: list[Json]
 
 
 class _Server:
@@ -71,8 +68,8 @@ class _Server:
 _servers: dict[str, _Server] = {}
 
 
-def _server(table: _McpTable, folder: Path) -> _Server:
-    words = table["mcp"].strip()
+def _server(table: McpTable, folder: Path) -> _Server:
+    words = table.mcp.strip()
     if words.startswith(("http://", "https://")):
         return _servers.setdefault(words, _Server(words))
     try:
@@ -81,8 +78,7 @@ def _server(table: _McpTable, folder: Path) -> _Server:
         raise UnusableTableError(f"`mcp` is a command or a URL: {error}".lower()) from None
     if not command:
         raise UnusableTableError("`mcp` is empty: it must be a command or a URL")
-    names = table.get("environment", [])
-    environment = get_default_environment() | {str(item): secret(str(item)) or "" for item in names}
+    environment = get_default_environment() | {item: secret(item) or "" for item in table.environment}
     result = StdioServerParameters(command=command, args=rest, env=environment, cwd=str(folder))
     return _servers.setdefault(repr(result), _Server(result))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from typing import NoReturn, TypeVar, cast
+from typing import TypeVar, cast
 
 from msgspec import Struct, field
 
@@ -92,21 +92,5 @@ def _variable(name: str, unset: str | None) -> str:
     value = secret(name)
     value = unset if value is None else value
     if value is None:
-        refuse_table(f"the environment variable `{name}` is not set")
+        raise UnusableTableError(f"the environment variable `{name}` is not set")
     return value
-
-
-def checked(table: Mapping[str, object], kinds: Mapping[str, type | tuple[type, ...]]) -> None:
-    """Raise `UnusableTableError` for unknown keys and values of a wrong type; `kinds` has the types by key."""
-    for key, value in table.items():
-        if key not in kinds:
-            refuse_table(
-                f"`{key}` means nothing here; known are {', '.join(f'`{known}`' for known in [*kinds, 'retry', 'input'])}"
-            )
-        if not isinstance(value, kinds[key]) or isinstance(value, bool):
-            refuse_table(f"`{key}` cannot be {type(value).__name__}")
-
-
-def refuse_table(reason: str) -> NoReturn:
-    """Raise the error of a table."""
-    raise UnusableTableError(reason)

@@ -10,14 +10,15 @@ from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 
-from msgspec.structs import fields
+from msgspec import ValidationError, convert
 
 from instrc import problems
 from instrc.problems.errors import SettingsError, unusable
-from instrc.runtime.activities import Activity, Handler, Retry
-from instrc.runtime.secrets import UnusableTableError, refuse_table, with_variables
+from instrc.runtime.activities import Activity, Handler, ServedTable
+from instrc.runtime.secrets import UnusableTableError, with_variables
 
-_POLICY = tuple(each.name for each in fields(Retry) if each.name != "programming_errors")  # their code belongs to this package
+_TABLES = {"url": "instrc.runtime.http_activities:HttpTable", "mcp": "instrc.runtime.mcp_activities:McpTable"}
+"""Class of a table with each key, as `module:class`; the library of each is an extra."""
 
 
 def served(name: str, table: Mapping[str, object], folder: Path, unset: str | None = None) -> Activity:
@@ -25,46 +26,25 @@ def served(name: str, table: Mapping[str, object], folder: Path, unset: str | No
 
     `unset` replaces unset environment variables, which are otherwise an error.
     """
+    kinds = [kind for kind in _TABLES if kind in table]
+    if len(kinds) != 1:
+        known = ", ".join(f"`{key}`" for key in table) or "nothing"
+        raise unusable("activity", name, f"its table has {known}; it needs one of `url` and `mcp`")
     try:
-        handler = _handler(name, table, folder, unset)
-        schema = table.get("input", True)
-        if not isinstance(schema, dict | bool):
-            refuse_table("`input` is a JSON Schema")
-        return Activity(name, handler, retry=_policy(table.get("retry", {})), input=schema)
+        place, _, class_name = _TABLES[kinds[0]].partition(":")
+        module = import_module(place)
+        table_class: type[ServedTable] = getattr(module, class_name)
+        plain = {"retry", "input"}
+        filled = {key: value if key in plain else with_variables(value, unset) for key, value in table.items()}
+        read = convert(filled, table_class)
+        handler: Handler = module.handler_of(name, read, folder)
+    except ValidationError as error:
+        known = ", ".join(f"`{key}`" for key in table_class.__struct_fields__)
+        raise unusable("activity", name, f"{str(error).replace('$.', '')}; its keys are {known}") from None
     except UnusableTableError as error:
         raise unusable("activity", name, str(error)) from None
     except ImportError:
         feature = f"the activity `{name}`"
         extra, package = ("http", "httpx") if "url" in table else ("mcp", "mcp")
         raise SettingsError([problems.settings.MissingExtra(feature=feature, extra=extra, package=package)]) from None
-
-
-_MAKERS = {"url": "instrc.runtime.http_activities:http_handler", "mcp": "instrc.runtime.mcp_activities:mcp_handler"}
-"""Factory of the handler for a table with each key, as `module:function`; the library of each is an extra."""
-
-
-def _handler(name: str, table: Mapping[str, object], folder: Path, unset: str | None) -> Handler:
-    kinds = [kind for kind in _MAKERS if kind in table]
-    if len(kinds) != 1:
-        known = ", ".join(f"`{key}`" for key in table) or "nothing"
-        refuse_table(f"its table has {known}; it needs one of `url` and `mcp`")
-    module, _, maker = _MAKERS[kinds[0]].partition(":")
-    make = getattr(import_module(module), maker)
-    filled = {key: with_variables(value, unset) for key, value in table.items() if key not in {"retry", "input"}}
-    result: Handler = make(name, filled, folder)
-    return result
-
-
-def _policy(table: object) -> Retry:
-    if not isinstance(table, Mapping) or not set(table) <= set(_POLICY):
-        refuse_table(f"`retry` is a table of {', '.join(f'`{name}`' for name in _POLICY)}")
-    given = dict(table)
-    codes = given.pop("codes", None)
-    for name, value in given.items():
-        if isinstance(value, bool) or not isinstance(value, int | float) or value < 0 or value != value:  # noqa: PLR0124  -- NaN
-            refuse_table(f"`retry.{name}` is a number that is not negative")
-    if not isinstance(given.get("attempts", 1), int):
-        refuse_table("`retry.attempts` is a whole number")
-    if codes is not None and not (isinstance(codes, list) and all(isinstance(code, str) for code in codes)):
-        refuse_table("`retry.codes` is a list of texts")
-    return Retry(**given, codes=frozenset(codes) if codes is not None else None)
+    return Activity(name, handler, retry=read.retry, input=read.input)
