@@ -34,9 +34,11 @@ class Engine(Protocol):
 
     async def run_ids(self, chosen: RunFilter) -> list[str]:
         """Return the ids of the runs that match a filter, latest first."""
+        return [report.run for report in await self.runs(chosen)]
 
     async def counts(self) -> dict[str, int]:
         """Return the number of stored runs, by program."""
+        return Counter(report.name for report in await self.runs())
 
     async def show(self, run: str, *, whole: bool = True) -> RunReport:
         """Return the state of a run; the record may be missing unless `whole`. Raise `NotFoundError` if there is no such run."""
@@ -64,12 +66,15 @@ class Engine(Protocol):
 
     async def delete_all(self, runs: Sequence[str]) -> None:
         """Delete runs that have ended, and their children."""
+        for run in runs:
+            await self.delete(run)
 
     def trace_from(self, run: str, place: int = 0) -> tuple[list[Event], int]:
         """Return the events of a run after a cursor, in order, and the new cursor; the first cursor is 0."""
 
-    def usage(self, run: str) -> dict[str, float] | None:
+    def usage(self, run: str) -> dict[str, float] | None:  # noqa: ARG002  -- others know it
         """Return the model usage of a run, or `None` if only its trace has it."""
+        return None
 
 
 @runtime_checkable
@@ -165,19 +170,6 @@ class TracedEngine(Engine):
         self.watch: Sink | None = told_apart(options.get("watch"))
         self.keep: Keep = options.get("keep", "all")
 
-    async def run_ids(self, chosen: RunFilter) -> list[str]:
-        """Return the ids of the runs that match a filter, latest first."""
-        return [report.run for report in await self.runs(chosen)]
-
-    async def counts(self) -> dict[str, int]:
-        """Return the number of stored runs, by program."""
-        return Counter(report.name for report in await self.runs())
-
-    async def delete_all(self, runs: Sequence[str]) -> None:
-        """Delete runs that have ended."""
-        for run in runs:
-            await self.delete(run)
-
     def trace_from(self, run: str, place: int = 0) -> tuple[list[Event], int]:
         """Return the events after a cursor, as far as they are stored on this machine, and the new cursor."""
         return ([], 0) if self.folder is None else read_events(trace_file(self.folder, run), place)
@@ -185,10 +177,6 @@ class TracedEngine(Engine):
     def parts_of(self, runs: Collection[str]) -> list[AnswerPart]:  # noqa: ARG002  -- other processes carry none of its runs
         """Return partial answers written by other processes since the last call, for the given runs, or for all if one is ""."""
         return []
-
-    def usage(self, run: str) -> dict[str, float] | None:  # noqa: ARG002  -- others know it
-        """Return the model usage of a run, or `None` if only its trace has it."""
-        return None
 
     def sink(self) -> Sink:
         """Return the sink of a run's events: the traces, if stored, and the watchers."""

@@ -160,15 +160,9 @@ class RunFilter(Struct, frozen=True):
 
         Raise `SettingsError` for an invalid one.
         """
+        given = {"status": status, "program": program, "since": since, "before": before, "error": error}
         status, program, since, before, error = (
-            arguments.as_plain(arguments.text_or_none(name, value))
-            for name, value in (
-                ("status", status),
-                ("program", program),
-                ("since", since),
-                ("before", before),
-                ("error", error),
-            )
+            arguments.as_plain(arguments.text_or_none(name, value)) for name, value in given.items()
         )
         if status is not None and status not in STATUSES:
             reason = f"a run is {', '.join(f'`{item}`' for item in STATUSES)}"
