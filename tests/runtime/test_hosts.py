@@ -14,6 +14,7 @@ from instrc import ModelError, Request, SettingsError
 from instrc.runtime.models import forms  # what is remembered is set
 from instrc.runtime.models.catalogue import adapter_of, model_of  # makes one adapter
 from instrc.runtime.models.hosts import HOSTS  # the rows
+from instrc.runtime.models.settings import RequestTable
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
 
@@ -37,6 +38,29 @@ def test_a_host_is_asked_in_its_first_form_with_its_key(kind: str, standin: Stan
     assert headers["authorization"] == f"Bearer {KEY}"
     assert sent["max_tokens"] == 9
     assert ("tool_choice" not in sent) is (kind == "glm")
+
+
+NAMED = {"forced": "tool_choice is not supported", "choice": "tools are not supported", "output": "response_format: unsupported"}
+ALIKE = [pytest.param(name, marks=pytest.mark.long) for name in HOSTED if name not in {"deepseek", "qwen"}]
+
+
+@pytest.mark.parametrize("kind", ["deepseek", "qwen", *ALIKE], indirect=True)
+def test_a_host_that_refuses_one_form_after_another_is_asked_in_the_next_and_at_once_from_then_on(
+    kind: str, standin: Standin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(forms, "_learned", {})
+    *refused, last = HOSTS[kind].forms
+    good = (200, completion({"content": json.dumps(FILLED)}))
+    standin.answers += [*((400, {"error": {"message": NAMED[form], "code": 400}}) for form in refused), good, good]
+    request = Request("run/llmContext1", "step1_read", "Read the letter.", SCHEMA)
+    for _ in range(2):
+        assert asyncio.run(model_of(f"{kind}:m-1", tmp_path, RequestTable()).answer(request)).answer == FILLED
+        forms._learned.clear()  # another process
+    assert last == "words"
+    assert {item.form for item in forms.refusals(tmp_path / ".instrc" / "models.sqlite")} == set(refused)
+    sent = [("tool_choice" in body, "tools" in body, "response_format" in body) for _, _, body in standin.seen]
+    shapes = {"forced": (True, True, False), "choice": (False, True, False), "output": (False, False, True)}
+    assert sent == [*(shapes[form] for form in refused), *[(False, False, False)] * 2]
 
 
 @pytest.mark.parametrize("kind", ["deepseek", "glm", "qwen", "xai"], indirect=True)
