@@ -118,7 +118,7 @@ def _of_stream(stream: Iterable[object], level: int, known: dict[int, tuple[obje
 def _joined_text(texts: list[str]) -> str:
     """Return the text of chunks, which may be the lines of a stream or divided anywhere."""
     whole, lines = "".join(texts), "\n".join(texts)
-    return lines if pieces_in(whole) is None and pieces_in(lines) is not None else whole
+    return lines if not pieces_in(whole) and pieces_in(lines) else whole
 
 
 OwnershipOf = Callable[[Json], "Ownership"]
@@ -168,7 +168,10 @@ def _of_text(text: str, owns: OwnershipOf, names: frozenset[str]) -> Readings:
     if call.unreadable is None and isinstance(call.arguments, dict | list):
         return _told(_of_value(call.arguments, owns, names, call), call.repeated)
     if call.unreadable is not None and (pieces := pieces_in(text)) is not None:
-        return _told(_of_value([*pieces], owns, names), repeated_in_lines(text))
+        if not pieces:
+            return Readings(RawReply(cut=True))
+        value: Json = pieces[0] if len(pieces) == 1 and assemble(pieces) is None else [*pieces]
+        return _told(_of_value(value, owns, names), repeated_in_lines(text))
     return Readings(RawReply((call,), cut=unended or call.partial))
 
 
@@ -246,7 +249,7 @@ def _of_list(answer: list[Json], names: frozenset[str]) -> RawReply | None:
     lines = [item for item in answer if isinstance(item, str)]
     if lines and len(lines) == len(answer):
         pieces = pieces_in(_joined_text(lines))
-        return None if pieces is None else _of_list([*pieces], names)
+        return _of_list([*pieces], names) if pieces else None
     sent = [item for item in answer if isinstance(item, dict)]
     if not answer or len(sent) < len(answer):
         return None

@@ -116,7 +116,7 @@ def _held_by(item: dict[str, Json], *, calls: bool) -> RawReply:
     if kind == "refusal":
         return RawReply(refusal=str(item.get("refusal") or ""))
     if kind in _MESSAGES:
-        return content(item.get("content"), calls=calls)
+        return stop_reply(item.get("stop_reason")) | content(item.get("content"), calls=calls)
     if kind in _THINKING or item.get("thought") is True:
         return RawReply()
     text = first(item, "text", "content") if kind is not None else item.get("text")

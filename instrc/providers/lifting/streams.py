@@ -58,7 +58,7 @@ def _held(text: Json) -> JsonObject:
 
 
 def pieces_in(text: str) -> list[JsonObject] | None:
-    """Return the chunks in the lines of a text up to a damaged one, or `None` if it is not a stream."""
+    """Return the chunks in the lines of a text up to a damaged one, none if that is the first; `None` if it is not a stream."""
     result: list[JsonObject] = []
     lines = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").split("\n")
     events = next((line for line in lines if line.strip() and not line.startswith(_FIELDS)), "").startswith("data:")
@@ -69,12 +69,14 @@ def pieces_in(text: str) -> list[JsonObject] | None:
         piece = value_in(line)
         if isinstance(piece, dict):
             result.append(piece)
-        elif piece is None and result and (not events or line.startswith("{")):
+        elif piece is None and (line.startswith("{") if events else result):
+            if not result:
+                return []
             break  # cut off within a line, or a fragment of the answer is lost
         elif piece is not None or not events:
             return None
     said = [piece for piece in _telling(unwrapped(result)) if error_in(piece) is None]
-    known = join_of(said) is not None or (result and (not said or all(map(is_part, result))))
+    known = join_of(said) is not None or (result and (not said or all(map(is_part, result)))) or (events and len(result) == 1)
     return result if known else None
 
 

@@ -267,9 +267,10 @@ ENVELOPES: dict[str, Envelope] = {
 DOORS: dict[str, Callable[[Any], Any]] = {
     "object": lambda answer: answer,
     "text": json.dumps,
-    "events": lambda answer: (
-        "".join(f"data: {json.dumps(piece)}\n\n" for piece in answer) if isinstance(answer, list) else answer
+    "events": lambda answer: "".join(
+        f"data: {json.dumps(piece)}\n\n" for piece in (answer if isinstance(answer, list) else [answer])
     ),
+    "list": lambda answer: answer if isinstance(answer, list) else [answer],
 }
 TYPES: Any = st.sampled_from(
     [{}, {"type": "string"}, {"type": "object"}, {"type": "array"}, {"type": ["object", "null", "string"]}]

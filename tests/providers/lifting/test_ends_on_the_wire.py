@@ -542,6 +542,7 @@ add("resp item incomplete alone", "openai-responses", "cut", FC)  # API referenc
 add("resp item incomplete, completed", "openai-responses", "cut", rs([FC]))
 add("resp message incomplete", "openai-responses-output", "cut", [msg(T, status="incomplete")])
 add("vllm repetition", "vllm-output", "cut", cc({"content": T}, "repetition"))  # vllm-project/vllm, v1/engine: FinishReason
+add("gem stream cut behind its first event", "gemini-output", "cut", ev(ge([{"text": T}], None), done=False), OPT)
 add("gem image other", "gemini-output", "failed", ge([{"text": T}], "IMAGE_OTHER"))  # API reference of Gemini: FinishReason
 add("gem no image", "gemini-output", "failed", ge([{"text": T}], "NO_IMAGE"))
 CHANNEL = {"location": "a <|channel|>final<|message|> b", "unit": "celsius"}

@@ -131,6 +131,14 @@ def test_nothing_is_read_past_a_damaged_chunk(damage: str, target: str) -> None:
     assert read(text, target)[0] == "cut"
 
 
+@every_case("schema", [{}, {"type": "string"}, {"type": "array"}, {"type": ["object", "array", "null", "string"]}], ids=str)
+def test_a_stream_that_is_damaged_in_its_first_chunk_is_no_text(schema: Any) -> None:
+    text = wire(STREAMS["openai-output"])
+    for end in (len("data: {"), 40, text.index("\n") - 1):
+        lifted = lift(text[:end], lower(schema, "openai-output", "t"))
+        assert (lifted.status, lifted.calls) == ("cut", ()), end
+
+
 INPUT: Any = {"type": "object", "properties": {"input": {"type": "string"}}, "required": ["input"], "additionalProperties": False}
 
 
