@@ -76,7 +76,7 @@ class Door:
                 scope["instrc.caller"] = LOCAL if self.identify is None else await self._caller(scope, headers, self.identify)
                 receiving = await self._bounded(scope, self._limited(scope, headers, receive))
             except (InstrcError, *AWAY) as error:
-                response = problem_response(error) if isinstance(error, InstrcError) else unreachable_store()
+                response = problem_response(error)
                 if "transfer-encoding" in headers:  # a proxy may have read another end of the body
                     response.headers["connection"] = "close"
                 await response(scope, receive, protected)
@@ -267,13 +267,10 @@ def _reason(problem: Problem) -> str:
     return problem.reason if isinstance(problem, problems.runs.RejectedAnswer) else str(problem)
 
 
-def unreachable_store() -> Response:
-    """Return the response for a service whose database does not respond."""
-    return problem_response(UnavailableError([problems.runs.UnusableStore(store="instrc_…", reason="it does not answer")]))
-
-
-def problem_response(error: InstrcError) -> Response:
-    """Return an error as a response."""
+def problem_response(error: Exception) -> Response:
+    """Return an error as a response; those of a database say that it does not answer."""
+    if not isinstance(error, InstrcError):
+        error = UnavailableError([problems.runs.UnusableStore(store="instrc_…", reason="it does not answer")])
     status = codes_of(type(error)).http
     headers: dict[str, str] = {"WWW-Authenticate": "Bearer"} if status == 401 else {}
     retry = getattr(error.problems[0], "retry_after", None)

@@ -228,8 +228,8 @@ def app_of(
             streams.closing.set()
             await service.close()
 
-    told: dict[object, ExceptionHandler] = dict.fromkeys(door.AWAY, _away)
-    told |= {InstrcError: _told, HTTPException: _broken, 500: _broken}
+    told: dict[object, ExceptionHandler] = dict.fromkeys((InstrcError, *door.AWAY), _told)
+    told |= {HTTPException: _broken, 500: _broken}
     app = Starlette(routes=made, exception_handlers=told, lifespan=lifespan)
     allowed = door.LOCAL_HOSTS | {*hosts, *service.settings.hosts}
     app.add_middleware(
@@ -348,7 +348,6 @@ def _page_of_problem(request: Request) -> Response:
 
 
 async def _told(_request: Request, error: Exception) -> Response:
-    assert isinstance(error, InstrcError)
     return door.problem_response(error)
 
 
@@ -364,7 +363,3 @@ async def _broken(request: Request, error: Exception) -> Response:
     title = known.detail.lower()
     made: JsonObject = {"type": "about:blank", "title": title, "status": known.status_code, "name": title.replace(" ", "-")}
     return Response(dumps({**made, "detail": "the service could not do this"}), known.status_code, headers, door.PROBLEM)
-
-
-async def _away(_request: Request, _error: Exception) -> Response:
-    return door.unreachable_store()

@@ -206,8 +206,7 @@ class WorkerLock:
 
     def rescue(self) -> None:
         """Return runs of dead workers, and parked runs whose timers have ended, to the shared queue."""
-        self._do(_ENDED)
-        self._do(_RESCUE)
+        self._do(_ENDED, _RESCUE)
 
     def park(self, run: str, due: float | None) -> None:
         """Release a waiting run until it is answered or its next timer ends."""
@@ -225,9 +224,9 @@ class WorkerLock:
         """Record that this worker is alive, and its state."""
         self._do(_BEAT, body=msgspec.json.encode(worker).decode())
 
-    def _do(self, statement: str, **values: object) -> Sequence[Any]:  # rows of any columns
+    def _do(self, *statements: str, **values: object) -> Sequence[Any]:  # rows of any columns
         with self._engine.begin() as connection:
-            result = connection.execute(sa.text(statement), {"me": self._number, **values})
+            *_, result = [connection.execute(sa.text(each), {"me": self._number, **values}) for each in statements]
             return result.all() if result.returns_rows else []
 
 

@@ -451,7 +451,7 @@ class Rest:
         if not self.runner.draining:
             busy = await self._park_idle()
             if self.runner.shared is not None:
-                await self._share(self.runner.shared, busy)
+                changed = await self._share(self.runner.shared, busy)
             if changed or woken or self.slots is not None:
                 await self._begin_queued(busy)
         if self._letters or not self.runner.resting:
@@ -459,17 +459,22 @@ class Rest:
         elif not self.asleep and monotonic() > self._since + LINGER:
             await self._begin()
 
-    async def _share(self, lock: WorkerLock, busy: int) -> None:
-        """Take as many runs as there are free slots, and look periodically for those of dead workers."""
+    async def _share(self, lock: WorkerLock, busy: int) -> bool:
+        """Take as many runs as there are free slots, and look periodically for those of dead workers.
+
+        Return whether this process's queue may have runs: others seldom put one there, so that is polled slowly.
+        """
         slots = self.runner.options.slots
         free = BATCH if slots is None else min(slots - busy, BATCH)
-        if free > 0 and await asyncio.to_thread(lock.draw, served_projects(), free) == free:
+        drawn = await asyncio.to_thread(lock.draw, served_projects(), free) if free > 0 else 0
+        if drawn and drawn == free:
             self.wake()
-        if monotonic() > self._looked + SLOW_POLL:
+        if is_due := monotonic() > self._looked + SLOW_POLL:
             self._looked = monotonic()
             await asyncio.to_thread(lock.rescue)
             if self.runner.is_worker:
                 await asyncio.to_thread(lock.beat, self.info(busy))
+        return is_due or drawn > 0
 
     async def _begin_queued(self, busy: int) -> None:
         """Start the runs in this process's queue."""
