@@ -141,13 +141,8 @@ def eval_options(group: EvalGroup, requests: int | None) -> EvalOptions:
 def _functions(said: list[str] | None) -> dict[str, CheckFunction]:
     from instrc.engines.prepare import imported
 
-    found: dict[str, CheckFunction] = {}
-    for each in said or []:
-        name, equals, words = each.partition("=")
-        if not equals or not name:
-            options.refuse_use(f"--check takes NAME=MODULE:FUNCTION, not `{each}`")
-        found[name] = imported("check", words, Path())
-    return found
+    pairs = options.pairs_of(said, "--check takes NAME=MODULE:FUNCTION")
+    return {name: imported("check", words, Path()) for name, words in pairs.items()}
 
 
 def _dollars(said: str | None) -> float | None:
@@ -450,20 +445,13 @@ def comparing_of(group: VersionGroup) -> Comparing | None:
         options.refuse_use("--judge-model needs --judge: the file of a judge of pairs")
     from instrc.testing.evaluation.variants import Changes  # most evaluations compare nothing
 
-    vibes = [_pair(each, "--vibe takes A=B: a vibe, and the name or the file of another one") for each in group.vibe or ()]
-    off = [_pair(each, "--mixin takes NAME=off") for each in group.mixin or ()]
-    if wrong := [other for _, other in off if other != "off"]:
+    vibes = options.pairs_of(group.vibe, "--vibe takes A=B: a vibe, and the name or the file of another one")
+    off = options.pairs_of(group.mixin, "--mixin takes NAME=off")
+    if wrong := [other for other in off.values() if other != "off"]:
         options.refuse_use(f"--mixin takes NAME=off, not `{wrong[0]}`")
     settings = tuple(options.settings_of(group.against_set).items())
-    changes = Changes(group.against, tuple(vibes), tuple(name for name, _ in off), group.against_model, settings)
+    changes = Changes(group.against, tuple(vibes.items()), tuple(off), group.against_model, settings)
     return Comparing(changes, None if group.drop is None else _share(group.drop), group.judge, group.judge_model)
-
-
-def _pair(said: str, wanted: str) -> tuple[str, str]:
-    name, _, other = said.partition("=")
-    if not name.strip() or not other.strip():
-        options.refuse_use(f"{wanted}, not `{said}`")
-    return name.strip(), other.strip()
 
 
 def _share(said: str) -> float:

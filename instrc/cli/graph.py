@@ -11,7 +11,6 @@ from instrc import problems
 from instrc.cli import options
 from instrc.cli.output import Format
 from instrc.compiler.workspace import OptionOverrides, Workspace
-from instrc.problems.errors import InstrcError
 from instrc.problems.report import Report
 from instrc.text.source import Source
 
@@ -44,18 +43,14 @@ def graph_command(
     blocks have their own pictures.
     """
     form = _by_ending(output) if kind is None else kind
-    report = Report()
-    text = ""
-    try:
+    with options.reported(shape) as report:
         workspace = Workspace(folders.project)
         compiled = workspace.compile(file, OptionOverrides(sketch=sketch), report)
         if not report.failed:
             text = _render([_picture(artefact) for artefact in _chosen(compiled, export, file, report)], form, whole=whole)
             if text and form == "mermaid" and output is not None and output.suffix.lower() == ".md":
                 text = f"```mermaid\n{text}```\n"  # Markdown renderers draw fenced charts
-    except InstrcError as error:
-        report.take(error)
-    options.deliver_and_exit(report, text, output, lambda: [*workspace.files(file)()], shape)
+            options.deliver(report, text, output, workspace.files(file), shape)
 
 
 _ENDINGS: Final[dict[str, PictureFormat]] = {

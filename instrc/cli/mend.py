@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from instrc.runtime.engine_protocol import Engine
     from instrc.runtime.retry import ForkOptions, RetryOptions
     from instrc.runtime.run_report import RunReport
-    from instrc.text.jsonvalue import Json
 
 OtherModel = Annotated[str | None, typer.Option("--model", metavar="MODEL", help="Use this model for all chunks not done yet.")]
 
@@ -97,16 +96,11 @@ def fork_command(
 
     with run_display.Watcher(quiet=quiet) as sink:
         given = options.settings_of(settings)
-        asked = ForkOptions(step, dict(map(_edit, edits or ())), run_id, model=_words(model), settings=given)
+        results = options.pairs_of(edits, "--set takes STEP=JSON")
+        values = {key: run_common.given_value(data, data=True) for key, data in results.items()}
+        asked = ForkOptions(step, values, run_id, model=_words(model), settings=given)
         report = run_common.run_to_end(_forked(engine(at, run=run, watch=sink), run, asked, program, export))
     raise typer.Exit(run_common.deliver(report, at, quiet=quiet, output=output))
-
-
-def _edit(text: str) -> tuple[str, Json]:
-    step, equals, data = text.partition("=")
-    if not equals or not step:
-        options.refuse_use(f"`{text[:80]}` is not STEP=JSON", "--set")
-    return step, run_common.given_value(data, data=True)
 
 
 async def _forked(kept: Engine, run: str, asked: ForkOptions, program: str | None, export: str | None) -> RunReport:

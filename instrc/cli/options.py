@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Final, NoReturn, TypeAlias, get_typ
 import typer
 from msgspec import Struct, structs
 
-from instrc.cli.output import FINE, Format, deliver_text, report_written, show, verdict
+from instrc.cli.output import Format, deliver_text, report_written, show, verdict
 from instrc.problems.errors import InstrcError, codes_of
 from instrc.problems.report import Report
 from instrc.text.durations import is_duration
@@ -210,26 +210,23 @@ def settings_of(said: list[str] | None) -> dict[str, Json]:
     """Return settings written as `NAME=VALUE`, or as `extra.NAME=VALUE` for provider-specific parameters."""
     settings: dict[str, Json] = {}
     extra: dict[str, Json] = {}
-    for each in said or []:
-        name, equals, text = each.partition("=")
-        if not equals or not name.strip():
-            refuse_use(f"--set takes NAME=VALUE, not `{each}`")
+    for name, text in pairs_of(said, "--set takes NAME=VALUE").items():
         try:
             value = loads(text)
         except ValueError:
             value = text
-        (extra if name.startswith("extra.") else settings)[name.strip().removeprefix("extra.")] = value
+        (extra if name.startswith("extra.") else settings)[name.removeprefix("extra.")] = value
     whole = settings.get("extra")
     return {**settings, "extra": {**(whole if isinstance(whole, dict) else {}), **extra}} if extra else settings
 
 
-def pairs_of(given: list[str] | None) -> dict[str, str]:
-    """Return the pairs of `--metadata NAME=VALUE`."""
-    pairs = [text.partition("=") for text in given or ()]
-    wrong = next((text for text, (name, equals, _) in zip(given or (), pairs, strict=True) if not name or not equals), None)
-    if wrong is not None:
-        refuse_use(f"`{wrong[:80]}` is not NAME=VALUE", "--metadata")
-    return {name: value for name, _, value in pairs}
+def pairs_of(given: list[str] | None, wanted: str = "--metadata takes NAME=VALUE") -> dict[str, str]:
+    """Return the values of an option by name; refuse a text that is not as `wanted`, a name and a value."""
+    pairs = [(text, text.partition("=")) for text in given or ()]
+    for text, (name, equals, _) in pairs:
+        if not equals or not name.strip():
+            refuse_use(f"{wanted}, not `{text[:80]}`")
+    return {name.strip(): value for _, (name, _, value) in pairs}
 
 
 def one_stdin(*paths: str) -> None:
@@ -251,14 +248,10 @@ def reported(shape: Format, *, strict: bool = False, product: bool = False) -> I
     raise typer.Exit(verdict(found, strict=strict))
 
 
-def deliver_and_exit(
-    report: Report, text: str, output: Path | None, sources: Callable[[], Iterable[object]], shape: Format
-) -> NoReturn:
-    """Print the output of a command, or write it to a file that is not a source, unless there are errors; show the problems."""
-    found = report.once()
-    if verdict(found) == FINE and text:
-        found = (*found, *deliver_text(text, output, sources))
-        if output is not None and verdict(found) == FINE:
+def deliver(report: Report, text: str, output: Path | None, sources: Callable[[], Iterable[object]], shape: Format) -> None:
+    """Print the output of a command, or write it to a file that is not a source, unless there are errors."""
+    if text and not report.failed:
+        unwritten = deliver_text(text, output, sources)
+        report.problems += unwritten
+        if output is not None and not unwritten:
             report_written([output], shape)
-    show(found, shape)
-    raise typer.Exit(verdict(found))

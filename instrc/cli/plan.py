@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -10,7 +12,7 @@ from msgspec.structs import replace
 
 from instrc.cli.inputs import are_records, each_record, plans_in, read_json, read_records
 from instrc.cli.options import OutputFile, ProblemFormat, one_stdin, reported
-from instrc.cli.output import FINE, Format, deliver_text, show, verdict
+from instrc.cli.output import Format, deliver_text
 from instrc.problems.errors import InstrcError
 from instrc.problems.report import Report
 from instrc.text.jsontext import dumps
@@ -86,28 +88,24 @@ def import_(
 
     One plan is printed alone, several as one `{id, plan}` per line.
     """
-    one_stdin(records, tools)
-    report = Report()
-    given, bench = read_records(records, report), _read_bench_file(tools, report)
-    text = ""
-    if given is not None and bench is not None:
-        several = given.value.__class__ is list
-        lines: list[str] = []
-        for path, record in each_record(given.value):
-            plan, problems = _imported(record, bench, repair=repair)
-            _report_problems(problems, given, path, report)
-            id_ = record.get("id") if record.__class__ is dict else None
-            lines.append(dumps({"id": id_, "plan": plan}, indent=False) if several else dumps(plan))
-        text = "".join(f"{line}\n" for line in lines)
-    _deliver(text, output, (records, tools), report, shape)
+    with _delivered(output, (records, tools), shape) as (report, lines):
+        given, bench = read_records(records, report), _read_bench_file(tools, report)
+        if given is not None and bench is not None:
+            several = given.value.__class__ is list
+            for path, record in each_record(given.value):
+                plan, problems = _imported(record, bench, repair=repair)
+                _report_problems(problems, given, path, report)
+                id_ = record.get("id") if record.__class__ is dict else None
+                lines.append(dumps({"id": id_, "plan": plan}, indent=False) if several else dumps(plan))
 
 
-def _deliver(text: str, output: Path | None, sources: tuple[str, ...], report: Report, shape: Format) -> None:
-    """Write the output to a file that is not a source, and report problems: a failed plan is `null`, others are kept."""
-    report.problems += deliver_text(text, output, lambda: sources) if text else ()
-    problems = report.once()
-    show(problems, shape)
-    raise typer.Exit(verdict(problems) if problems else FINE)
+@contextmanager
+def _delivered(output: Path | None, sources: tuple[str, ...], shape: Format) -> Iterator[tuple[Report, list[str]]]:
+    """Collect problems and lines, and print the lines or write them: a failed plan is `null`, others are kept."""
+    one_stdin(*sources)
+    with reported(shape) as report:
+        yield report, (lines := list[str]())
+        report.problems += deliver_text("".join(f"{line}\n" for line in lines), output, lambda: sources) if lines else ()
 
 
 @plan_group.command()
@@ -118,23 +116,21 @@ def export(
     shape: ProblemFormat = Format.TEXT,
 ) -> None:
     """Turn plans into records of TaskBench."""
-    one_stdin(plans, tools)
-    report = Report()
-    given, bench = read_records(plans, report), _read_bench_file(tools, report)
-    lines: list[str] = []
-    if given is not None and bench is not None:
-        from instrc.problems.plans import PlanProblem
-        from instrc.taskbench.convert import export_plan
+    from instrc.problems.plans import PlanProblem
+    from instrc.taskbench.convert import export_plan
 
-        several, found = plans_in(given.value)
-        for path, id_, plan in found:
-            try:
-                record = as_object(export_plan(plan, bench))
-            except InstrcError as error:
-                _report_problems([problem for problem in error.problems if isinstance(problem, PlanProblem)], given, path, report)
-                continue
-            lines.append(dumps({"id": id_, **record} if id_ is not None else record, indent=not several))
-    _deliver("".join(f"{line}\n" for line in lines), output, (plans, tools), report, shape)
+    with _delivered(output, (plans, tools), shape) as (report, lines):
+        given, bench = read_records(plans, report), _read_bench_file(tools, report)
+        if given is not None and bench is not None:
+            several, found = plans_in(given.value)
+            for path, id_, plan in found:
+                try:
+                    record = as_object(export_plan(plan, bench))
+                except InstrcError as error:
+                    wrong = [problem for problem in error.problems if isinstance(problem, PlanProblem)]
+                    _report_problems(wrong, given, path, report)
+                    continue
+                lines.append(dumps({"id": id_, **record} if id_ is not None else record, indent=not several))
 
 
 @plan_group.command()
@@ -149,18 +145,13 @@ def score(
 
     The scores are n-F1, e-F1, t-F1, v-F1 and NED; overall, by shape, by number of tasks.
     """
-    one_stdin(gold, predictions, tools)
-    report = Report()
-    right, said, bench = read_records(gold, report), read_records(predictions, report), _read_bench_file(tools, report)
-    text = ""
-    if right is not None and said is not None and bench is not None:
-        from instrc.taskbench.score import score as compare
+    with _delivered(output, (gold, predictions, tools), shape) as (report, lines):
+        right, said, bench = read_records(gold, report), read_records(predictions, report), _read_bench_file(tools, report)
+        if right is not None and said is not None and bench is not None:
+            from instrc.taskbench.score import score as compare
 
-        found = compare(
-            [record for _, record in each_record(right.value)], [record for _, record in each_record(said.value)], bench
-        )
-        text = f"{dumps(found.to_json())}\n"
-    _deliver(text, output, (gold, predictions, tools), report, shape)
+            known, predicted = ([record for _, record in each_record(given.value)] for given in (right, said))
+            lines.append(dumps(compare(known, predicted, bench).to_json()))
 
 
 @plan_group.command()
@@ -174,15 +165,13 @@ def sample(
     shape: ProblemFormat = Format.TEXT,
 ) -> None:
     """Generate valid plans for the tools, one per line."""
-    report = Report()
-    bench = _read_bench_file(tools, report)
-    text = ""
-    if bench is not None:
-        from instrc.taskbench.sample import sample_plans
+    with _delivered(output, (tools,), shape) as (report, lines):
+        bench = _read_bench_file(tools, report)
+        if bench is not None:
+            from instrc.taskbench.sample import sample_plans
 
-        made = sample_plans(bench, count, seed=seed, shape=form, largest=largest)
-        text = "".join(f"{dumps(plan, indent=False)}\n" for plan in made)
-    _deliver(text, output, (tools,), report, shape)
+            made = sample_plans(bench, count, seed=seed, shape=form, largest=largest)
+            lines.extend(dumps(plan, indent=False) for plan in made)
 
 
 def _read_bench_file(path: str, report: Report) -> Bench | None:

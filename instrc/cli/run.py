@@ -17,14 +17,13 @@ from instrc.cli import options, run_common, run_display
 from instrc.cli.output import FINE, PROBLEMS, Format, deliver_text, show
 from instrc.cli.run_common import deliver, engine
 from instrc.cli.terminal import is_terminal, write, write_error
-from instrc.problems.errors import InputError, InstrcError, SettingsError
-from instrc.problems.files import UnwritableOutput
+from instrc.problems.errors import InputError, InstrcError
 from instrc.problems.runs import InvalidInput
 from instrc.text.durations import seconds
 from instrc.text.files import is_inherited_stream, is_regular, refuse_irregular
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, as_object
-from instrc.vibes.find_files import reason
+from instrc.vibes.find_files import reason, writing
 
 if TYPE_CHECKING:
     import asyncio
@@ -184,11 +183,9 @@ def _line_writer(output: Path | None) -> Iterator[Callable[[str], object]]:
         options.refuse_use(f"`{output}` cannot be written: {error}")
 
     def say(line: str) -> None:
-        try:
+        with writing(str(output)):
             file.write(line)
             file.flush()  # finished steps are kept even if the run fails
-        except OSError as error:
-            raise SettingsError([UnwritableOutput(path=str(output), reason=reason(error))]) from None
 
     try:
         yield say
@@ -207,8 +204,7 @@ async def _lines(path: str) -> AsyncIterator[str]:
         opened: AbstractContextManager[IO[bytes] | None]
         opened = nullcontext() if path == "-" else Path(path).open("rb")  # noqa: ASYNC230, SIM115  -- it never waits; closed below
     except (OSError, ValueError) as error:
-        reason = error.strerror.lower() if isinstance(error, OSError) and error.strerror else error
-        options.refuse_use(f"`{path}` cannot be read: {reason}")
+        options.refuse_use(f"`{path}` cannot be read: {reason(error)}")
     with opened as file:
         try:
             async for line in read_lines(file):

@@ -154,8 +154,7 @@ def given_value(text: str, *, data: bool = False, schema: Json = None) -> Json:
         try:
             given = _content(path).decode("utf-8-sig")
         except (OSError, ValueError) as error:
-            reason = error.strerror.lower() if isinstance(error, OSError) and error.strerror else error
-            refuse_use(f"`{shown_path(path)}` cannot be read: {reason}")
+            refuse_use(f"`{shown_path(path)}` cannot be read: {reason(error)}")
     from instrc.runtime.activities import complaints  # not needed for the help
 
     if schema is not None and complaints(given, schema):

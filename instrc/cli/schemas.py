@@ -16,7 +16,6 @@ from instrc.compiler.workspace import OptionOverrides, Workspace
 from instrc.problems.errors import InstrcError
 from instrc.problems.importing import VibeExists
 from instrc.problems.problem import Problem
-from instrc.problems.report import Report
 from instrc.problems.suggest import comparison_key
 from instrc.text.files import read_regular
 from instrc.text.jsontext import dumps, loads
@@ -125,20 +124,15 @@ def types_command(
     options.one_stdin(*files)
     if output is not None and output.suffix not in {"", ".py", ".pyi"}:
         options.refuse_use(f"the classes are a module of Python, whose name ends with .py: {output.stem}.py", "'--output'")
-    report = Report()
-    text = ""
-    try:
+    with options.reported(shape) as report:
         workspace = Workspace(folders.project)
         compiled = [artefact for file in files for artefact in workspace.compile(file, OptionOverrides(hints=False), report)]
         if not report.failed:
             from instrc.api.programs import module_of  # once the files have compiled
 
             text = module_of(compiled, ", ".join(map(shown_path, files)), partial=partial)
-    except InstrcError as error:
-        report.take(error)
-    options.deliver_and_exit(
-        report, text, output, lambda: [*files, *(each for file in files for each in workspace.files(file)())], shape
-    )
+            sources = lambda: [*files, *(each for file in files for each in workspace.files(file)())]  # noqa: E731  -- a callback
+            options.deliver(report, text, output, sources, shape)
 
 
 def import_command(

@@ -29,6 +29,7 @@ from instrc.runtime.run_report import RunFilter, RunReport, RunStatus, require_e
 from instrc.text.files import make_private, private_opener, read_whole
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, JsonObject
+from instrc.vibes.find_files import reason
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,100}")
 
@@ -219,9 +220,7 @@ class FolderEngine(TracedEngine):
             with suppress(OSError, UnboundLocalError):
                 beside.unlink()
             where = self.folder.as_posix()
-            raise SettingsError(
-                [problems.files.UnwritableOutput(path=where, reason=(error.strerror or "no reason").lower())]
-            ) from None
+            raise SettingsError([problems.files.UnwritableOutput(path=where, reason=reason(error))]) from None
 
 
 def _report(saved: RunFile) -> RunReport:

@@ -41,6 +41,7 @@ from instrc.text.jsonvalue import Json, JsonObject, as_object, mapping, require_
 from instrc.text.source import Source
 from instrc.tools.class_checks import ClassCheck
 from instrc.tools.tool import Hint
+from instrc.vibes.find_files import reason, unreadable
 from instrc.vibes.project import DEFAULT_PROJECT, Project
 from instrc.vibes.settings import Settings, read_settings
 from instrc.vibes.settings_places import entry_place, readable_path
@@ -163,8 +164,7 @@ def _read(path: str) -> Json:
     try:
         return loads(read_whole(path))
     except OSError as error:
-        reason = (error.strerror or "no reason").lower()
-        raise CompileError([problems.files.UnreadableFile(at=Source(path, "").whole(), path=path, reason=reason)]) from None
+        raise CompileError([unreadable(path, reason(error))]) from None
     except ValueError as error:
         raise CompileError([problems.files.InvalidJson(at=Source(path, "").whole(), reason=str(error))]) from None
 

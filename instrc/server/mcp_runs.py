@@ -40,11 +40,11 @@ from instrc.server.exchange import Identified, answer_of, asked_of_people, ended
 from instrc.server.http import Beside
 from instrc.server.mcp import Answered, Context, McpServer, caller_in, result_of_call, server_of
 from instrc.server.offers import Offers, RefusedError, ServerTool
-from instrc.server.operation_json import TEXT, object_of
+from instrc.server.operation_json import ENDING, SCHEMAS, TEXT, ending_json, object_of
 from instrc.server.run_service import RunService
 from instrc.server.views import RunInfo
 from instrc.text.jsontext import dumps
-from instrc.text.jsonvalue import Json, JsonObject, as_object, as_text, listing, mapping, without_type
+from instrc.text.jsonvalue import Json, JsonObject, as_object, as_text, listing, mapping
 from instrc.tools.tool import Tool
 
 T = TypeVar("T")
@@ -59,17 +59,7 @@ SHOWN: Final = 4000
 _RUN: JsonObject = {"run": {"type": "string", "description": "The id that starting the process gave."}}
 _STATUS: JsonObject = {"type": "string", "description": "running, waiting, done, failed and so on, in one word."}
 STANDING: JsonObject = object_of(
-    {**_RUN, "status": _STATUS},
-    {
-        "output": {"description": "What each step has brought, when the run is done."},
-        "value": {"description": "The result, when the run is done."},
-        "error": {
-            "type": "object",
-            "description": "Why it has failed.",
-            "properties": {"step": {"type": ["string", "null"]}, "kind": TEXT, "message": TEXT},
-        },
-        "step": {"type": "string", "description": "What a person has refused."},
-    },
+    {**_RUN, "status": _STATUS}, {name: as_object(SCHEMAS["Run"]["properties"])[name] for name in ENDING}
 )
 """Schema of a run's state."""
 _QUESTION: JsonObject = object_of(
@@ -156,12 +146,7 @@ def _of_run(description: str, more: JsonObject | None = None) -> JsonObject:
 
 def standing_of(info: RunInfo) -> JsonObject:
     """Return the state of a run for a client of the protocol."""
-    report = info.report
-    shown: JsonObject = {"run": report.run, "status": report.status}
-    if report.outcome is not None:
-        ended = without_type(report.outcome)
-        shown |= {key: value for key, value in ended.items() if key in {"output", "value", "error", "step"}}
-    return shown
+    return {"run": info.report.run, "status": info.report.status, **ending_json(info.report)}
 
 
 _OF_TEXT: Final = frozenset({"minLength", "maxLength", "enum", "const"})

@@ -15,7 +15,7 @@ from instrc.engines.run_table import RunRow
 from instrc.engines.schedules import Schedule
 from instrc.problems.errors import RequestError
 from instrc.runtime.engine_protocol import WorkerInfo
-from instrc.runtime.run_report import STATUSES
+from instrc.runtime.run_report import STATUSES, RunReport
 from instrc.server.bounds import NAME
 from instrc.server.views import ProgramInfo, QuestionInfo, RunInfo
 from instrc.text.jsontext import dumps, loads
@@ -137,6 +137,10 @@ SCHEMAS: Final[dict[str, JsonObject]] = {
 }
 
 
+ENDING: Final = ("output", "value", "error", "step")
+"""Members of a run that say how it has ended."""
+
+
 def refuse(reason: str, pointer: str = "") -> NoReturn:
     """Raise for a request that does not conform to the OpenAPI document."""
     raise RequestError([problems.serving.InvalidRequest(reason=reason, pointer=pointer)]) from None
@@ -214,13 +218,17 @@ def run_json(info: RunInfo) -> JsonObject:
     made: JsonObject = {**row_json(row), "began": moment(report.began)}
     if report.forked is not None:
         made["forked"] = cast("Json", report.forked)
-    if report.outcome is not None:
-        ended = without_type(report.outcome)
-        made |= {key: value for key, value in ended.items() if key in {"output", "value", "error", "step"}}
+    made |= ending_json(report)
     made["questions"] = [
         {"id": question_id(report.run, each.id), "by": each.by, "steps": list(each.steps)} for each in report.questions
     ]
     return made
+
+
+def ending_json(report: RunReport) -> JsonObject:
+    """Return the result of a run, or why it has none; nothing while it goes on."""
+    ended = {} if report.outcome is None else without_type(report.outcome)
+    return {key: value for key, value in ended.items() if key in ENDING}
 
 
 def schedule_json(schedule: Schedule) -> JsonObject:

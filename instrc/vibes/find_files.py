@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import IO, Final
 
 from instrc import problems
+from instrc.problems.errors import SettingsError
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.text.files import MOST_BYTES, read_regular
@@ -145,6 +147,15 @@ def reason(error: OSError | ValueError) -> str:
     """Return the reason of an operating system error as a clause."""
     said = getattr(error, "strerror", None) or str(error)
     return said[:1].lower() + said[1:]
+
+
+@contextmanager
+def writing(path: str) -> Iterator[None]:
+    """Raise `SettingsError` for a file or folder that cannot be written in the context."""
+    try:
+        yield
+    except OSError as error:
+        raise SettingsError([problems.files.UnwritableOutput(path=path, reason=reason(error))]) from None
 
 
 is_folder: Final = os.path.isdir

@@ -52,6 +52,7 @@ from instrc.text.files import make_unversioned, read_whole
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, JsonObject, as_object
 from instrc.text.names import file_name
+from instrc.vibes.find_files import writing
 
 CONCURRENCY: Final = 4
 """Default number of concurrent cases."""
@@ -157,13 +158,9 @@ class KeptRuns:
         line = dumps(result, indent=False)
         if self.file is None or dumps(redacted(result), indent=False) != line:
             return
-        try:
-            with self.file.open("a+b") as file:
-                whole = file.seek(0, 2) == 0 or (file.seek(-1, 2) >= 0 and file.read(1) == b"\n")
-                file.write((b"" if whole else b"\n") + line.encode() + b"\n")
-        except OSError as error:
-            reason = (error.strerror or "no reason").lower()
-            raise SettingsError([problems.files.UnwritableOutput(path=str(self.file), reason=reason)]) from None
+        with writing(str(self.file)), self.file.open("a+b") as file:
+            whole = file.seek(0, 2) == 0 or (file.seek(-1, 2) >= 0 and file.read(1) == b"\n")
+            file.write((b"" if whole else b"\n") + line.encode() + b"\n")
 
 
 class EvalOptions(Struct, frozen=True):
@@ -211,7 +208,8 @@ class ProgramRunner:
         folder = options.folder if keeps else None
         self.kept = KeptRuns(None if folder is None else folder / f"{file_name(prepared.name)}.jsonl")
         if options.folder is not None:
-            _make(options.folder)
+            with writing(str(options.folder)):
+                make_unversioned(options.folder)
         self._answers = None if folder is None or options.fresh else folder / "answers.sqlite"
         if self._answers is not None:
             AnswerCache(self._answers).require()
@@ -314,15 +312,6 @@ class ProgramRunner:
         """Return the activities whose results a case provides."""
         given = {bare_name(name) for name in case.answers}
         return [name for name, names in self._activities.items() if given & {bare_name(item) for item in names}]
-
-
-def _make(folder: Path) -> None:
-    """Create the folder of an evaluation; raise `SettingsError` on failure."""
-    try:
-        make_unversioned(folder)
-    except OSError as error:
-        reason = (error.strerror or "no reason").lower()
-        raise SettingsError([problems.files.UnwritableOutput(path=str(folder), reason=reason)]) from None
 
 
 def _names_of(launcher: Launcher) -> tuple[list[str], dict[str, list[str]]]:
