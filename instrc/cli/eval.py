@@ -21,6 +21,7 @@ from instrc.problems.report import Report
 from instrc.process.request_settings import WORDS_LEVELS
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject
+from instrc.vibes.find_files import beside
 
 if TYPE_CHECKING:
     from instrc.engines.prepare import Prepared
@@ -325,7 +326,7 @@ def _record(program: str, found: EvaluationResult, folder: Path) -> None:
     from instrc.testing.cases import RECORDED
     from instrc.testing.evaluation.export import recorded_cases
 
-    file = Path(program).with_name(Path(program).name.partition(".")[0] + RECORDED)
+    [file] = beside(program, (RECORDED,))
     if wrong := try_to_write({file: recorded_cases(found, folder)}):
         raise SettingsError(wrong)
     report_written([file], Format.TEXT)

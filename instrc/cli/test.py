@@ -15,8 +15,8 @@ from instrc.compiler.workspace import OptionOverrides, Workspace
 from instrc.language.lexer import decode_source
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
-from instrc.text.files import MOST_BYTES, is_regular
-from instrc.vibes.find_files import is_folder, read_data, readable
+from instrc.text.files import MOST_BYTES
+from instrc.vibes.find_files import beside, files_at, is_folder, program_beside, read_data, readable
 
 if TYPE_CHECKING:
     from instrc.compiler.ir import Artefact
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 def _test(files: list[Path], workspace: Workspace, chosen: str, report: Report, *, update: bool) -> int:
     """Run the cases of files, print the outcome, and return the exit code."""
+    from instrc.testing.cases import ENDINGS  # not needed for the help of commands
+
     passed = failed = known = 0
     changed: dict[Path, str] = {}
     for file in files:
@@ -37,7 +39,7 @@ def _test(files: list[Path], workspace: Workspace, chosen: str, report: Report, 
         known += len(there)
         cases = [case for case in there if chosen.lower() in f"{file} {case.title}".lower()]
         found = Report()
-        artefacts = workspace.compile(str(_program(file)), OptionOverrides(), found) if cases else ()
+        artefacts = workspace.compile(program_beside(file, ENDINGS), OptionOverrides(), found) if cases else ()
         problems: list[Problem] = [problem for problem in found.once() if problem.severity == "error"]
         report.problems += problems
         good, bad, edits = _judged(file, [] if problems else cases, artefacts, update=update)
@@ -56,7 +58,7 @@ def _test(files: list[Path], workspace: Workspace, chosen: str, report: Report, 
 
 def _cases(file: Path, text: str) -> list[Case]:
     """Return the cases of a file; a file without cases is reported."""
-    from instrc.testing.cases import read_cases  # not needed for the help of commands
+    from instrc.testing.cases import read_cases  # as above
 
     cases = list(read_cases(text))
     if not cases:
@@ -64,19 +66,9 @@ def _cases(file: Path, text: str) -> list[Case]:
     return cases
 
 
-def _program(file: Path) -> Path:
-    """Return the program or vibe that a file of cases belongs to."""
-    from instrc.testing.cases import ENDING, RECORDED  # as above
-
-    stem = file.name.removesuffix(RECORDED).removesuffix(ENDING)
-    vibe = file.with_name(f"{stem}.vibe.json")
-    program = file.with_name(f"{stem}.aug")
-    return vibe if is_regular(str(vibe)) and not is_regular(str(program)) else program
-
-
 def _judged(file: Path, cases: list[Case], artefacts: tuple[Artefact, ...], *, update: bool) -> tuple[int, int, list[Difference]]:
     """Return the number of passed and failed cases of a file, and the differences; failures are printed."""
-    from instrc.testing.cases import BadCaseError, judge  # not needed for the help of commands
+    from instrc.testing.cases import BadCaseError, judge  # as above
 
     passed = failed = 0
     edits: list[Difference] = []
@@ -172,24 +164,12 @@ def cases_command(
 
 def _files(paths: list[str], report: Report) -> list[Path]:
     """Return the case files for paths; a path that is not a file, and a program without cases, are reported."""
-    from instrc.testing.cases import ENDING, RECORDED  # as above
+    from instrc.testing.cases import ENDINGS  # as above
 
     found: dict[Path, None] = {}
     for path in paths:
-        if is_folder(path):
-            below = (
-                each
-                for each in sorted(Path(path).rglob(f"*{ENDING}"))
-                if not any(part.startswith(".") for part in each.parts[1:])
-            )
-            found |= dict.fromkeys(below)
-        elif path.endswith(ENDING):
-            found[Path(path)] = None
-        elif readable(path, report):
-            stem = Path(path).name.partition(".")[0]
-            beside = [Path(path).with_name(f"{stem}{ending}") for ending in (ENDING, RECORDED)]
-            there = [cases for cases in beside if is_regular(str(cases))]
-            found |= dict.fromkeys(there)
-            if not there:
-                write_error(f"{path} has no cases: there is no {beside[0].name} beside it\n")
+        there = files_at(path, ENDINGS)
+        found |= dict.fromkeys(there)
+        if not there and not is_folder(path) and readable(path, report):
+            write_error(f"{path} has no cases: there is no {beside(path, ENDINGS)[0].name} beside it\n")
     return list(found)

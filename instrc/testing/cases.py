@@ -28,6 +28,7 @@ TESTED_COMMANDS: Final = 10_000
 ENDING = ".cases.md"
 RECORDED = ".eval.cases.md"
 """Extension of files with cases recorded by an evaluation."""
+ENDINGS: Final = (ENDING, RECORDED)
 GIVEN = frozenset({"answer", "answers", "input"})
 EXPECTED = ("output", "thoughts", "metrics", "problems", "value", "error")
 _WORDS = (*sorted(GIVEN), *EXPECTED)

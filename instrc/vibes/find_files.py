@@ -14,7 +14,7 @@ from instrc import problems
 from instrc.problems.errors import SettingsError
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
-from instrc.text.files import MOST_BYTES, read_regular
+from instrc.text.files import MOST_BYTES, is_regular, read_regular
 from instrc.text.source import Source
 
 STDIN = "-"
@@ -55,6 +55,28 @@ def _below(folder: str, report: Report) -> Iterator[str]:
                 report.add(unreadable(file, "it is a link that leads out of the folder"))
             else:
                 yield file
+
+
+def files_at(path: str, endings: tuple[str, ...]) -> list[Path]:
+    """Return the files with one of endings that a path leads to: itself, those in a folder, or those beside a program."""
+    place = Path(path)
+    if is_folder(path):
+        found = {file for ending in endings for file in place.rglob(f"*{ending}")}
+        return sorted(file for file in found if not any(part.startswith(".") for part in file.relative_to(place).parts))
+    return [place] if path.endswith(endings) else [file for file in beside(path, endings) if is_regular(str(file))]
+
+
+def beside(path: str, endings: tuple[str, ...]) -> list[Path]:
+    """Return the places of files with the endings that belong to a program."""
+    place = Path(path)
+    return [place.with_name(place.name.partition(".")[0] + ending) for ending in endings]
+
+
+def program_beside(file: Path, endings: tuple[str, ...]) -> str:
+    """Return the program, or the vibe if there is none, that a file with one of endings belongs to."""
+    stem = min((file.name.removesuffix(ending) for ending in endings), key=len)
+    vibe, program = file.with_name(f"{stem}.vibe.json"), file.with_name(f"{stem}.aug")
+    return str(vibe if is_regular(str(vibe)) and not is_regular(str(program)) else program)
 
 
 LISTED_NAMES: Final = 10_000

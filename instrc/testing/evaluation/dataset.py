@@ -15,14 +15,13 @@ from instrc.problems.report import Report
 from instrc.problems.runs import InvalidDataSet
 from instrc.problems.suggest import nearest
 from instrc.runtime.boundary import guarded, said_by
-from instrc.text.files import is_regular
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, Location, is_amount, listing
 from instrc.text.source import Source, Span
 from instrc.tools.python_values import json_of
 from instrc.tools.sources import Given, of_text, of_value
 from instrc.tools.yaml_text import of_yaml
-from instrc.vibes.find_files import is_folder, read_text, readable
+from instrc.vibes.find_files import beside, files_at, is_folder, program_beside, read_text, readable
 
 
 class EvalCase(Struct, frozen=True, kw_only=True):
@@ -63,6 +62,7 @@ class DataSet(Struct, frozen=True, kw_only=True):
 
 ENDINGS: Final = (".eval.jsonl", ".eval.yaml", ".eval.yml")
 """Extensions of data sets that are discovered next to programs; Python ones run only when named."""
+_PYTHON: Final = ".eval.py"
 _OF_CASE: Final = ("id", "input", "expected", "tags", "weight", "answers", "metadata")
 _OF_SET: Final = ("name", "checks", "activities", "repeat", "min", "evaluators", "report_evaluators")
 _PYDANTIC: Final = {"name": "id", "inputs": "input", "expected_output": "expected"}
@@ -226,26 +226,12 @@ def minimum_of(given: Mapping[str, object]) -> dict[str, float]:
 
 def data_sets_at(path: str, report: Report) -> Iterator[tuple[str, str]]:
     """Yield the programs and their data sets that a path leads to: a program, a data set, or a folder of them."""
-    if is_folder(path):
-        files = sorted(file for ending in ENDINGS for file in Path(path).rglob(f"*{ending}"))
-        shown = [file for file in files if not any(part.startswith(".") for part in file.parts[len(Path(path).parts) :])]
-        yield from ((_program(file), str(file)) for file in shown)
-    elif path.endswith((*ENDINGS, ".eval.py")):
-        yield _program(Path(path)), path
-    elif readable(path, report):
-        stem = Path(path).name.partition(".")[0]
-        result = [str(place) for ending in ENDINGS if is_regular(str(place := Path(path).with_name(stem + ending)))]
-        if not result:
-            reason = f"there is no `{stem}{ENDINGS[0]}` beside it"
-            report.add(InvalidDataSet(at=Source(path, "").whole(), what=f"the data set of `{path}`", reason=reason))
-        yield from ((path, item) for item in result)
-
-
-def _program(file: Path) -> str:
-    stem = file.name.rpartition(".eval.")[0]
-    vibe = file.with_name(f"{stem}.vibe.json")
-    program = file.with_name(f"{stem}.aug")
-    return str(vibe if is_regular(str(vibe)) and not is_regular(str(program)) else program)
+    found = [Path(path)] if path.endswith(_PYTHON) else files_at(path, ENDINGS)
+    if not found and not is_folder(path) and readable(path, report):
+        reason = f"there is no `{beside(path, ENDINGS)[0].name}` beside it"
+        report.add(InvalidDataSet(at=Source(path, "").whole(), what=f"the data set of `{path}`", reason=reason))
+    named = path.endswith((*ENDINGS, _PYTHON)) or is_folder(path)
+    yield from ((program_beside(file, (*ENDINGS, _PYTHON)) if named else path, str(file)) for file in found)
 
 
 def cases_of(values: Iterable[object]) -> Given:

@@ -20,6 +20,7 @@ from instrc.testing.evaluation.results import CaseResult, EvaluationResult, RunF
 from instrc.testing.evaluation.runner import EvalOptions, ProgramRunner, UnansweredError, asking, evaluated
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, as_object, equal, mapping
+from instrc.vibes.find_files import files_at
 
 if TYPE_CHECKING:
     from instrc.testing.evaluation.report import Gate, ReportTable
@@ -203,13 +204,12 @@ async def preferences(
 async def _calibrated(file: str, options: EvalOptions) -> tuple[Agreement, str]:
     from instrc.testing.evaluation.statistics import agreement  # the extra `eval`, which is not needed for judging alone
 
-    stem = Path(file).name.partition(".")[0]
-    beside = [path for ending in ENDINGS if (path := Path(file).with_name(stem + ending)).is_file()]
+    there = files_at(file, ENDINGS)
     prepared = prepare(file)
-    if not beside:
+    if not there:
         return agreement([], []), ProgramRunner(prepared, options).model
     report = Report()
-    labels = read_data_set(str(beside[0]), report)
+    labels = read_data_set(str(there[0]), report)
     report.stop_if_failed()
     assert labels is not None
     word = _word_of(prepared)
