@@ -93,7 +93,7 @@ LOADED_BY = {
     "a2a,serve": ("instrc.server.a2a", "instrc.server.hosting"),
     "agui,serve": ("instrc.server.agui", "instrc.server.hosting"),
     "durable": ("instrc.engines.dbos.durable_engine", "cronsim"),
-    "eval": ("instrc.testing.evaluation.statistics",),
+    "eval": ("instrc.testing.evaluation.page", "instrc.testing.evaluation.statistics"),
     "http": ("instrc.runtime.http_activities",),
     "lsp": ("instrc.lsp.server",),
     "mcp": ("instrc.server.mcp_runs", "instrc.server.hosting", "instrc.runtime.mcp_activities"),

@@ -17,11 +17,10 @@ from instrc import problems
 from instrc.cli.terminal import coloured, write, write_error, write_report
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
-from instrc.text.files import is_inherited_stream, refuse_irregular
+from instrc.text.files import is_inherited_stream, reason, refuse_irregular
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import JsonObject
 from instrc.text.source import Source
-from instrc.vibes.find_files import reason
 
 PROGRAMS_LISTED_FILES: Final = 20
 """Maximum written files that are listed individually."""

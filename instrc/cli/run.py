@@ -20,10 +20,10 @@ from instrc.cli.terminal import is_terminal, write, write_error
 from instrc.problems.errors import InputError, InstrcError
 from instrc.problems.runs import InvalidInput
 from instrc.text.durations import seconds
-from instrc.text.files import is_inherited_stream, is_regular, refuse_irregular
+from instrc.text.files import is_inherited_stream, is_regular, reason, refuse_irregular
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, as_object
-from instrc.vibes.find_files import reason, writing
+from instrc.vibes.find_files import writing
 
 if TYPE_CHECKING:
     import asyncio

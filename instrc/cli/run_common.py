@@ -21,10 +21,10 @@ from instrc.cli.terminal import write_error
 from instrc.problems.errors import SettingsError, codes_of
 from instrc.problems.report import Report as Problems
 from instrc.runtime.traces import Sink
-from instrc.text.files import MOST_BYTES, is_inherited_stream, read_whole
+from instrc.text.files import MOST_BYTES, is_inherited_stream, read_whole, reason
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, JsonObject, as_object, mapping
-from instrc.vibes.find_files import STDIN, read_bytes, reason, shown_path
+from instrc.vibes.find_files import STDIN, read_bytes, shown_path
 
 if TYPE_CHECKING:
     from instrc.engines.hosts import Host

@@ -26,10 +26,9 @@ from instrc.runtime.plan import step_keys
 from instrc.runtime.retry import RetryOptions, was_cancelled
 from instrc.runtime.run_config import Launch, RunConfig
 from instrc.runtime.run_report import RunFilter, RunReport, RunStatus, require_ended, status_of
-from instrc.text.files import make_private, private_opener, read_whole
+from instrc.text.files import make_private, private_opener, read_whole, reason
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, JsonObject
-from instrc.vibes.find_files import reason
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,100}")
 

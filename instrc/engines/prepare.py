@@ -35,13 +35,13 @@ from instrc.schema.strip import is_meta, strip
 from instrc.schema.validation import json_fault
 from instrc.schema.walk import nodes
 from instrc.schema.wellformed import problems_of
-from instrc.text.files import read_whole
+from instrc.text.files import read_whole, reason
 from instrc.text.jsontext import loads
 from instrc.text.jsonvalue import Json, JsonObject, as_object, mapping, require_tree
 from instrc.text.source import Source
 from instrc.tools.class_checks import ClassCheck
 from instrc.tools.tool import Hint
-from instrc.vibes.find_files import reason, unreadable
+from instrc.vibes.find_files import unreadable
 from instrc.vibes.project import DEFAULT_PROJECT, Project
 from instrc.vibes.settings import Settings, read_settings
 from instrc.vibes.settings_places import entry_place, readable_path

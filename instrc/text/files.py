@@ -57,6 +57,12 @@ def _read(opened: int, most: int, size: int) -> bytes:
     return b"".join(parts)
 
 
+def reason(error: OSError | ValueError) -> str:
+    """Return the reason of an operating system error as a clause."""
+    said = getattr(error, "strerror", None) or str(error)
+    return said[:1].lower() + said[1:]
+
+
 def read_whole(path: str, most: int = MOST_BYTES) -> bytes:
     """Return the contents of a regular file; raise `OSError` as in `read_regular`, also for more than `most` bytes."""
     data = read_regular(path, most + 1)

@@ -14,7 +14,7 @@ from instrc import problems
 from instrc.problems.errors import SettingsError
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
-from instrc.text.files import MOST_BYTES, is_regular, read_regular
+from instrc.text.files import MOST_BYTES, is_regular, read_regular, reason
 from instrc.text.source import Source
 
 STDIN = "-"
@@ -69,7 +69,7 @@ def files_at(path: str, endings: tuple[str, ...]) -> list[Path]:
 def beside(path: str, endings: tuple[str, ...]) -> list[Path]:
     """Return the places of files with the endings that belong to a program."""
     place = Path(path)
-    return [place.with_name(place.name.partition(".")[0] + ending) for ending in endings]
+    return [place.parent / (place.name.partition(".")[0] + ending) for ending in endings]
 
 
 def program_beside(file: Path, endings: tuple[str, ...]) -> str:
@@ -163,12 +163,6 @@ def readable(path: str, report: Report) -> bool:
         report.add(unreadable(path, _reason(error), _nearest(path, error)))
         return False
     return True
-
-
-def reason(error: OSError | ValueError) -> str:
-    """Return the reason of an operating system error as a clause."""
-    said = getattr(error, "strerror", None) or str(error)
-    return said[:1].lower() + said[1:]
 
 
 @contextmanager
