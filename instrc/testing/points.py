@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, TypeAlias, cast, get_args
 
 from msgspec import Struct
@@ -146,10 +146,7 @@ def _of_selection(
                 continue
             for source in flow.reads_of(block.source):
                 yield from ((*place, schema) for place in _of_block_elements(program, region, source, read))
-            inner = schema
-            for segment in reversed(read.segments[1:]):
-                inner = {"type": "object", "properties": {segment.name: inner}, "required": [segment.name]}
-            asked.append(inner)
+            asked.append(_nested(tuple(segment.name for segment in read.segments[1:]), schema))
         element = _merged(asked)
         yield from ((region, read, _list_of(element)) for read in flow.reads_of(block.source))
     for value in (chosen.most, chosen.first):
@@ -160,11 +157,8 @@ def _of_block_elements(
     program: RunnablePlan, region: PlanRegion, source: flow.Read, read: flow.Read
 ) -> Iterator[tuple[PlanRegion, flow.Read]]:
     """Yield the paths in the body of the block whose value is a list to which a path into an element leads."""
-    place = program.locate(region, source)
-    for _ in range(place.levels):
-        region = program.regions[region.parent or 0]
-    for index in region.keys.get(place.name, ()) if place.source == "key" and not place.rest else ():
-        for body in [program.regions[number] for number in region.units[index].regions]:
+    for _, unit in _units_behind(program, region, source):
+        for body in [program.regions[number] for number in unit.regions]:
             tail = tuple(segment.name for segment in read.segments[1:])
             for inner, given, more in values_of_member(body, body.value, tail):
                 yield inner, flow.Read((*given.segments, *map(flow.Segment, more)))
@@ -185,27 +179,34 @@ def _merged(schemas: list[Json]) -> Json:
 
 def _sources_behind(program: RunnablePlan, region: PlanRegion, read: flow.Read) -> Iterator[tuple[PlanRegion, flow.Read]]:
     """Yield the lists that determine the length of a list: those of the blocks whose values form it."""
+    for around, unit in _units_behind(program, region, read):
+        if isinstance(unit.block, flow.Each | flow.Repeat):
+            yield from ((around, item) for item in flow.reads_of(unit.block.source))
+
+
+def _units_behind(program: RunnablePlan, region: PlanRegion, read: flow.Read) -> Iterator[tuple[PlanRegion, PlanUnit]]:
+    """Yield the units whose whole values a path leads to, with their region."""
     place = program.locate(region, read)
-    for _ in range(place.levels):
-        region = program.regions[region.parent or 0]
-    for index in region.keys.get(place.name, ()) if place.source == "key" and not place.rest else ():
-        block = region.units[index].block
-        source = block.source if isinstance(block, flow.Each | flow.Repeat) else None
-        yield from ((region, item) for item in flow.reads_of(source))
+    around = program.around(region, place.levels)
+    if place.source == "key" and not place.rest:
+        yield from ((around, around.units[index]) for index in around.keys.get(place.name, ()))
 
 
 def _schema_of_test(program: RunnablePlan, region: PlanRegion, read: flow.Read, schema: Json) -> Json:
     """Return the schema of a test; for a test of an element, that of a list with such an element."""
     place = program.locate(region, read)
-    inner = region
-    for _ in range(place.levels):
-        inner = program.regions[inner.parent or 0]
+    inner = program.around(region, place.levels)
     block = program.regions[inner.parent].units[inner.owner].block if inner.parent is not None else None
     if place.source != "name" or not isinstance(block, flow.Each | flow.Repeat) or place.name != block.item:
         return schema
-    for name in reversed(place.members):
+    return _list_of(_nested(place.members, schema))
+
+
+def _nested(names: Sequence[str], schema: Json) -> Json:
+    """Return a schema of objects whose member, by its path, satisfies a schema."""
+    for name in reversed(names):
         schema = {"type": "object", "properties": {name: schema}, "required": [name]}
-    return _list_of(schema)
+    return schema
 
 
 def _of_plans(program: RunnablePlan, values: Mapping[_Place, list[Json]]) -> list[tuple[_Place, list[Json]]]:

@@ -47,8 +47,7 @@ def bases_of(
         seen.add((region.index, read, more))
         place = program.locate(region, read)
         tail = (*place.members, *more)
-        for _ in range(place.levels):
-            region = program.regions[region.parent or 0]
+        region = program.around(region, place.levels)
         if place.source == "name":
             waiting += _values_of_block(program, region, place.name, tail)
             continue

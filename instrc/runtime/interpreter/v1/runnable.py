@@ -342,6 +342,12 @@ class RunnablePlan:
             region.units[giver].dependents.append(unit)
             region.units[unit].needs += 1
 
+    def around(self, region: PlanRegion, levels: int) -> PlanRegion:
+        """Return the region that encloses a region by a number of levels."""
+        for _ in range(levels):
+            region = self.regions[region.parent or 0]
+        return region
+
     def givers(self, region: PlanRegion, place: LocatedPath) -> list[int]:
         """Return the units of a region that are the source of a path."""
         if place.source == "key":
