@@ -19,7 +19,7 @@ from instrc.engines.approvals import OUTSIDER, Vote, approval_of, normal_name, s
 from instrc.engines.launch import Launcher, forked
 from instrc.engines.run_table import UNDUE, QuestionRow, RunChange, TableEngine, audit_row, questions_query, runs_query, storable
 from instrc.engines.schedules import Schedule, Scheduling
-from instrc.engines.service_tables import DELETED
+from instrc.engines.service_tables import DELETED, RUNS
 from instrc.problems.errors import (
     ConflictError,
     InstrcError,
@@ -193,6 +193,8 @@ class RunService:
         limit = max(1, min(limit, _MOST))
         starter = None if every else caller.name
         query = runs_query(chosen, programs=None if every else seen, starter=starter, before=cursor)
+        if not caller.may_any((*SEES, "starter"), ""):  # whose role was withdrawn does not see their own runs any more
+            query = query.where(RUNS.c.program.in_([n for n in self.launchers if caller.may_any((*SEES, "starter"), n)]))
         rows = await asyncio.to_thread(self.records.runs, query, limit + 1)
         unserved = await self.visibility.unserved({row.run: row.project for row in rows if row.status == "running"})
         page = tuple(replace(row, waits_for=unserved.get(row.run)) for row in rows[:limit])

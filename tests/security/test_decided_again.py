@@ -14,7 +14,7 @@ import jwt
 import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
 from listening import at_port
-from serving import BOSS, client, go, service
+from serving import BOSS, LETTER, client, go, person, service
 
 from instrc.problems.errors import AuthenticationError
 from instrc.server.http import app_of  # the application itself
@@ -58,6 +58,24 @@ def test_a_cookie_does_nothing_after_logout(tmp_path: Path) -> None:
                 assert (await ended).status_code in {204, 303}
                 http.cookies.clear()
                 assert (await http.get("/v1/programs", headers=cookie)).status_code == 401, end
+
+    go(body())
+
+
+def test_whose_role_was_withdrawn_sees_their_runs_no_more(tmp_path: Path) -> None:
+    async def body() -> None:
+        made = service(tmp_path, letter=LETTER, other=LETTER)
+        started = (await made.start(person("ann", "starter"), "letter", "x", wait=20)).report.run
+        for role, program, seen in (
+            ("starter", "letter", 1),
+            ("starter", "*", 1),
+            ("starter", "other", 0),
+            ("answerer", "other", 0),
+        ):
+            async with client(made, person("ann", role, program=program)) as http:
+                listed = (await http.get("/v1/runs")).json()["items"]
+                assert [each["run"] for each in listed] == [started] * seen
+                assert (await http.get(f"/v1/runs/{started}")).status_code == (200 if seen else 404)
 
     go(body())
 
