@@ -193,7 +193,6 @@ def app_of(
     """
     rate, meter = RateLimiter(service.settings.rate), RequestMeter()
     streams = Streams(service.settings.streams)
-
     operations = [
         *ENDPOINTS,
         *OPERATOR_ENDPOINTS,
