@@ -187,7 +187,7 @@ def app_of(
 ) -> Starlette:
     """Return the service as an ASGI application; `routes` belong to pages and other protocols, behind the same middleware.
 
-    `next to` are contexts that stay open while it serves.
+    `beside` are contexts that stay open while it serves.
 
     Without `identify` or `identity`, everybody is the local user, so it may only listen on this machine.
     """
