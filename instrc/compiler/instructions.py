@@ -53,10 +53,6 @@ def fatal_in_program(problem: Problem) -> Problem:
             return problem
 
 
-def _as_it_is(problem: Problem) -> Problem:
-    return problem
-
-
 class InstructionTable:
     """A registry with the cache of one compilation; with `sketch`, unknown names are instructions too.
 
@@ -196,7 +192,7 @@ class InstructionTable:
             self._inline[id(schema)] = schema, flat
         return flat
 
-    def flatten(self, schema: Json, base: str = "", at: Span | None = None, place: Relocate = _as_it_is) -> Json:
+    def flatten(self, schema: Json, base: str = "", at: Span | None = None, place: Relocate = lambda problem: problem) -> Json:
         """Compose a schema; problems go to the report, at the place `at` unless a better one is known.
 
         `place` may find a better place for a problem.

@@ -54,9 +54,9 @@ def _beginning(path: str) -> types.Location:
 def member_place(document: TextDocument, offset: int, knowledge: Knowledge) -> Span | None:
     """Return where the member of a path, or the slot of a call, at an offset is written in a vibe."""
     for access in document.index.accesses:
-        for number, member in enumerate(access.members):
-            if member.span.start <= offset <= member.span.end and not number:
-                return _property(access, member.text, document, knowledge)
+        first = access.members[0]
+        if first.span.start <= offset <= first.span.end:
+            return _property(access, first.text, document, knowledge)
     for call in document.index.calls:
         for argument in call.arguments:
             if not isinstance(argument.value, Object):

@@ -346,10 +346,7 @@ class _AtPosition(_OfDocument, Protocol):
 
 
 def _asked(server: Server, params: _AtPosition, verb: Callable[[TextDocument, int], T], otherwise: T) -> T:
-    document = server.document(params.text_document.uri)
-    if document is None:
-        return otherwise
-    return server.safely(lambda: verb(document, document.lines.offset(params.position)), otherwise)
+    return _whole(server, params, lambda document: verb(document, document.lines.offset(params.position)), otherwise)
 
 
 def _snippets(server: Server) -> bool:

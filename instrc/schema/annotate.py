@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from instrc.schema.drafts import with_null
 from instrc.schema.vocabulary import IN_PLACE, SPEAKS_OF
 from instrc.schema.walk import without
-from instrc.text.jsonvalue import Json, as_array, as_object
+from instrc.text.jsonvalue import Json, as_object
 
 _OF_THE_SAME_OBJECT = IN_PLACE | {"$ref", "$dynamicRef"}
 """Keywords whose schemas may describe further properties of the same object."""
@@ -64,15 +65,4 @@ def nullable(schema: Json) -> Json:
         about = {keyword: schema[keyword] for keyword in _ABOUT if keyword in schema}
         plain = {keyword: value for keyword, value in schema.items() if keyword not in _ABOUT}
         return {**about, "anyOf": [plain, {"type": "null"}]}
-    result: dict[str, Json] = {}
-    for keyword, value in schema.items():
-        if keyword == "type":
-            types: list[Json] = [value] if isinstance(value, str) else as_array(value)
-            result[keyword] = types if "null" in types else [*types, "null"]
-        elif keyword == "enum":
-            result[keyword] = value if None in as_array(value) else [*as_array(value), None]
-        elif keyword == "const" and value is not None:
-            result["enum"] = [value, None]
-        else:
-            result[keyword] = value
-    return result
+    return with_null(schema)

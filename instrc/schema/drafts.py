@@ -218,8 +218,13 @@ def _nullable(node: dict[str, Json]) -> dict[str, Json]:
         if body.keys() == {"anyOf"} and body["anyOf"].__class__ is list:
             return {**names, **words, "anyOf": [*body["anyOf"], {"type": "null"}]}
         return {**names, **words, "anyOf": [body, {"type": "null"}]}
+    return with_null(rest)
+
+
+def with_null(node: dict[str, Json]) -> dict[str, Json]:
+    """Return a schema with null added to its `type`, `enum` and `const`."""
     out: dict[str, Json] = {}
-    for key, value in rest.items():
+    for key, value in node.items():
         out[key] = value
         if key == "type":
             names_of: list[Json] = [value] if value.__class__ is str else list(value) if value.__class__ is list else []

@@ -116,6 +116,14 @@ def without(schema: _S, *words: str) -> _S:
     return cast("_S", {keyword: value for keyword, value in schema.items() if keyword not in words})
 
 
+def without_property(schema: dict[str, Json], name: str) -> dict[str, Json]:
+    """Return the schema of an object without one of its properties."""
+    properties = {each: below for each, below in mapping(schema.get("properties")).items() if each != name}
+    required = [each for each in listing(schema.get("required")) if each != name]
+    result: dict[str, Json] = {**schema, "properties": properties, "required": required}
+    return result if required else without(result, "required")
+
+
 def map_schemas(schema: Json, change: Callable[[Json], Json], into: frozenset[str] = HOLDERS) -> Json:
     """Return a schema with `change` applied to all its schemas, inner ones first; equal results keep the same object.
 

@@ -22,7 +22,8 @@ from instrc.language.surface import Argument as Written
 from instrc.problems.errors import InstrcError
 from instrc.problems.suggest import nearest
 from instrc.process.flow import Constant
-from instrc.text.jsonvalue import Json, JsonObject, listing, mapping
+from instrc.schema.walk import without, without_property
+from instrc.text.jsonvalue import Json, JsonObject, mapping
 from instrc.text.names import pascal
 from instrc.text.source import Span
 from instrc.vibes.registry import Registry
@@ -200,21 +201,17 @@ def _arguments(ev: Evaluation, called: ir.Instruction, schema: Json, at: Span, c
         if isinstance(preparation, ir.Instruction) and preparation.kind == "model":
             made = ev.flat(preparation, at)
             if isinstance(made, dict):
-                return _without_property(made, "output")
+                return _without_output(made)
     if isinstance(schema, dict) and "output" in mapping(schema.get("properties")):
-        own = _without_property(schema, "output")
+        own = _without_output(schema)
         if own.get("properties"):
             return own
     return {"type": "object"}
 
 
-def _without_property(schema: dict[str, Json], name: str) -> dict[str, Json]:
-    made = {keyword: value for keyword, value in schema.items() if keyword not in {"$schema", "$id", "title"}}
-    properties = {key: value for key, value in mapping(schema.get("properties")).items() if key != name}
-    required = [key for key in listing(schema.get("required")) if key != name]
-    made.pop("required", None)
-    made["properties"] = properties
-    return {**made, "required": required} if required else made
+def _without_output(schema: dict[str, Json]) -> dict[str, Json]:
+    result = without_property(without(schema, "$schema", "$id", "title"), "output")
+    return {**without(result, "required"), **{word: result[word] for word in result if word == "required"}}
 
 
 def _output(schema: Json) -> Json:

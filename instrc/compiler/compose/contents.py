@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from msgspec import Struct, field, structs
 
@@ -19,16 +19,14 @@ from instrc.process.flow import Constant
 from instrc.schema.annotate import write_beside
 from instrc.schema.flattening.flatten import flatten
 from instrc.schema.flattening.parts import splice
-from instrc.schema.impossible import is_written_false, may_hold_impossible
+from instrc.schema.impossible import Impossible, impossible_parts, is_written_false, may_hold_impossible
 from instrc.schema.kinds import own_kinds
+from instrc.schema.relations import disjoint
 from instrc.schema.vocabulary import IN_PLACE, SPEAKS_OF
 from instrc.schema.walk import definition_named_by, required_names, subschemas, walk, without
 from instrc.text.jsonvalue import Json, JsonObject, Location, at_or, listing, mapping, pointer
 from instrc.text.source import Span
 from instrc.vibes.registry import Registry
-
-if TYPE_CHECKING:
-    from instrc.schema.impossible import Impossible
 
 OBJECT_SCHEMAS: Final = 1_000
 """Maximum schemas examined; beyond it a schema is assumed to fit."""
@@ -167,7 +165,7 @@ def impossible(schema: Json, place: Span, locate: Locate) -> Iterator[Problem]:
     `locate` finds a part of it in its vibe; `None` for a schema written at the place itself.
     """
     for part in _parts(schema):
-        if _is_impossible(schema):
+        if disjoint(schema, schema):
             written = tuple(locate(pointer((*part.path, word))) for word in part.words)
             others = tuple(dict.fromkeys(each for each in written if each is not None))
             inline = not others and "{" in place.text  # the whole part is shown: warnings inside say the same
@@ -179,15 +177,7 @@ def _parts(schema: Json) -> list[Impossible]:
     nodes = list(walk(schema))
     if not may_hold_impossible(node for _, node in nodes):
         return []
-    from instrc.schema.impossible import impossible_parts  # few schemas need this check
-
     return list(impossible_parts(schema, nodes))
-
-
-def _is_impossible(schema: Json) -> bool:
-    from instrc.schema.relations import disjoint  # as above
-
-    return disjoint(schema, schema)
 
 
 def _problem(part: Impossible, at: Span, *, fatal: bool, others: tuple[Span, ...] = ()) -> Problem:
@@ -215,7 +205,7 @@ def newly_impossible(before: Json, schema: Json, added: Json, place: Span, *, fa
         if part.path not in known and (needed or part.path not in alone):
             # if an addition alone allows nothing, it is shown as a whole: warnings inside say the same
             at = place_in(place, pointer(part.path)) if part.path in alone and "{" in place.text else _place(part, added, place)
-            yield _problem(part, at, fatal=fatal or needed or _is_impossible(schema))
+            yield _problem(part, at, fatal=fatal or needed or disjoint(schema, schema))
 
 
 def _nothing_left(before: Json, added: Json, place: Span) -> Problem:

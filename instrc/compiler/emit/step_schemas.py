@@ -18,8 +18,8 @@ from instrc.process.flow import NO_ENGINE, READS_ONLY, Constant, EnginePropertie
 from instrc.schema.annotate import closes, nullable, write_beside
 from instrc.schema.document_definitions import DocumentDefinitions
 from instrc.schema.strip import is_meta
-from instrc.schema.walk import without
-from instrc.text.jsonvalue import Json, JsonObject, Location, as_array, as_object, as_texts, mapping
+from instrc.schema.walk import without, without_property
+from instrc.text.jsonvalue import Json, JsonObject, Location, as_object, as_texts, mapping
 from instrc.text.sentences import Sentences, filled
 from instrc.text.source import Span
 
@@ -237,7 +237,7 @@ class StepSchemas:
             return self.hints.of_null(with_null_output(schema))
         if step.executor == "server":
             return answer_of(schema)
-        return schema if self.part == "result" else input_part(schema)
+        return schema if self.part == "result" else without_property(as_object(schema), "output")
 
     def _as_local_part(self, schema: Json, name: str, *, refers: bool = True) -> Json:
         """Return a schema as part of this document: its definitions at the root, no dialect of its own."""
@@ -329,17 +329,6 @@ def answer_of(schema: Json) -> Json:
     """Return the part of a schema that the server fills in."""
     output = as_object(as_object(schema)["properties"])["output"]
     return {"type": "object", "properties": {"output": output}, "required": ["output"]}
-
-
-def input_part(schema: Json) -> Json:
-    """Return the part of a schema that is filled in before the server is called."""
-    made = dict(as_object(schema))
-    made["properties"] = {name: value for name, value in as_object(made["properties"]).items() if name != "output"}
-    if "required" in made:
-        made["required"] = [name for name in as_array(made["required"]) if name != "output"]
-        if not made["required"]:
-            del made["required"]
-    return made
 
 
 class EngineWriter:

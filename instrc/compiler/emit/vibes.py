@@ -152,7 +152,7 @@ def emit_vibe(schema: Json, name: str, *, batch: int) -> Artefact:
         definitions.schemas = as_object(written.pop("$defs", {}))
         whole = written
     documents["tool"] = finished(process.entry, "engine")
-    documents["result"] = finished(_steps(process, _unchanged), "all")
+    documents["result"] = finished(_steps(process, lambda _, schema: schema), "all")
     documents["flat"] = finished(_steps(process, _as_planned), "engine")
     documents["process"] = finished(whole)
     return Artefact(name, title, documents)
@@ -187,10 +187,6 @@ def _join_step(first: Json, second: Json) -> Json:
     halves = Merger([(dict, ["merge"]), (list, ["append_unique"])], ["override"], ["override"])
     joined: Json = halves.merge(loads(dumps(first, indent=False)), second)  # it works on its first argument
     return joined
-
-
-def _unchanged(_executor: flow.Executor | None, schema: Json) -> Json:
-    return schema
 
 
 def _as_planned(executor: flow.Executor | None, schema: Json) -> Json:
