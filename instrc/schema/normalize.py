@@ -208,9 +208,8 @@ class KeywordReading(Struct, frozen=True):
     notes: tuple[Note, ...] = ()
 
 
-def kept_as_written(keyword: str, schema: Schema) -> KeywordReading:
+def kept_as_written(keyword: str, value: Json) -> KeywordReading:
     """Keep a keyword and its value; containers of schemas are copied, the schemas in them are not."""
-    value = schema[keyword]
     copied = value.copy() if value.__class__ is dict or value.__class__ is list else value
     return KeywordReading({keyword: copied})
 
@@ -299,7 +298,7 @@ def properties_of(schema: Schema, path: Location) -> KeywordReading:
     """Read `properties` as an object, or a list of parameters that each have a `name`."""
     value = schema["properties"]
     if value.__class__ is dict:
-        return kept_as_written("properties", schema)
+        return kept_as_written("properties", value)
     if value is None:
         return read_as({"properties": {}}, path, value, "no properties")
     if value.__class__ is list and all(item.__class__ is dict and item.get("name").__class__ is str for item in value):
@@ -364,16 +363,15 @@ def _within_composition(path: Location) -> bool:
     )
 
 
-KeywordReader: TypeAlias = Callable[[str, Location, Schema], KeywordReading]
+KeywordReader: TypeAlias = Callable[[str, Location, Json, Schema], KeywordReading]
 _LONG = 10**15
 """Smallest number that is not accepted as a title."""
 _NUMBER = re.compile(r"\s*-?\d{1,30}(\.\d{1,30})?\s*")
 
 
-def _text(keyword: str, path: Location, schema: Schema) -> KeywordReading:
-    value = schema[keyword]
+def _text(keyword: str, path: Location, value: Json, _: Schema) -> KeywordReading:
     if value.__class__ is str:
-        return kept_as_written(keyword, schema)
+        return kept_as_written(keyword, value)
     if keyword == "description" and value.__class__ is list and all(item.__class__ is str for item in value):
         return read_as({keyword: "\n".join(as_texts(value))}, path, keyword, "a text of several lines")
     if keyword in {"description", "title"} and is_number(value) and abs(value) < _LONG:
@@ -381,8 +379,7 @@ def _text(keyword: str, path: Location, schema: Schema) -> KeywordReading:
     return left_out(path, keyword, "it is not a text")
 
 
-def _number(keyword: str, path: Location, schema: Schema) -> KeywordReading:
-    value = schema[keyword]
+def _number(keyword: str, path: Location, value: Json, schema: Schema) -> KeywordReading:
     number = _as_number(value)
     bound = {"exclusiveMinimum": "minimum", "exclusiveMaximum": "maximum"}.get(keyword)
     if bound is not None and value.__class__ is bool:
@@ -394,58 +391,49 @@ def _number(keyword: str, path: Location, schema: Schema) -> KeywordReading:
         return read_as({}, path, keyword, "a bound that is left out itself", "dialect")
     if number is None or (keyword == "multipleOf" and number <= 0):
         return left_out(path, keyword, "it is not a number" if number is None else "it is not above zero")
-    return (
-        kept_as_written(keyword, schema) if number is value else read_as({keyword: number}, path, value, f"the number {number}")
-    )
+    return kept_as_written(keyword, value) if number is value else read_as({keyword: number}, path, value, f"the number {number}")
 
 
-def _count(keyword: str, path: Location, schema: Schema) -> KeywordReading:
-    value = schema[keyword]
+def _count(keyword: str, path: Location, value: Json, _: Schema) -> KeywordReading:
     number = _as_number(value)
     if number is None or number < 0 or number != int(number):
         return left_out(path, keyword, "it is not a count")
     if value.__class__ is int:
-        return kept_as_written(keyword, schema)
+        return kept_as_written(keyword, value)
     return read_as({keyword: int(number)}, path, value, f"the number {int(number)}")
 
 
-def _flag(keyword: str, path: Location, schema: Schema) -> KeywordReading:
-    value = schema[keyword]
+def _flag(keyword: str, path: Location, value: Json, _: Schema) -> KeywordReading:
     if value.__class__ is bool:
-        return kept_as_written(keyword, schema)
+        return kept_as_written(keyword, value)
     if value.__class__ is str and value.lower() in {"true", "false"}:
         return read_as({keyword: value.lower() == "true"}, path, value, f"`{value.lower()}`")
     return left_out(path, keyword, "it is neither true nor false")
 
 
-def _schema(keyword: str, path: Location, schema: Schema) -> KeywordReading:
-    value = schema[keyword]
+def _schema(keyword: str, path: Location, value: Json, _: Schema) -> KeywordReading:
     if value.__class__ is str and value.strip().lower() in {"true", "false"}:
         return read_as({keyword: value.strip().lower() == "true"}, path, value, f"`{value.strip().lower()}`")
-    return kept_as_written(keyword, schema)
+    return kept_as_written(keyword, value)
 
 
-def _several(keyword: str, path: Location, schema: Schema) -> KeywordReading:
-    value = schema[keyword]
+def _several(keyword: str, path: Location, value: Json, _: Schema) -> KeywordReading:
     if value.__class__ is list and value:
-        return kept_as_written(keyword, schema)
+        return kept_as_written(keyword, value)
     if value.__class__ is dict and value:
         return read_as({keyword: [value]}, path, keyword, "a list of one")
     return left_out(path, keyword, "it is not a list of schemas")
 
 
-def _read_named_schemas(keyword: str, path: Location, schema: Schema) -> KeywordReading:
+def _read_named_schemas(keyword: str, path: Location, value: Json, _: Schema) -> KeywordReading:
     return (
-        kept_as_written(keyword, schema)
-        if schema[keyword].__class__ is dict
-        else left_out(path, keyword, "it is not an object of schemas")
+        kept_as_written(keyword, value) if value.__class__ is dict else left_out(path, keyword, "it is not an object of schemas")
     )
 
 
-def _items(keyword: str, path: Location, schema: Schema) -> KeywordReading:
-    value = schema[keyword]
+def _items(keyword: str, path: Location, value: Json, schema: Schema) -> KeywordReading:
     if value.__class__ is not list:
-        return _schema(keyword, path, schema)
+        return _schema(keyword, path, value, schema)
     if not value or "prefixItems" in schema:
         return left_out(path, keyword, "it is an empty list" if not value else "`prefixItems` is beside it")
     rest = schema.get("additionalItems")
@@ -453,8 +441,7 @@ def _items(keyword: str, path: Location, schema: Schema) -> KeywordReading:
     return read_as({"prefixItems": list(value), **following}, path, keyword, "`prefixItems`", "dialect")
 
 
-def _dependencies(keyword: str, path: Location, schema: Schema) -> KeywordReading:
-    value = schema[keyword]
+def _dependencies(keyword: str, path: Location, value: Json, _: Schema) -> KeywordReading:
     if value.__class__ is not dict:
         return left_out(path, keyword, "it is not an object")
     found = split_dependencies(value)
@@ -467,26 +454,24 @@ def _dependencies(keyword: str, path: Location, schema: Schema) -> KeywordReadin
     return KeywordReading(reading.keywords, (*reading.notes, *lost))
 
 
-def _examples(keyword: str, path: Location, schema: Schema) -> KeywordReading:
-    value = schema[keyword]
+def _examples(keyword: str, path: Location, value: Json, schema: Schema) -> KeywordReading:
     if keyword == "example":
         result: Schema = {} if "examples" in schema else {"examples": [value]}
         return read_as(result, path, keyword, "one of `examples`", "dialect")
     if value.__class__ is list:
-        return kept_as_written(keyword, schema)
+        return kept_as_written(keyword, value)
     if value.__class__ is dict and value and all(item.__class__ is dict and "value" in item for item in value.values()):
         named: Schema = {keyword: [as_object(item)["value"] for item in value.values()]}
         return read_as(named, path, keyword, "a list of the values that are named", "dialect")  # as OpenAPI has them
     return read_as({keyword: [value]}, path, keyword, "a list of one")
 
 
-def _type(keyword: str, path: Location, schema: Schema) -> KeywordReading:
-    value = schema[keyword]
+def _type(keyword: str, path: Location, value: Json, schema: Schema) -> KeywordReading:
     if value.__class__ is str and value in TYPES:
-        return kept_as_written(keyword, schema)
+        return kept_as_written(keyword, value)
     if value.__class__ is list and value and all(item.__class__ is str and item in TYPES for item in value):
         names = list(dict.fromkeys(value))
-        return kept_as_written(keyword, schema) if names == value else read_as({keyword: names}, path, keyword, "each type once")
+        return kept_as_written(keyword, value) if names == value else read_as({keyword: names}, path, keyword, "each type once")
     if value.__class__ is dict:
         return read_as({"allOf": [value]}, path, keyword, "a schema")
     entry = value if value.__class__ is list else [value]
@@ -544,10 +529,9 @@ _KEPT = frozenset({"$id", "$anchor", "$dynamicAnchor", "$dynamicRef", "$recursiv
 """Keywords that serve references; the caller has to resolve them."""
 
 
-def _enum(keyword: str, path: Location, schema: Schema) -> KeywordReading:
-    value = schema[keyword]
+def _enum(keyword: str, path: Location, value: Json, _: Schema) -> KeywordReading:
     if value.__class__ is list and value:
-        return kept_as_written(keyword, schema)
+        return kept_as_written(keyword, value)
     if value.__class__ is dict and value:
         return read_as({keyword: list(value)}, path, keyword, "its keys")
     return left_out(path, keyword, "it lists no values")
@@ -558,25 +542,23 @@ READERS: dict[str, KeywordReader] = {
     "enum": _enum,
     "example": _examples,
     "required": lambda word, *_: KeywordReading({word: []}),  # it keeps its place: `write_required` needs the properties
-    "additionalItems": lambda word, path, _: read_as(
+    "additionalItems": lambda word, path, *_: read_as(
         {}, path, word, "`items` after a list of them, and ignored elsewhere", "dialect"
     ),
-    "$schema": lambda word, path, schema: read_as(
-        {}, path, schema[word], "what it says of the schema; the result is 2020-12", "dialect"
+    "$schema": lambda _, path, value, __: read_as(
+        {}, path, value, "what it says of the schema; the result is 2020-12", "dialect"
     ),
 }
 
 
 def read_keyword(keyword: str, path: Location, schema: Schema) -> KeywordReading:
     """Read one keyword of a schema."""
-    if keyword not in READERS:
-        return kept_as_written(keyword, schema)
     value = schema[keyword]
-    if value is None and keyword not in {"example", "required", "additionalItems", "type"}:
-        return left_out(path, keyword, "it is null")
-    if value is None and keyword == "type":
-        return left_out(path, keyword, "it is null, which is not a type")
-    return READERS[keyword](keyword, path, schema)
+    if keyword not in READERS:
+        return kept_as_written(keyword, value)
+    if value is None and keyword not in {"example", "required", "additionalItems"}:
+        return left_out(path, keyword, "it is null, which is not a type" if keyword == "type" else "it is null")
+    return READERS[keyword](keyword, path, value, schema)
 
 
 def drop_invalid_keywords(schema: Json, path: Location = ()) -> Normalized:

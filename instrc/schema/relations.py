@@ -67,8 +67,10 @@ class InstanceCheck:
             return True
         if keyword in SPEAKS_OF and kind not in kinds_spoken_of(SPEAKS_OF[keyword]):
             return True
-        satisfied = LAWS[keyword].satisfied
-        return None if satisfied is None else satisfied(self, value, keyword, schema, depth)
+        laws = LAWS[keyword]
+        if laws.satisfied is None or not isinstance(schema[keyword], laws.shape):
+            return None
+        return laws.satisfied(self, value, keyword, schema, depth)
 
 
 _CONTEXT = frozenset({"$dynamicRef", "$recursiveRef", "$id", "unevaluatedItems", "unevaluatedProperties"})
@@ -205,7 +207,9 @@ class Answering:
             and all((word in left) == (word in right) and equal(left.get(word), right.get(word)) for word in laws.beside)
         ):
             return True
-        return laws.implied is not None and laws.implied(self, left, keyword, right, depth, kinds)
+        if laws.implied is None or not isinstance(right[keyword], laws.shape):
+            return False
+        return laws.implied(self, left, keyword, right, depth, kinds)
 
     def _case_says(self, branch: Json, keyword: str, right: dict[str, Json], depth: int, kinds: frozenset[str]) -> bool:
         if branch is False:

@@ -205,15 +205,13 @@ def _items_implied(question: Relations, left: Schema, keyword: str, right: Schem
 
 
 def _prefix_satisfied(evaluation: InstanceEvaluation, value: Json, keyword: str, schema: Schema, depth: int) -> Answer:
-    held = schema[keyword]
-    if held.__class__ is not list:
-        return None
-    return all_satisfied(evaluation.of(item, below, depth + 1) for item, below in zip(as_array(value), held, strict=False))
+    pairs = zip(as_array(value), as_array(schema[keyword]), strict=False)
+    return all_satisfied(evaluation.of(item, below, depth + 1) for item, below in pairs)
 
 
 def _prefix_implied(question: Relations, left: Schema, keyword: str, right: Schema, depth: int, _kinds: Kinds) -> bool:
-    asked, longest = right[keyword], length(left).high
-    return asked.__class__ is list and all(
+    asked, longest = as_array(right[keyword]), length(left).high
+    return all(
         position >= longest or question.implies(of_item(left, position), below, depth + 1) for position, below in enumerate(asked)
     )
 
@@ -232,11 +230,8 @@ def _contains_satisfied(evaluation: InstanceEvaluation, value: Json, keyword: st
 
 
 def _unique_satisfied(_evaluation: InstanceEvaluation, value: Json, keyword: str, schema: Schema, _depth: int) -> Answer:
-    held, items = schema[keyword], as_array(value)
-    if held.__class__ is not bool:
-        return None
-    key_of = EqualityKeys()
-    return not held or len({key_of(item) for item in items}) == len(items)
+    key_of, items = EqualityKeys(), as_array(value)
+    return not schema[keyword] or len({key_of(item) for item in items}) == len(items)
 
 
 def _unique_items(left: Json, right: Json) -> Json | Verdict:
@@ -245,16 +240,16 @@ def _unique_items(left: Json, right: Json) -> Json | Verdict:
 
 
 def _unique_implied(_question: Relations, left: Schema, keyword: str, right: Schema, _depth: int, _kinds: Kinds) -> bool:
-    return right[keyword] is False or (right[keyword] is True and length(left).high <= 1)
+    return not right[keyword] or length(left).high <= 1
 
 
 LAWS: Final = {
     "items": KeywordLaws(_items_satisfied, implied=_items_implied, beside=("prefixItems",)),
-    "prefixItems": KeywordLaws(_prefix_satisfied, implied=_prefix_implied),
+    "prefixItems": KeywordLaws(_prefix_satisfied, implied=_prefix_implied, shape=list),
     "contains": KeywordLaws(_contains_satisfied, implied=_contains_implied, beside=("minContains", "maxContains")),
     "minContains": _COUNT,
     "maxContains": _COUNT,
     "minItems": _LEAST,
     "maxItems": _MOST,
-    "uniqueItems": KeywordLaws(_unique_satisfied, _unique_items, implied=_unique_implied),
+    "uniqueItems": KeywordLaws(_unique_satisfied, _unique_items, implied=_unique_implied, shape=bool),
 }

@@ -11,7 +11,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Final
 
 from instrc.schema.laws.law import Answer, KeywordLaws, Kinds, Relation, Schema, all_satisfied, opposite, same
-from instrc.text.jsonvalue import Json
+from instrc.text.jsonvalue import Json, as_array
 
 if TYPE_CHECKING:
     from instrc.schema.laws.law import InstanceEvaluation, Relations
@@ -92,24 +92,18 @@ def exclusive(disjoint: Relation, branches: list[Json]) -> bool:
 
 def _branches_satisfied(evaluation: InstanceEvaluation, value: Json, keyword: str, schema: Schema, depth: int) -> Answer:
     """Decide `allOf`, `anyOf` and `oneOf` for a value."""
-    branches = schema[keyword]
-    if branches.__class__ is not list:
-        return None
-    answers = [evaluation.of(value, branch, depth + 1) for branch in branches]
+    answers = [evaluation.of(value, branch, depth + 1) for branch in as_array(schema[keyword])]
     if keyword == "oneOf":
         return _exactly_one(answers)
     return all_satisfied(answers) if keyword == "allOf" else opposite(all_satisfied(map(opposite, answers)))
 
 
 def _all_of_implied(question: Relations, left: Schema, keyword: str, right: Schema, depth: int, kinds: Kinds) -> bool:
-    branches = right[keyword]
-    return branches.__class__ is list and all(question.implies(left, branch, depth + 1, kinds) for branch in branches)
+    return all(question.implies(left, branch, depth + 1, kinds) for branch in as_array(right[keyword]))
 
 
 def _any_of_implied(question: Relations, left: Schema, keyword: str, right: Schema, depth: int, kinds: Kinds) -> bool:
-    branches = right[keyword]
-    if branches.__class__ is not list:
-        return False
+    branches = as_array(right[keyword])
     if any(question.implies(left, branch, depth + 1, kinds) for branch in branches):
         return True
     return 1 < len(kinds) < _MANY_KINDS and all(
@@ -118,9 +112,7 @@ def _any_of_implied(question: Relations, left: Schema, keyword: str, right: Sche
 
 
 def _one_of_implied(question: Relations, left: Schema, keyword: str, right: Schema, depth: int, kinds: Kinds) -> bool:
-    branches = right[keyword]
-    if branches.__class__ is not list:
-        return False
+    branches = as_array(right[keyword])
     implied = [question.implies(left, branch, depth + 1, kinds) for branch in branches]
     others = [branch for branch, chosen in zip(branches, implied, strict=True) if not chosen]
     return implied.count(True) == 1 and all(question.disjoint(left, branch, depth + 1, kinds) for branch in others)
@@ -145,9 +137,9 @@ def _reference_implied(question: Relations, left: Schema, keyword: str, right: S
 
 
 LAWS: Final = {
-    "allOf": KeywordLaws(_branches_satisfied, implied=_all_of_implied),
-    "anyOf": KeywordLaws(_branches_satisfied, implied=_any_of_implied),
-    "oneOf": KeywordLaws(_branches_satisfied, implied=_one_of_implied),
+    "allOf": KeywordLaws(_branches_satisfied, implied=_all_of_implied, shape=list),
+    "anyOf": KeywordLaws(_branches_satisfied, implied=_any_of_implied, shape=list),
+    "oneOf": KeywordLaws(_branches_satisfied, implied=_one_of_implied, shape=list),
     "not": KeywordLaws(_not_satisfied, implied=_not_implied),
     "$ref": KeywordLaws(_reference_satisfied, same, implied=_reference_implied),
 }

@@ -84,6 +84,8 @@ class KeywordLaws(Struct, frozen=True):
     """Combines any number of occurrences at once, where one by one would take long."""
     implied: Implied | None = None
     """Decides whether a schema implies the keyword of another schema; equal occurrences always do."""
+    shape: type = object
+    """Type of its values; `satisfied` and `implied` are not asked about any other."""
     beside: tuple[str, ...] = ()
     """Keywords that must also be equal for two equal occurrences to have the same meaning."""
 

@@ -102,9 +102,7 @@ def _misnamed(question: Relations, names: list[str], schema: Schema, depth: int)
 _LEAST, _MOST = laws_of_sizes(size)
 
 
-def _required_satisfied(_evaluation: InstanceEvaluation, value: Json, keyword: str, schema: Schema, _depth: int) -> Answer:
-    if schema[keyword].__class__ is not list:
-        return None
+def _required_satisfied(_evaluation: InstanceEvaluation, value: Json, _keyword: str, schema: Schema, _depth: int) -> Answer:
     parts = as_object(value)
     return all(name in parts for name in required_names(schema))
 
@@ -123,10 +121,8 @@ def _required_all(lists: list[Json]) -> Json | Verdict:
 
 
 def _required_implied(_question: Relations, left: Schema, keyword: str, right: Schema, _depth: int, _kinds: Kinds) -> bool:
-    names = right[keyword]
-    if names.__class__ is not list or not all(name.__class__ is str for name in names):
-        return False
-    return set(names) <= set(required_names(left))
+    names = as_array(right[keyword])
+    return all(name.__class__ is str for name in names) and set(names) <= set(required_names(left))
 
 
 def _dependent_required_satisfied(
@@ -169,19 +165,17 @@ def _dependent_required_implied(
 
 
 def _dependent_schemas_satisfied(evaluation: InstanceEvaluation, value: Json, keyword: str, schema: Schema, depth: int) -> Answer:
-    held, parts = schema[keyword], as_object(value)
-    if held.__class__ is not dict:
-        return None
+    held, parts = as_object(schema[keyword]), as_object(value)
     return all_satisfied(evaluation.of(value, below, depth + 1) for name, below in held.items() if name in parts)
 
 
 def _dependent_schemas_implied(question: Relations, left: Schema, keyword: str, right: Schema, depth: int, _kinds: Kinds) -> bool:
-    asked, own = right[keyword], mapping(left.get(keyword))
-    return asked.__class__ is dict and all(
+    own = mapping(left.get(keyword))
+    return all(
         False in of_property(left, name)
         or question.implies(left, below, depth + 1)
         or (name in own and question.implies(own[name], below, depth + 1))
-        for name, below in asked.items()
+        for name, below in as_object(right[keyword]).items()
     )
 
 
@@ -374,34 +368,28 @@ def without_idle_patterns(group: PropertyRules) -> None:
 
 
 def _properties_satisfied(evaluation: InstanceEvaluation, value: Json, keyword: str, schema: Schema, depth: int) -> Answer:
-    held, parts = schema[keyword], as_object(value)
-    if held.__class__ is not dict:
-        return None
+    held, parts = as_object(schema[keyword]), as_object(value)
     return all_satisfied(evaluation.of(parts[name], below, depth + 1) for name, below in held.items() if name in parts)
 
 
 def _properties_implied(question: Relations, left: Schema, keyword: str, right: Schema, depth: int, _kinds: Kinds) -> bool:
-    asked = right[keyword]
-    return asked.__class__ is dict and all(
-        _any_implies(question, of_property(left, name), below, depth) for name, below in asked.items()
-    )
+    asked = as_object(right[keyword])
+    return all(_any_implies(question, of_property(left, name), below, depth) for name, below in asked.items())
 
 
 def _patterns_satisfied(evaluation: InstanceEvaluation, value: Json, keyword: str, schema: Schema, depth: int) -> Answer:
-    held, parts = schema[keyword], as_object(value)
-    if held.__class__ is not dict:
-        return None
+    held, parts = as_object(schema[keyword]), as_object(value)
     pairs = [(matches(regex, name), parts[name], below) for regex, below in held.items() for name in parts]
     return all_satisfied(_if_matched(evaluation, *pair, depth) for pair in pairs)
 
 
 def _patterns_implied(question: Relations, left: Schema, keyword: str, right: Schema, depth: int, _kinds: Kinds) -> bool:
-    asked, own = right[keyword], mapping(left.get(keyword))
-    return asked.__class__ is dict and all(
+    own = mapping(left.get(keyword))
+    return all(
         below in TRIVIAL
         or (regex in own and question.implies(own[regex], below, depth + 1))
         or _all_properties(question, left, below, partial(_unmatched, regex), depth)
-        for regex, below in asked.items()
+        for regex, below in as_object(right[keyword]).items()
     )
 
 
@@ -426,16 +414,16 @@ def _additional_implied(question: Relations, left: Schema, keyword: str, right: 
 
 
 LAWS: Final = {
-    "required": KeywordLaws(_required_satisfied, _required, _required_all, _required_implied),
+    "required": KeywordLaws(_required_satisfied, _required, _required_all, _required_implied, list),
     "dependentRequired": KeywordLaws(
         _dependent_required_satisfied, _dependent_required, _dependent_required_all, _dependent_required_implied
     ),
-    "dependentSchemas": KeywordLaws(_dependent_schemas_satisfied, implied=_dependent_schemas_implied),
+    "dependentSchemas": KeywordLaws(_dependent_schemas_satisfied, implied=_dependent_schemas_implied, shape=dict),
     "propertyNames": KeywordLaws(_names_satisfied, implied=_names_implied),
     "minProperties": _LEAST,
     "maxProperties": _MOST,
-    "properties": KeywordLaws(_properties_satisfied, implied=_properties_implied),
-    "patternProperties": KeywordLaws(_patterns_satisfied, implied=_patterns_implied),
+    "properties": KeywordLaws(_properties_satisfied, implied=_properties_implied, shape=dict),
+    "patternProperties": KeywordLaws(_patterns_satisfied, implied=_patterns_implied, shape=dict),
     "additionalProperties": KeywordLaws(
         _additional_satisfied, implied=_additional_implied, beside=("properties", "patternProperties")
     ),

@@ -203,13 +203,12 @@ _LEAST, _MOST = laws_of_sizes(length)
 
 
 def _pattern_satisfied(_evaluation: InstanceEvaluation, value: Json, keyword: str, schema: Schema, _depth: int) -> Answer:
-    held = schema[keyword]
-    return matches(held, as_text(value)) if held.__class__ is str else None
+    return matches(as_text(schema[keyword]), as_text(value))
 
 
 LAWS: Final = {
     "minLength": _LEAST,
     "maxLength": _MOST,
-    "pattern": KeywordLaws(_pattern_satisfied, same),
+    "pattern": KeywordLaws(_pattern_satisfied, same, shape=str),
     "format": KeywordLaws(intersect=same),
 }

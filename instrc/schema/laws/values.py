@@ -19,7 +19,7 @@ from instrc.schema.laws.law import (
     Schema,
     Verdict,
 )
-from instrc.text.jsonvalue import Json, equal
+from instrc.text.jsonvalue import Json, as_array, equal
 
 
 def _type_satisfied(_evaluation: InstanceEvaluation, value: Json, keyword: str, schema: Schema, _depth: int) -> Answer:
@@ -50,8 +50,7 @@ def _type_implied(_question: Relations, _left: Schema, keyword: str, right: Sche
 
 
 def _enum_satisfied(_evaluation: InstanceEvaluation, value: Json, keyword: str, schema: Schema, _depth: int) -> Answer:
-    held = schema[keyword]
-    return any(equal(value, one) for one in held) if held.__class__ is list else None
+    return any(equal(value, one) for one in as_array(schema[keyword]))
 
 
 def _enum(left: Json, right: Json) -> Json | Verdict:
@@ -77,6 +76,6 @@ def _const(left: Json, right: Json) -> Json | Verdict:
 
 LAWS: Final = {
     "type": KeywordLaws(_type_satisfied, _type, implied=_type_implied),
-    "enum": KeywordLaws(_enum_satisfied, _enum),
+    "enum": KeywordLaws(_enum_satisfied, _enum, shape=list),
     "const": KeywordLaws(_const_satisfied, _const),
 }
