@@ -53,7 +53,7 @@ LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 _EVERYWHERE: Final = frozenset({"0.0.0.0", "::"})  # noqa: S104  -- addresses, not host names
 STAND_BY: Final = 2.0
 """Seconds between two attempts to take over the runs of another process."""
-_YIELDING: Final = 3.0
+_YIELDING: Final = 1.5
 """Seconds to wait for another process that owns a folder's runs: a command may be about to end."""
 _PAUSE: Final = 0.3
 BACKLOG: Final = 2048

@@ -42,6 +42,7 @@ SHARES = ((1, 2), (3, 2), (3, 6))
 """Workers, and activities of the program, of which each takes 0.4 s."""
 FINISHED, WAITING, DELETED = 100_000, 5_000, 1_000
 SAMPLES = 40
+STREAMS = 10
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -151,6 +152,32 @@ async def requests(kind: str, ask: Callable[[], Awaitable[httpx.Response]]) -> N
     print(f"{kind:<42} p50 {median(times) * 1e3:6.1f} ms")
 
 
+async def streams(kind: str, client: httpx.AsyncClient, paths: list[str], process: subprocess.Popen[bytes]) -> None:
+    """Print the processor time of a server while clients read streams in which nothing happens."""
+
+    async def read(path: str) -> None:
+        async with client.stream("GET", path) as response:
+            assert response.is_success
+            async for _ in response.aiter_raw():
+                pass
+
+    reading = [asyncio.create_task(read(path)) for path in paths]
+    await asyncio.sleep(2)
+    before = seconds_of(process)
+    await asyncio.sleep(10)
+    assert not any(task.done() for task in reading)
+    print(f"{kind:<42} {(seconds_of(process) - before) / 10:.1%} of a core")
+    for task in reading:
+        task.cancel()
+    await asyncio.gather(*reading, return_exceptions=True)
+
+
+def machine() -> float:
+    """Return the processor seconds that all processes of this machine have used."""
+    user, nice, system = Path("/proc/stat").read_text().split()[1:4]
+    return (int(user) + int(nice) + int(system)) / TICKS
+
+
 async def service(folder: Path, url: str) -> None:
     """Start runs over HTTP, let one worker carry them out, and then three, and print the processor time of each process."""
     for workers, steps in SHARES:
@@ -160,7 +187,7 @@ async def service(folder: Path, url: str) -> None:
         names = ["server", *(f"worker{number}" for number in range(workers))]
         async with served(folder, url, *names) as (every, client):
             before = {name: seconds_of(each) for name, each in every.living.items()}
-            began = perf_counter()
+            idle, began = machine(), perf_counter()
             for name in names[1:]:
                 every.living[name].send_signal(SIGSTOP)
             for number in range(STARTED):
@@ -178,9 +205,10 @@ async def service(folder: Path, url: str) -> None:
             await until(ended, 300)
             carried = perf_counter() - began - started
             spent = {name: seconds_of(each) - before[name] for name, each in every.living.items()}
+            spent["the rest: database and this script"] = machine() - idle - sum(spent.values())
         print(f"{workers} workers, {steps} steps: {STARTED} runs started in {started:.1f} s, carried out in {carried:.1f} s")
         for name, seconds in spent.items():
-            print(f"  {name:<10} {seconds:6.2f} s  {seconds / sum(spent.values()):4.0%}")
+            print(f"  {name:<34} {seconds:6.2f} s  {seconds / sum(spent.values()):4.0%}")
 
 
 def multiply(url: str, run: str, name: str, count: int) -> None:
@@ -252,6 +280,8 @@ async def http(folder: Path, url: Callable[[], str]) -> None:
         questions = (await client.get("/v1/questions?limit=100")).json()["items"]
         await requests("status", lambda: client.get(f"/v1/runs/{questions[0]['run']}"))
         await requests("list of 50", lambda: client.get("/v1/runs?limit=50"))
+        followed = [f"/v1/runs/{each['run']}/events" for each in questions[:STREAMS]]
+        await streams(f"{STREAMS} streams", client, followed, every.living["server"])
         ids = iter([each["id"] for each in questions])
         answer = {"data": {"decision": "Approve", "note": "x"}}
         await requests("answer", lambda: client.post(f"/v1/questions/{next(ids)}/answer", json=answer))
@@ -280,6 +310,7 @@ async def http(folder: Path, url: Callable[[], str]) -> None:
             await requests("start, bare", start)
             await requests("status, bare", lambda: client.get(f"/runs/{runs[0]}"))
             await requests("list of 50, bare", lambda: client.get("/runs"))
+            await streams(f"{STREAMS} streams, bare", client, [f"/runs/{run}/events" for run in runs[:STREAMS]], process)
             await requests("answer, bare", lambda: client.post(f"/runs/{runs.pop()}/answer"))
             before = seconds_of(process)
             await asyncio.sleep(10)
@@ -295,7 +326,7 @@ def application(url: str, port: str) -> None:
     from dbos import DBOS
     from starlette.applications import Starlette
     from starlette.requests import Request
-    from starlette.responses import JSONResponse, Response
+    from starlette.responses import JSONResponse, Response, StreamingResponse
     from starlette.routing import Route
 
     @DBOS.workflow(name="bare")
@@ -311,6 +342,18 @@ def application(url: str, port: str) -> None:
         found = await DBOS.get_workflow_status_async(request.path_params["run"])
         return JSONResponse({"status": found and found.status})
 
+    async def events(request: Request) -> Response:
+        async def changes() -> AsyncIterator[str]:
+            status = None
+            while True:
+                found = await DBOS.get_workflow_status_async(request.path_params["run"])
+                if found is not None and found.status != status:
+                    status = found.status
+                    yield f"data: {status}\n\n"
+                await asyncio.sleep(0.2)
+
+        return StreamingResponse(changes(), media_type="text/event-stream")
+
     async def listed(_request: Request) -> Response:
         rows = await DBOS.list_workflows_async(limit=50, sort_desc=True)
         return JSONResponse([{"run": row.workflow_id, "status": row.status} for row in rows])
@@ -320,6 +363,7 @@ def application(url: str, port: str) -> None:
         return JSONResponse({})
 
     routes = [Route("/runs", start, methods=["POST"]), Route("/runs", listed), Route("/runs/{run}", status)]
+    routes.append(Route("/runs/{run}/events", events))
     DBOS(config=settings_of(url))
     DBOS.launch()
     application = Starlette(routes=[*routes, Route("/runs/{run}/answer", answer, methods=["POST"])])
