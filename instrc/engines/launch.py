@@ -25,14 +25,14 @@ from instrc.engines.prepare import (
     unregistered,
 )
 from instrc.engines.projects import folder_of, project_name
-from instrc.problems.errors import ConflictError, InputError, InstrcError, SettingsError
+from instrc.problems.errors import ConflictError, InputError, NotFoundError, SettingsError
 from instrc.problems.problem import Problem
 from instrc.process.request_settings import RequestSettings
 from instrc.runtime.activities import Activities, complaints
 from instrc.runtime.boundary import NotJsonError, received
 from instrc.runtime.effects import Effects, Invention
 from instrc.runtime.engine_protocol import Engine
-from instrc.runtime.interpreter.documents import PinnedPlan
+from instrc.runtime.interpreter.documents import Command, PinnedPlan
 from instrc.runtime.models.budget import MoneyBudget, file_of, read_budget, require_prices
 from instrc.runtime.models.cache import AnswerCache
 from instrc.runtime.models.catalogue import invents, model_of, words_from
@@ -167,6 +167,15 @@ class Launcher:
         made = equip.effects_of(self.prepared, self.plan, run, model, self.activities, sink, self.local.checks, config)
         return replace(made, parts=parts)
 
+    def asks_people(self, command: Command) -> bool:
+        """Return whether people complete a command: a question, or an activity served by a process that asks them."""
+        if command["kind"] != "activity":
+            return command["kind"] == "user"
+        processes, found = self.prepared.processes, self.activities.find(command["activity"])
+        process = processes.get(command["process"] or "", None if found is None else found.process)
+        plan = None if process is None else plan_of(process, activities=self.activities.names())
+        return plan is not None and reach_of(plan, self.activities, processes).asks_people
+
     @cached_property
     def schemas(self) -> tuple[JsonObject, JsonObject]:
         """The JSON Schemas of a run's inputs and of its result."""
@@ -254,9 +263,7 @@ async def forked(engine: Engine, run: str, options: ForkOptions, version: Callab
     if options.run is not None:
         await _require_new(engine, options.run)
     before, journal = await engine.journal(run)
-    launch = before
-    if version is not None:
-        launch = version(before).launch(before.inputs)
+    launch = before if version is None else version(before).launch(before.inputs)
     made = fork_of(run, journal, options, launch.plan, launch.inputs)
     if options.model is not None:
         equip.require_model(before.config, run, options.model)
@@ -277,8 +284,6 @@ async def _require_new(engine: Engine, run: str) -> None:
     """Raise if the id of a fork exists, as that run may have another origin."""
     try:
         await engine.show(run)
-    except InstrcError as error:
-        if all(isinstance(problem, problems.runs.NoSuchRun) for problem in error.problems):
-            return
-        raise
+    except NotFoundError:
+        return
     raise ConflictError([problems.runs.RunExists(run=run)])

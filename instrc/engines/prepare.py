@@ -364,12 +364,14 @@ class Reach(Struct, frozen=True):
     """Model specs, `None` for the run's model, each with a step that it completes."""
     handlers: tuple[str, ...] = ()
     """Activities carried out from outside: by a function, an HTTP service, a tool of an MCP server."""
+    asks_people: bool = False
 
 
 def reach_of(plan: PinnedPlan, activities: Activities, processes: Mapping[str, Json]) -> Reach:
     """Return the models and activities that a run may call."""
     models: dict[str | None, str] = {}
     handlers: dict[str, None] = {}
+    asks_people = False
     known = {**dict(activities.processes()), **processes}
     waiting, seen = [plan], {plan["digest"]}
 
@@ -382,6 +384,7 @@ def reach_of(plan: PinnedPlan, activities: Activities, processes: Mapping[str, J
     while waiting:
         runnable = program_of(waiting.pop())
         units = [unit for region in runnable.regions for unit in region.units]
+        asks_people |= any(unit.kind == "user" for unit in units)
         for unit in units:
             if unit.kind == "model":
                 models.setdefault(unit.model, unit.called or unit.steps[0].key)
@@ -394,7 +397,7 @@ def reach_of(plan: PinnedPlan, activities: Activities, processes: Mapping[str, J
                 enter(found.process)
             elif found is not None:
                 handlers[found.name] = None
-    return Reach(models, tuple(handlers))
+    return Reach(models, tuple(handlers), asks_people)
 
 
 def unregistered(plan: PinnedPlan, activities: Activities) -> Iterable[Problem]:

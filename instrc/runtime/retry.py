@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, NoReturn, NotRequired, TypeAlias, TypedDict, cast
 
 from msgspec import Struct, field
@@ -270,8 +270,8 @@ class ForkOptions(Struct, frozen=True):
     """Model for every chunk; `None` keeps the previous one."""
     by: Author | None = None
     """Author of the `edits`, recorded with them."""
-    persons: bool = True
-    """Whether `edits` may replace answers of people."""
+    protects: Callable[[Command], bool] = field(default=lambda _: False)
+    """Returns whether `edits` may not replace the result of a command, as people have answered it."""
     settings: Mapping[str, object] = field(default_factory=dict)
     """Request settings that override those of the old run."""
 
@@ -300,8 +300,8 @@ def fork_of(run: str, journal: Journal, options: ForkOptions, plan: PinnedPlan, 
         for step in options.step.split(","):
             at += played.named(step.strip()) or _refuse_step(run, played, step.strip())
     edits = {_edited(run, played, step): (step, value) for step, value in options.edits.items()}
-    answered = [step for name, (step, _) in edits.items() if played.commands[name]["kind"] == "user"]
-    if answered and not options.persons:
+    answered = [step for name, (step, _) in edits.items() if options.protects(played.commands[name])]
+    if answered:
         reason = f"`{answered[0]}` is the answer of a person, and `allow-fork-person-steps` is not set"
         action, who = f"set steps in a fork of `{run}`", "" if options.by is None else options.by["who"]
         raise AccessError([problems.serving.NotAllowed(who=who, action=action, reason=reason)])

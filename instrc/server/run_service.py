@@ -153,6 +153,8 @@ class RunService:
         if self._keeper is not None and self._keeper.starts_by_queue:
             started = audit_row(caller.name, caller.by, "start", launch.run, None, launch.inputs)
             report = await self._settled(await self._keeper.enqueue(launch, [started]), wait)
+            if report.config.starter != caller.name:  # another caller has just taken the id
+                await self.visibility.require_free(caller, report.run)
             return await self.visibility.whole(report, report.config.starter, report.config.metadata, launch.plan["digest"])
         report = await self._recorded(launch.run, self.engine.start(launch), wait)
         await self._audit(caller, "start", launch.run, sent=launch.inputs)
@@ -251,7 +253,10 @@ class RunService:
         caller.require("operator", report.name, f"fork runs of `{report.name}`")
         if options.run is not None and await asyncio.to_thread(self.records.run, options.run) is not None:
             raise ConflictError([problems.runs.RunExists(run=options.run)])
-        options = replace(options, by={"who": caller.name, "means": caller.by}, persons=self.settings.allow_fork_person_steps)
+        options = replace(options, by={"who": caller.name, "means": caller.by})
+        if options.edits and not self.settings.allow_fork_person_steps:
+            await self.program(caller, report.name)  # of another one it is unknown which processes serve its activities
+            options = replace(options, protects=self.launchers[report.name].asks_people)
         launch = await forked(self.engine, run, options)
         launch = _begun_by(caller, launch, launch.config.metadata)
         made = await self._recorded(launch.run, self.engine.start(launch), 0.0)

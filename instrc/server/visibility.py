@@ -13,7 +13,7 @@ from instrc.engines.approvals import NameRules, Opening
 from instrc.engines.equip import names_of, opening_of
 from instrc.engines.run_table import questions_query
 from instrc.engines.service_tables import DELETED
-from instrc.problems.errors import ConflictError, GoneError, InstrcError, NotFoundError
+from instrc.problems.errors import ConflictError, GoneError, NotFoundError
 from instrc.runtime.engine_protocol import Engine, WorkerListing
 from instrc.runtime.questions import Question
 from instrc.runtime.run_config import RunConfig
@@ -38,17 +38,15 @@ class Visibility:
     async def seen(self, caller: Caller, run: str, question: str | None = None, *, whole: bool = True) -> RunReport:
         """Return the state of a run if the caller may see it; otherwise it is reported as missing."""
         missing = NotFoundError([problems.runs.NoSuchRun(run=run[:200], store="")])
-        if caller.only is not None and (question is None or caller.only[0] != run):
+        if "/" in run or (caller.only is not None and (question is None or caller.only[0] != run)):  # a child is part of its run
             raise missing
         row = await asyncio.to_thread(self.records.run, run)
         if row is not None and row.status == DELETED:
             raise GoneError(missing.problems)
         try:
             report = await self.engine.show(run, whole=whole)
-        except InstrcError as error:
-            if isinstance(error.problems[0], problems.runs.NoSuchRun):
-                raise missing from None  # its message would reveal that the run exists
-            raise
+        except NotFoundError:
+            raise missing from None  # its message would reveal that the run exists
         may = caller.only is not None or may_see(caller, report.name, None if row is None else row.starter)
         if not may and not (caller.may("answerer", report.name) and await asyncio.to_thread(self._asks, caller, report)):
             raise missing

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from itertools import product
 from pathlib import Path
 from typing import Any, get_args
 
 import pytest
 from msgspec.structs import replace
-from serving import ANSWER, BOSS, LETTER, asking, client, go, person, service, settled
+from serving import ANSWER, BOSS, LETTER, asking, client, go, opened, person, service, settled
+from written_processes import DECISION, call, chunk, process
 
 from instrc.engines.approvals import (  # what the table asks about
     NOBODY,
@@ -19,8 +21,10 @@ from instrc.engines.approvals import (  # what the table asks about
     disputed_by,
     normal_name,
 )
+from instrc.engines.launch import Launcher
 from instrc.engines.operating import AuditFilter, audit_log  # what is noted of it
-from instrc.problems.errors import AccessError, InstrcError, SettingsError
+from instrc.engines.prepare import Prepared
+from instrc.problems.errors import AccessError, InstrcError, NotFoundError, SettingsError
 from instrc.runtime.questions import Question  # what the table asks about
 from instrc.runtime.run_report import RunFilter  # which runs are erased
 from instrc.server.access import (  # the function of the table
@@ -34,6 +38,7 @@ from instrc.server.operators import act_on_runs  # what erases them
 from instrc.server.views import QuestionInfo  # what the table asks about
 from instrc.text.jsonvalue import Json
 from instrc.vibes.service_settings import OidcSettings, PeopleSettings, ServiceSettings  # without a file
+from instrc.vibes.settings import read_settings
 
 NOW = 1000.0
 ISSUER = "https://id.example"
@@ -334,14 +339,23 @@ def test_a_link_has_the_rights_of_its_person_of_now(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("allowed", [False, True])
-def test_a_fork_sets_no_answer_of_a_person_unless_the_settings_allow_it(allowed: bool, tmp_path: Path) -> None:  # noqa: FBT001
+@pytest.mark.parametrize(("program", "step"), [("letter", "approve"), ("outer", "consent")])
+def test_a_fork_sets_no_answer_of_a_person_unless_the_settings_allow_it(
+    program: str,
+    step: str,
+    allowed: bool,  # noqa: FBT001
+    tmp_path: Path,
+) -> None:
+    """Also not that of a person in a process that serves an activity."""
+
     async def body() -> None:
         made = service(tmp_path, settings=ServiceSettings(allow_fork_person_steps=allowed), letter=LETTER)
+        made.launchers["outer"] = calling(tmp_path, asking())
         async with client(made, person("op", "operator", "starter")) as http:
-            run = await begun(http, "letter")
-            sent = await http.post(f"/v1/runs/{run}/fork", json={"set": {"approve": ANSWER}})
+            run = await begun(http, program)
+            sent = await http.post(f"/v1/runs/{run}/fork", json={"set": {step: ANSWER}})
             assert sent.status_code == (201 if allowed else 403), sent.text
-            other = await http.post(f"/v1/runs/{run}/fork", json={"step": "draft", "set": {}})
+            other = await http.post(f"/v1/runs/{run}/fork", json={"set": {}})
             assert other.status_code == 201  # other forks are as they were
             if not allowed:
                 return
@@ -349,7 +363,35 @@ def test_a_fork_sets_no_answer_of_a_person_unless_the_settings_allow_it(allowed:
             assert forked["by"] == {"who": "op", "means": "key"}
             [digest] = forked["edits"].values()
             audited = audit_log(made.records, AuditFilter(sent.json()["run"], action="set"), 9)
-            assert [(row.who, row.question, row.digest) for row in audited] == [("op", "approve", digest)]
+            assert [(row.who, row.question, row.digest) for row in audited] == [("op", step, digest)]
+
+    go(body())
+
+
+def calling(folder: Path, inner: Any) -> Launcher:
+    """Return the launcher of a program with one activity, which a process serves."""
+    (folder / "schemas").mkdir()
+    (folder / "schemas/inner.vibe.json").write_text(json.dumps({"title": "Consent", **inner}))
+    (folder / "pyproject.toml").write_text('[tool.instrc.activities]\n"Consent" = "aug:inner"\n')
+    outer = process(serverContext1=chunk(step1_consent=call("Consent", "prompt", DECISION, "prompt")))
+    return Launcher(Prepared("outer", outer, folder, read_settings(folder)), rehearse="with-activities")
+
+
+def test_a_child_is_no_run_of_its_own(tmp_path: Path) -> None:
+    """Its rules are those of the run that it is a part of, so no protocol reaches it by its id."""
+
+    async def body() -> None:
+        made = service(tmp_path, name="durable")
+        made.launchers["outer"] = calling(tmp_path, asking())
+        async with opened(made):
+            info = await made.start(BOSS, "outer", "x", wait=20)
+            [question] = info.report.questions
+            child, _, asked = question.id.rpartition("/")
+            run = f"{info.report.run}/{child}"
+            assert (await made.engine.show(run)).status == "waiting"
+            for work in (made.run(BOSS, run), made.cancel(BOSS, run), made.answer(BOSS, run, asked, ANSWER)):
+                with pytest.raises(NotFoundError):
+                    await work
 
     go(body())
 
