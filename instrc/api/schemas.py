@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Literal, TypeAlias, Unpack, cast, overload
 
 from instrc import problems
 from instrc.problems.errors import CompileError
-from instrc.problems.report import Report
 from instrc.schema import inclusion
 from instrc.schema import strip as stripping
 from instrc.schema.flattening import flatten as flattening
 from instrc.schema.flattening.run import FlattenKeywords
 from instrc.schema.inclusion import Subsumption
-from instrc.schema.references import Locate
 from instrc.schema.strip import Split
 from instrc.schema.wellformed import is_sound, problems_of
 from instrc.text.arguments import as_plain, takes_plain_values, takes_shared_parts
 from instrc.text.jsonvalue import Json, kind_in_words, require_tree
-from instrc.text.limits import FLAT_SCHEMAS
 from instrc.tools.python_types import PythonType, schema_of_python
 
 if TYPE_CHECKING:
@@ -56,13 +54,8 @@ def flatten(
     schema: SchemaLike,
     documents: Mapping[str, Json] | None = None,
     *,
-    base: str = "",
     trace: bool = False,
-    limit: int = FLAT_SCHEMAS,
-    report: Report | None = None,
-    locate: Locate | None = None,
-    nullable: bool = False,
-    share: bool = True,
+    **options: Unpack[FlattenKeywords],
 ) -> Json | Flat:
     """Return a schema in 2020-12 that accepts exactly the same instances, without references and, where possible, `allOf`.
 
@@ -70,8 +63,8 @@ def flatten(
 
     `schema` may be a pydantic model, a dataclass, a `TypedDict` or an annotated function, whose schema is used.
     `documents` maps absolute URIs without fragment to schemas, possibly on demand.  `base` is the URI of `schema`.
-    `limit` is the number of schemas that the
-    result.  Warnings go to `report`; `locate` returns the places of problems.  `nullable` reads that keyword of OpenAPI.
+    `limit` is the maximum number of schemas
+    in the result.  Warnings go to `report`; `locate` returns the places of problems.  `nullable` reads that keyword of OpenAPI.
     A result that would exceed eight times its input and 2,000 schemas keeps repeated parts
     under `$defs`, even if they differ in annotations, unless `share` is false.
     With `trace` the result is a `Flat`: the schema and the origin of each of its keywords.
@@ -80,17 +73,11 @@ def flatten(
     A direct cycle of references adds nothing, and is an error in the `report`, if there is one.
     Raise a `CompileError` for a value that is not a schema, unresolvable references, unknown dialects and results over the limit.
     """
-    return flattening.flatten(
-        _checked(schema),
-        documents,
-        base=base,
-        trace=trace,
-        limit=limit,
-        report=report,
-        locate=locate,
-        nullable=nullable,
-        share=share,
-    )
+    return flattening.flatten(_checked(schema), documents, trace=trace, **options)
+
+
+_parameters = {**inspect.signature(flattening.flatten).parameters, "schema": inspect.signature(flatten).parameters["schema"]}
+flatten.__dict__["__signature__"] = inspect.signature(flatten).replace(parameters=[*_parameters.values()])  # each option by name
 
 
 @takes_plain_values

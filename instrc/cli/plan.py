@@ -148,10 +148,10 @@ def score(
     with _delivered(output, (gold, predictions, tools), shape) as (report, lines):
         right, said, bench = read_records(gold, report), read_records(predictions, report), _read_bench_file(tools, report)
         if right is not None and said is not None and bench is not None:
-            from instrc.taskbench.score import score as compare
+            from instrc.taskbench.score import score_plans
 
             known, predicted = ([record for _, record in each_record(given.value)] for given in (right, said))
-            lines.append(dumps(compare(known, predicted, bench).to_json()))
+            lines.append(dumps(score_plans(known, predicted, bench).to_json()))
 
 
 @plan_group.command()

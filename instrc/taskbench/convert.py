@@ -60,14 +60,35 @@ def _importer(bench: Bench, repair: bool) -> PlanImporter:  # noqa: FBT001  -- a
 
 @takes_plain_values
 def export_plan(plan: Json, tools: BenchLike, record: Json = None) -> Json:
-    """Return a plan as a TaskBench record; `record` is its origin, if any.
+    """Return a plan as a TaskBench record; `record`, its origin, provides what a plan lacks.
 
         tools = {"nodes": [{"id": "find", "desc": "Find it.", "parameters": [{"name": "text", "type": "string", "desc": ""}]}]}
         record = instrc.export_plan([{"tool": "Find", "id": "n0", "arguments": {"text": "a bank"}}], tools)
 
     Raise `CompileError` if the plan is invalid, or cannot be expressed in that format.
     """
-    return export_record(plan, to_bench(tools), record)
+    bench = to_bench(tools)
+    tasks, problems = check_tasks(plan, tool_set(records.tools_map(bench)))
+    if problems:
+        raise CompileError(problems)
+    places = {task.id: number for number, task in enumerate(tasks)}
+    used = [bench.by_name[task.tool] for task in tasks]
+    problems = tuple(_unsayable(tasks, used, places))
+    if problems:
+        raise CompileError(problems)
+    nodes: list[Json] = [
+        _node(task, tool, used, places, bare=_bare(record, number))
+        for number, (task, tool) in enumerate(zip(tasks, used, strict=True))
+    ]
+    links: list[Json] = [
+        {"source": used[places[need]].id, "target": used[number].id}
+        for number, task in enumerate(tasks)
+        for need in dict.fromkeys(_needs_in_order(task, used[number]))
+    ]
+    problems = tuple(_misread(nodes, links, tasks, bench))
+    if problems:
+        raise CompileError(problems)
+    return _as_recorded(nodes, links, record)
 
 
 def to_bench(tools: BenchLike) -> Bench:
@@ -172,34 +193,6 @@ def _translated(place: str, record: records.NamedRecord, linked: Linked, placed:
         case ["arguments"]:
             return record.place(int(number), "arguments")
     return record.place(int(number))
-
-
-def export_record(plan: Json, bench: records.Bench, record: Json = None) -> Json:
-    """Return a plan as a record; `record`, its origin, provides what a plan lacks.
-
-    Raise `CompileError` if the plan is invalid, or cannot be expressed in that format.
-    """
-    tasks, problems = check_tasks(plan, tool_set(records.tools_map(bench)))
-    if problems:
-        raise CompileError(problems)
-    places = {task.id: number for number, task in enumerate(tasks)}
-    tools = [bench.by_name[task.tool] for task in tasks]
-    problems = tuple(_unsayable(tasks, tools, places))
-    if problems:
-        raise CompileError(problems)
-    nodes: list[Json] = [
-        _node(task, tool, tools, places, bare=_bare(record, number))
-        for number, (task, tool) in enumerate(zip(tasks, tools, strict=True))
-    ]
-    links: list[Json] = [
-        {"source": tools[places[need]].id, "target": tools[number].id}
-        for number, task in enumerate(tasks)
-        for need in dict.fromkeys(_needs_in_order(task, tools[number]))
-    ]
-    problems = tuple(_misread(nodes, links, tasks, bench))
-    if problems:
-        raise CompileError(problems)
-    return _as_recorded(nodes, links, record)
 
 
 def _unsayable(tasks: tuple[PlanTask, ...], tools: list[records.BenchTool], places: dict[str, int]) -> list[plans.PlanProblem]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 from typing import Final
 
 from instrc.problems.errors import SettingsError
@@ -14,18 +13,38 @@ from instrc.text.jsonvalue import Json
 from instrc.tools.taskbench import SHAPES, Bench, BenchTool, PlanShape
 from instrc.tools.tasks import PlanTask, Reference
 
+SAMPLED_PLANS: Final = 1_000_000
+"""Maximum plans in one sample."""
+SAMPLED_TASKS: Final = 1000
+"""Maximum tasks of a sampled plan."""
 
-def sample(bench: Bench, count: int, seed: int = 0, shape: PlanShape | None = None, largest: int = 8) -> Iterator[list[Json]]:
-    """Yield plans: single tasks, chains, and graphs that grow by tasks before and after existing ones.
 
-    The same arguments give the same plans.  A file without tools yields none.
+@takes_plain_values
+def sample_plans(
+    tools: BenchLike, count: int, *, seed: int = 0, shape: PlanShape | None = None, largest: int = 8
+) -> list[list[Json]]:
+    """Return valid plans over the tools: single tasks, chains, and graphs that grow by tasks before and after existing ones.
+
+        tools = {"nodes": [{"id": "find", "desc": "Find it.", "parameters": [{"name": "text", "type": "string", "desc": ""}]}]}
+        [plan] = instrc.sample_plans(tools, 1)
+
+    The same arguments give the same plans.  A file without tools gives none.
     """
-    draw = random.Random(seed)  # noqa: S311  -- not security-relevant: plans must be reproducible
+    if shape is not None:
+        known_word("shape", shape, SHAPES)
+    for option, given, least, most in (("count", count, 0, SAMPLED_PLANS), ("largest", largest, 1, SAMPLED_TASKS)):
+        if not least <= whole_number(option, given) <= most:
+            wanted = f"a whole number from {least} to {most:,}"
+            raise SettingsError([InvalidOption(option=option, given=excerpt(given), wanted=wanted)])
+    whole_number("seed", seed)
+    bench, draw = to_bench(tools), random.Random(seed)  # noqa: S311  -- not security-relevant: plans must be reproducible
     sampler = _Sampler(bench, draw, max(largest, 2))
+    plans: list[list[Json]] = []
     for _ in range(count if bench.tools else 0):
-        wanted = draw.choice(SHAPES) if shape is None else shape
-        size = 1 if wanted == "single" else draw.randint(2, sampler.largest)
-        yield sampler.plan(size, wanted)
+        wanted_shape = draw.choice(SHAPES) if shape is None else shape
+        size = 1 if wanted_shape == "single" else draw.randint(2, sampler.largest)
+        plans.append(sampler.plan(size, wanted_shape))
+    return plans
 
 
 _TEXTS = ("the first of them", "Hello, world", "a boat in a harbour", "What is shown here?", "next Friday", "to French")
@@ -150,30 +169,3 @@ def _reaches(start: int, end: int, edges: list[tuple[int, int]]) -> bool:
         seen.update(following)
         stack += following
     return False
-
-
-SAMPLED_PLANS: Final = 1_000_000
-"""Maximum plans in one sample."""
-SAMPLED_TASKS: Final = 1000
-"""Maximum tasks of a sampled plan."""
-
-
-@takes_plain_values
-def sample_plans(
-    tools: BenchLike, count: int, *, seed: int = 0, shape: PlanShape | None = None, largest: int = 8
-) -> list[list[Json]]:
-    """Return valid plans over the tools.
-
-        tools = {"nodes": [{"id": "find", "desc": "Find it.", "parameters": [{"name": "text", "type": "string", "desc": ""}]}]}
-        [plan] = instrc.sample_plans(tools, 1)
-
-    The same arguments give the same plans.
-    """
-    if shape is not None:
-        known_word("shape", shape, SHAPES)
-    for option, given, least, most in (("count", count, 0, SAMPLED_PLANS), ("largest", largest, 1, SAMPLED_TASKS)):
-        if not least <= whole_number(option, given) <= most:
-            wanted = f"a whole number from {least} to {most:,}"
-            raise SettingsError([InvalidOption(option=option, given=excerpt(given), wanted=wanted)])
-    whole_number("seed", seed)
-    return list(sample(to_bench(tools), count, seed, shape, largest))

@@ -10,7 +10,7 @@ from msgspec import Struct, field
 
 from instrc.problems.errors import InstrcError
 from instrc.taskbench.arguments import content_type
-from instrc.taskbench.convert import BenchLike, export_record, to_bench
+from instrc.taskbench.convert import BenchLike, export_plan, to_bench
 from instrc.testing.evaluation.checks import CheckedRun, CheckPlace, CheckScore
 from instrc.text.arguments import excerpt, several, takes_plain_values
 from instrc.text.files import read_whole
@@ -91,10 +91,21 @@ class Scores(Struct):
         }
 
 
-def score(gold: Iterable[Json], predictions: Iterable[Json], bench: Bench) -> Scores:
-    """Return the scores of predictions against the truth, both as records; of equal ids the last one counts, `7` is `"7"`."""
-    said = {key: value for value in predictions if (key := id_of(value)) is not None}
-    right = {key: value for value in gold if (key := id_of(value)) is not None and key in said}
+@takes_plain_values
+def score_plans(gold: Iterable[Json], predictions: Iterable[Json], tools: BenchLike) -> Scores:
+    """Return how close predicted records are to the right ones.
+
+        tools = {"nodes": [{"id": "find", "desc": "Find it.", "parameters": [{"name": "text", "type": "string", "desc": ""}]}]}
+        records = [instrc.export_plan(plan, tools) for plan in instrc.sample_plans(tools, 3)]
+        scores = instrc.score_plans(records, records, tools)
+
+    The scores are n-F1, e-F1, t-F1, v-F1 and NED: overall, by shape, by number of tasks.
+    Of equal ids the last one counts; `7` is `"7"`.
+    """
+    bench = to_bench(tools)
+    known, predicted = several("gold", gold), several("predictions", predictions)
+    said = {key: value for value in predicted if (key := id_of(value)) is not None}
+    right = {key: value for value in known if (key := id_of(value)) is not None and key in said}
     index = {tool.id: number for number, tool in enumerate(bench.tools, 1)}
     result = Scores()
     groups: list[tuple[PlanShape, int, Compared]] = []
@@ -244,19 +255,6 @@ def _by_links(facts: PlanFacts, links: Json) -> None:
                 facts.places.add((first[source], first[target]))
 
 
-@takes_plain_values
-def score_plans(gold: Iterable[Json], predictions: Iterable[Json], tools: BenchLike) -> Scores:
-    """Return how close predicted records are to the right ones.
-
-        tools = {"nodes": [{"id": "find", "desc": "Find it.", "parameters": [{"name": "text", "type": "string", "desc": ""}]}]}
-        records = [instrc.export_plan(plan, tools) for plan in instrc.sample_plans(tools, 3)]
-        scores = instrc.score_plans(records, records, tools)
-
-    The scores are n-F1, e-F1, t-F1, v-F1 and NED: overall, by shape, by number of tasks.
-    """
-    return score(several("gold", gold), several("predictions", predictions), to_bench(tools))
-
-
 def plan_check(options: JsonObject, place: CheckPlace) -> Callable[[CheckedRun, Json, Json], CheckScore]:
     """Return the check for one score of a plan, or for all of them: plans are our own, or TaskBench records.
 
@@ -296,5 +294,5 @@ def plan_check(options: JsonObject, place: CheckPlace) -> Callable[[CheckedRun, 
 
 def _facts_of(plan: Json, bench: Bench, index: dict[str, int]) -> PlanFacts | None:
     """Return the compared facts of one of our plans, or of a record."""
-    record = read_record(plan if isinstance(plan, dict) else export_record(plan, bench))
+    record = read_record(plan if isinstance(plan, dict) else export_plan(plan, bench))
     return None if record is None or record.within else compared_facts(record, bench, index)

@@ -25,7 +25,7 @@ from instrc.providers.lowering.spelling import respell
 from instrc.providers.maps import VERSION, tool_map
 from instrc.providers.targets import TargetName, known_target
 from instrc.providers.transcode import Inexpressible
-from instrc.schema.walk import map_schemas
+from instrc.schema.walk import map_schemas, without
 from instrc.text import arguments
 from instrc.text.arguments import takes_plain_values
 from instrc.text.jsontext import dumps
@@ -209,8 +209,7 @@ def _options_apart(tool: Tool, dialect: Dialect) -> tuple[Tool, JsonObject]:
         return tool, {}
     if tool.strict is None and isinstance(own.get("strict"), bool) and dialect.plain is not None:
         tool = tool._replace(strict=own["strict"] is True)
-    rest = {keyword: value for keyword, value in mapping(schema).items() if keyword != OPTIONS}
-    return (tool._replace(schema=rest) if isinstance(schema, dict) else tool), own
+    return (tool._replace(schema=without(schema, OPTIONS)) if isinstance(schema, dict) else tool), own
 
 
 def _with_options(envelope: Json, payload: Json, options: JsonObject) -> Json:
@@ -297,10 +296,7 @@ def _said_once(schema: Json, tool: Tool, flat: Json, dialect: Dialect) -> tuple[
         return description, schema
     if not dialect.describable:
         text = description or text_or_empty(schema.get("description")) or own
-        return None, {
-            "description": text,
-            **{key: value for key, value in schema.items() if key != "description"},
-        } if text else schema
+        return None, {"description": text, **without(schema, "description")} if text else schema
     if not dialect.rooted:  # there is no place for it
         return join_notes(description or own, text_or_empty(schema.get("description"))) or "", schema
     node = schema.get("description")
@@ -308,9 +304,7 @@ def _said_once(schema: Json, tool: Tool, flat: Json, dialect: Dialect) -> tuple[
         return description or own, schema
     if description is None or description == own:
         rest = "\n".join(line for line in [node.removeprefix(own or "").lstrip("\n")] if line)
-        schema = (
-            {**schema, "description": rest} if rest else {key: value for key, value in schema.items() if key != "description"}
-        )
+        schema = {**schema, "description": rest} if rest else without(schema, "description")
         return own or description or None, schema
     return description, schema
 

@@ -49,7 +49,7 @@ from instrc.providers.lowering.losses import place_of
 from instrc.providers.lowering.unions import SILENT, combine, fit
 from instrc.schema.impossible import forbids_everything
 from instrc.schema.vocabulary import BY_TYPE, HOLDERS, NO_ASSERTIONS
-from instrc.schema.walk import objects_below, reached_definitions, subschemas, with_parts
+from instrc.schema.walk import objects_below, reached_definitions, subschemas, with_parts, without
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, as_array, as_text, as_texts, freeze, optional_text
 from instrc.text.limits import REBUILT_LEVELS
@@ -171,9 +171,7 @@ def references(node: JsonObject, context: RewriteContext) -> list[Variant]:
     """Return the variants of a reference's target and of the keywords next to it."""
     ref = as_text(node["$ref"])
     target = context.target(ref)
-    siblings: JsonObject = {
-        keyword: value for keyword, value in node.items() if keyword != "$ref" and keyword not in NO_ASSERTIONS
-    }
+    siblings = without(node, "$ref", *NO_ASSERTIONS)
     if target is False or (not siblings and (not isinstance(target, dict) or not target)):
         return list_variants(target, context)
     target = target if isinstance(target, dict) else {}

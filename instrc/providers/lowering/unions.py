@@ -160,16 +160,11 @@ def _with_fewer(node: JsonObject) -> tuple[JsonObject, list[Json]]:
     return fewer, dropped
 
 
-class Led(NamedTuple):
-    """The variants of a union, whose objects begin with different or discriminating keys where possible."""
+def with_distinct_first_keys(variants: Sequence[Variant], ledger: Ledger) -> tuple[list[Variant], list[int]]:
+    """Reorder the objects of a union so that their first keys are different or discriminate where possible.
 
-    variants: list[Variant]
-    alike: list[int]
-    """Indexes of alternatives without a distinguishing first key."""
-
-
-def with_distinct_first_keys(variants: Sequence[Variant], ledger: Ledger) -> Led:
-    """Reorder the objects of a union so that their first keys are different or discriminate."""
+    Return the variants, and the indexes of those that no first key distinguishes.
+    """
     definitions = ledger.definitions
     result = [_copied(variant, definitions) for variant in variants]
     objects = [number for number, variant in enumerate(result) if variant.kind == "object" and variant.body.get("properties")]
@@ -183,8 +178,8 @@ def with_distinct_first_keys(variants: Sequence[Variant], ledger: Ledger) -> Led
                 result[number] = _led(result[number], leader or "", ledger)
     under_way = [number for number, variant in enumerate(result) if variant.kind == "ref" and definitions.under_way(variant)]
     if under_way:  # their first key is not known yet
-        return Led(result, [*objects, *under_way] if len(under_way) > 1 else objects)
-    return Led(result, [number for group in _alike(result, objects) for number in group])
+        return result, [*objects, *under_way] if len(under_way) > 1 else objects
+    return result, [number for group in _alike(result, objects) for number in group]
 
 
 def _copied(variant: Variant, definitions: PayloadDefinitions) -> Variant:
