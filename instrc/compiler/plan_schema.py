@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from instrc.compiler.ir import Instruction, PlannableTool
-from instrc.schema.walk import map_schemas, refers
+from instrc.schema.walk import map_schemas, redirected, refers, without
 from instrc.text.jsonvalue import Json, JsonObject, as_object, as_texts, equal
 from instrc.text.names import free_name
 from instrc.text.sentences import Sentences
@@ -76,19 +76,10 @@ def _adopted(tool: PlannableTool, definitions: JsonObject) -> JsonObject:
     for name in own:
         names[name] = free_name(name, definitions.__contains__)
         definitions[names[name]] = {}
-
-    def rename(node: Json) -> Json:
-        reference = node.get("$ref") if isinstance(node, dict) else None
-        if not isinstance(node, dict) or not isinstance(reference, str) or not reference.startswith("#"):
-            return node
-        name, slash, below = reference.removeprefix("#/$defs/").partition("/")
-        return {**node, "$ref": f"#/$defs/{whole}" if reference == "#" else f"#/$defs/{names.get(name, name)}{slash}{below}"}
-
+    moved = {"#": f"#/$defs/{whole}", **{f"#/$defs/{name}": f"#/$defs/{new}" for name, new in names.items()}}
     for name, definition in own.items():
-        definitions[names[name]] = map_schemas(definition, rename)
-    arguments = as_object(
-        map_schemas({keyword: value for keyword, value in tool.arguments.items() if keyword != "$defs"}, rename)
-    )
+        definitions[names[name]] = redirected(definition, moved)
+    arguments = as_object(redirected(without(tool.arguments, "$defs"), moved))
     definitions[whole] = arguments
     return arguments
 
@@ -141,17 +132,9 @@ def part_of(schema: JsonObject, part: Json) -> Json:
         return part
     definitions = as_object(schema.get("$defs", {}))
     whole = free_name("whole", definitions.__contains__)
-    used = False
-
-    def rename(node: Json) -> Json:
-        nonlocal used
-        if not isinstance(node, dict) or node.get("$ref") != "#":
-            return node
-        used = True
-        return {**node, "$ref": f"#/$defs/{whole}"}
-
-    made = as_object(map_schemas(part, rename))
-    definitions = {name: map_schemas(definition, rename) for name, definition in definitions.items()}
-    if used:
-        definitions[whole] = map_schemas({keyword: value for keyword, value in schema.items() if keyword != "$defs"}, rename)
-    return {**made, "$defs": definitions}
+    moved = {"#": f"#/$defs/{whole}"}
+    complete: JsonObject = {**part, "$defs": definitions}
+    result = as_object(redirected(complete, moved))
+    if result is complete:  # nothing refers to the whole schema
+        return result
+    return {**result, "$defs": {**as_object(result["$defs"]), whole: redirected(without(schema, "$defs"), moved)}}

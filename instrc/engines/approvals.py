@@ -15,7 +15,7 @@ from instrc.runtime.questions import Question
 from instrc.schema.vocabulary import APPROVAL
 from instrc.text.durations import is_duration, seconds
 from instrc.text.jsontext import digest_of
-from instrc.text.jsonvalue import Json
+from instrc.text.jsonvalue import Json, mapping
 
 NOBODY: Final = "group:"
 """Candidate that matches no caller, used if no approver can be determined."""
@@ -205,13 +205,9 @@ def approval_of(question: Question, starters: Iterable[str | None], names: NameR
 
 
 def _schemas(schema: Json) -> Iterable[dict[str, Json]]:
-    """Yield the schema of an answer, and those of its steps."""
-    if isinstance(schema, dict):
-        yield schema
-        properties = schema.get("properties")
-        for each in properties.values() if isinstance(properties, dict) else ():
-            if isinstance(each, dict):
-                yield each
+    """Return the schema of an answer, and those of its steps."""
+    parts = (schema, *mapping(mapping(schema).get("properties")).values())
+    return (part for part in parts if isinstance(part, dict))
 
 
 def _people(said: Json, show: Json) -> list[str]:
@@ -220,7 +216,7 @@ def _people(said: Json, show: Json) -> list[str]:
         return [each for each in said if isinstance(each, str)]
     if not isinstance(said, str):
         return []
-    for place in (show, *(show.values() if isinstance(show, dict) else ())):
+    for place in (show, *mapping(show).values()):
         if isinstance(place, dict) and said in place:
             found = place[said]
             return [str(each) for each in found] if isinstance(found, list) else [str(found)]

@@ -125,27 +125,24 @@ def prepare(
     overrides = OptionOverrides(change=change, model=model, tuned=tuned)
     compiled = workspace.compile(program if isinstance(program, Source) else name, overrides, report)
     report.stop_if_failed()
-    found = [artefact for artefact in compiled if export is None or artefact.name == export]
-    if len(found) != 1:
-        names = tuple(artefact.name for artefact in compiled)
-        raise CompileError([problems.calls.SeveralExports(at=Source(name, "").whole(), program=name, names=names)])
-    document = found[0].documents[found[0].kind]
+    chosen = _only(compiled, lambda word: export is None or word == export, name, name)
+    document = chosen.documents[chosen.kind]
     takes: dict[str, Json] = {}
-    plan, named = found[0].plan, _named_by_plans(document, found[0], workspace, name, takes)
+    plan, named = chosen.plan, _named_by_plans(document, chosen, workspace, name, takes)
     declared = None if plan is None else plan.flat.graph.inputs
     return Prepared(
-        found[0].name,
+        chosen.name,
         document,
         folder,
         settings,
         named,
         declared,
         workspace.files(name),
-        step=found[0].step,
-        purpose=found[0].purpose,
-        hints=found[0].hints,
+        step=chosen.step,
+        purpose=chosen.purpose,
+        hints=chosen.hints,
         takes=takes,
-        words=found[0].words,
+        words=chosen.words,
         warnings=tuple(report.problems),
     )
 
@@ -232,10 +229,15 @@ def _compiled_at(address: str, path: str, workspace: Workspace) -> Artefact:
     report = Report()
     compiled = workspace.compile(path, OptionOverrides(), report)
     report.stop_if_failed()
-    found = [artefact for artefact in compiled if not name or bare_name(artefact.name) == bare_name(name)]
+    return _only(compiled, lambda word: not name or bare_name(word) == bare_name(name), path, address)
+
+
+def _only(compiled: Iterable[Artefact], is_meant: Callable[[str], bool], path: str, program: str) -> Artefact:
+    """Return the only export of a file with a name that is meant; raise `CompileError` if there are none or several."""
+    found = [artefact for artefact in compiled if is_meant(artefact.name)]
     if len(found) != 1:
         names = tuple(artefact.name for artefact in compiled)
-        raise CompileError([problems.calls.SeveralExports(at=Source(path, "").whole(), program=address, names=names)])
+        raise CompileError([problems.calls.SeveralExports(at=Source(path, "").whole(), program=program, names=names)])
     return found[0]
 
 
@@ -487,7 +489,6 @@ def models_by_step(document: Json, models: Mapping[str, str], names: Iterable[st
         chunks = [each for each in Process.from_json(document).contexts() if isinstance(each, Chunk)]
         keys = [step.key for chunk in chunks if chunk.executor == "model" for step in chunk.steps]
         return {key: model for key in keys if (model := chosen(key)) is not None}
-    properties = document.get("properties") if isinstance(document, dict) else None
-    keys = list(properties) if isinstance(properties, dict) else []
+    keys = list(mapping(mapping(document).get("properties")))
     whole = next((model for word in (*names, *keys) if (model := chosen(word)) is not None), None)
     return {} if whole is None else dict.fromkeys(["", *keys], whole)

@@ -23,7 +23,7 @@ from instrc.lsp.session import EditorSession, TextDocument
 from instrc.problems.blocks import FORMS
 from instrc.schema.vocabulary import JSON_SCHEMA
 from instrc.text.jsontext import dumps
-from instrc.text.jsonvalue import Json
+from instrc.text.jsonvalue import Json, mapping, optional_text
 from instrc.text.limits import ROUNDS
 from instrc.text.names import pascal
 
@@ -97,15 +97,13 @@ def _path_schema(document: TextDocument, offset: int, path: re.Match[str], knowl
 
 def _values(schema: Json) -> list[Json]:
     """Return the values that a schema lists."""
-    listed = schema.get("enum") if isinstance(schema, dict) else None
+    listed = mapping(schema).get("enum")
     return listed if isinstance(listed, list) else [True, False] if _kind(schema) == "boolean" else []
 
 
 def _kind(schema: Json) -> str:
-    if isinstance(schema, dict):
-        kind = schema.get("type")
-        return " | ".join(map(str, kind)) if isinstance(kind, list) else str(kind or "")
-    return ""
+    kind = mapping(schema).get("type")
+    return " | ".join(map(str, kind)) if isinstance(kind, list) else str(kind or "")
 
 
 def _value_items(values: list[Json], *, quoted: bool) -> list[types.CompletionItem]:
@@ -124,7 +122,7 @@ def _members(schema: Json) -> list[types.CompletionItem]:
             label=name,
             kind=types.CompletionItemKind.Field,
             detail=_kind(part),
-            documentation=said if isinstance(part, dict) and isinstance(said := part.get("description"), str) else None,
+            documentation=optional_text(mapping(part).get("description")),
         )
         for name, part in members(schema).items()
     ]

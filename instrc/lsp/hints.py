@@ -16,7 +16,7 @@ from instrc.lsp.knowledge import Definition, Knowledge, KnownInstruction, carrie
 from instrc.lsp.session import EditorSession, Lines, TextDocument
 from instrc.problems.blocks import FORMS
 from instrc.text.jsontext import dumps
-from instrc.text.jsonvalue import Json
+from instrc.text.jsonvalue import Json, mapping
 from instrc.text.source import Span
 from instrc.vibes.registry import ProgramFile
 
@@ -104,8 +104,7 @@ def about(known: KnownInstruction, knowledge: Knowledge) -> str:
     """Return the description of an instruction in a few lines of Markdown."""
     schema = knowledge.schema(known)
     words = [f"**{known.instruction.name}** · `{known.vibe.uri}` · carried out by {carried_out_by(known.instruction)}"]
-    if isinstance(schema, dict):
-        words += [str(schema[key]) for key in ("title", "description") if isinstance(schema.get(key), str)]
+    words += [said for key in ("title", "description") if isinstance(said := mapping(schema).get(key), str)]
     return "\n\n".join(words)
 
 

@@ -16,7 +16,7 @@ from instrc.language.parser import parse
 from instrc.problems.errors import InstrcError
 from instrc.problems.report import Report
 from instrc.process.flow import EXECUTORS
-from instrc.text.jsonvalue import Json
+from instrc.text.jsonvalue import Json, mapping
 from instrc.text.source import Source, Span
 from instrc.vibes.registry import ProgramFile, Registry
 from instrc.vibes.vibe import Vibe
@@ -221,7 +221,7 @@ class Knowledge:
             return _ERROR if (definition.kind, definition.name) == ("round", "error") else {}
         schema = self.value(definition.value, index, depth + 1)
         if definition.of_list:
-            return schema.get("items", {}) if isinstance(schema, dict) else {}
+            return mapping(schema).get("items", {})
         return schema
 
     def _look_up(self, text: str) -> Json:
@@ -233,8 +233,7 @@ def _with_annotation(schema: Json, more: dict[str, Json]) -> Json:
     """Return a schema with the properties that an annotation adds."""
     if not isinstance(schema, dict) or not isinstance(added := more.get("properties"), dict):
         return schema
-    properties = schema.get("properties")
-    return {**schema, "properties": {**(properties if isinstance(properties, dict) else {}), **added}}
+    return {**schema, "properties": {**mapping(schema.get("properties")), **added}}
 
 
 _PLACES = frozenset({"Process", "LLM_Context", "Server_Context", "User_Context", "StartProcess"})
@@ -364,14 +363,8 @@ def declared_inputs(program: ProgramFile) -> list[str]:
 
 def members(schema: Json) -> dict[str, Json]:
     """Return the properties of a schema, those of a step with `output` being those of its output."""
-    if not isinstance(schema, dict):
-        return {}
-    properties = schema.get("properties")
-    if not isinstance(properties, dict):
-        return {}
-    output = properties.get("output")
-    inner = members(output) if isinstance(output, dict) else {}
-    return inner or properties
+    properties = mapping(mapping(schema).get("properties"))
+    return (members(properties["output"]) if "output" in properties else {}) or properties
 
 
 def down(schema: Json, way: Sequence[str]) -> Json:
@@ -383,7 +376,4 @@ def down(schema: Json, way: Sequence[str]) -> Json:
 
 def member_of(schema: Json, name: str) -> Json:
     """Return the schema of a member; `{}` if it is not known."""
-    found = members(schema).get(name)
-    if found is None and isinstance(schema, dict) and isinstance(properties := schema.get("properties"), dict):
-        found = properties.get(name)
-    return {} if found is None else found
+    return members(schema).get(name, mapping(mapping(schema).get("properties")).get(name, {}))

@@ -278,11 +278,8 @@ def _only(schema: JsonObject, word: str) -> JsonObject:
     return {word: schema[word]} if word in schema else {}
 
 
-_ABSENT = "none"
-
-
 def _default(schema: JsonObject) -> str:
-    return dumps(schema["default"], indent=False) if "default" in schema else _ABSENT
+    return dumps(schema["default"], indent=False) if "default" in schema else "none"
 
 
 _INTO = "#/$defs/"

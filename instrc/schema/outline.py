@@ -8,7 +8,7 @@ from typing import Final
 
 from instrc.schema.kinds import kind_of_value
 from instrc.schema.walk import map_schemas
-from instrc.text.jsonvalue import Json, JsonObject, equal, mapping
+from instrc.text.jsonvalue import Json, JsonObject, equal, listing, mapping
 from instrc.text.sentences import EN, Sentences, filled
 
 
@@ -23,8 +23,7 @@ def outline(schema: Json, whole: Sentences | None = None, *, values: bool = True
     lines = [*_members(schema, 0, whole)]
     if whole is None:
         return lines
-    definitions = schema.get("$defs") if isinstance(schema, dict) else None
-    for name, part in definitions.items() if isinstance(definitions, dict) else ():
+    for name, part in mapping(mapping(schema).get("$defs")).items():
         lines += ["", *_entry(filled(whole.defined, name=name), part, 0, whole), *_below(part, 1, whole)]
     return lines
 
@@ -45,9 +44,8 @@ def _members(schema: Json, depth: int, whole: Sentences | None, told: dict[str, 
     """Yield the lines of an object's keys; descriptions in `told`, from an earlier alternative, are not repeated."""
     if not isinstance(schema, dict) or depth > OUTLINE_LEVELS:
         return
-    properties, required = schema.get("properties"), schema.get("required")
-    names = required if isinstance(required, list) else []
-    for name, part in properties.items() if isinstance(properties, dict) else ():
+    names = listing(schema.get("required"))
+    for name, part in mapping(schema.get("properties")).items():
         mark = "" if name in names or whole else "?"
         free = "" if name in names or not whole else f", {whole.optional}"
         head = f"{' '.join(name.split())}{mark}:"
@@ -63,9 +61,8 @@ def _members(schema: Json, depth: int, whole: Sentences | None, told: dict[str, 
         yield from _entry(f"({whole.other_keys}):", values, depth, whole)
         yield from _below(values, depth + 1, whole)
     for word in ("anyOf", "oneOf", "allOf"):
-        branches = schema.get(word)
         above = {} if told is None else told
-        inner = [[*_members(branch, depth + 1, whole, above)] for branch in branches] if isinstance(branches, list) else []
+        inner = [[*_members(branch, depth + 1, whole, above)] for branch in listing(schema.get(word))]
         chosen = [(f"({word} {index})", lines) for index, lines in enumerate(inner, 1) if lines]
         if whole and len(chosen) == 1:
             yield from (line[2:] for line in chosen[0][1])  # a nullable object: nothing to choose

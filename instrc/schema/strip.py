@@ -95,10 +95,10 @@ def split(answer: Json, schema: Json = None) -> Split:
         node = stack.pop()
         value = node.value
         made: Json
+        seen = None if node.schemas is None else _applicable(node.schemas, schema)
         if value.__class__ is dict:
             out: JsonObject = {}
             made = out
-            seen = None if node.schemas is None else _applicable(node.schemas, schema)
             below = []
             for key, item in value.items():
                 if is_meta(key) and (seen is None or any(key in properties for properties in seen.properties)):
@@ -111,7 +111,6 @@ def split(answer: Json, schema: Json = None) -> Split:
         elif value.__class__ is list:
             items = value.copy()
             made = items
-            seen = None if node.schemas is None else _applicable(node.schemas, schema)
             stack.extend(
                 _Waiting(
                     item,

@@ -131,14 +131,8 @@ class Validator(Protocol):
         """Return a copy of the validator for another schema."""
 
 
-class _MakeValidator(Protocol):
-    """The class of the validators, as a callable."""
-
-    def __call__(self, schema: Json, *, registry: object, format_checker: object) -> Validator: ...
-
-
 @lru_cache(maxsize=1)
-def validator_class() -> _MakeValidator:
+def validator_class() -> Callable[..., Validator]:
     """Return the class of the validators."""
     result = extend(  # type: ignore[no-untyped-call]  # the library's own function has no types
         Draft202012Validator,
@@ -153,7 +147,7 @@ def validator_class() -> _MakeValidator:
             "uniqueItems": _unique_items,
         },
     )
-    return cast("_MakeValidator", result)
+    return cast("Callable[..., Validator]", result)
 
 
 def _enum(validator: Validator, values: Json, instance: Json, schema: Json) -> Iterator[ValidationError]:

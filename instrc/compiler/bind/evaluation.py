@@ -327,6 +327,5 @@ def property_names(schema: Json, annotations: tuple[Json, ...]) -> dict[str, Non
     """Return the names of the top-level properties in order, including those added by annotations."""
     found: dict[str, None] = {}
     for part in (schema, *annotations) if annotations else (schema,):
-        if isinstance(part, dict):
-            found.update(dict.fromkeys(mapping(part.get("properties"))))
+        found.update(dict.fromkeys(mapping(mapping(part).get("properties"))))
     return found

@@ -210,7 +210,7 @@ def newly_impossible(before: Json, schema: Json, added: Json, place: Span, *, fa
 
 def _nothing_left(before: Json, added: Json, place: Span) -> Problem:
     """Return why an addition made a schema impossible: it excludes a required property, or everything."""
-    own = mapping(added.get("properties")) if isinstance(added, dict) else {}
+    own = mapping(mapping(added).get("properties"))
     needed = [name for each in (before, added) if isinstance(each, dict) for name in required_names(each)]
     if not (gone := tuple(name for name in own if name in needed and is_written_false(own[name]))):
         return problems.steps.Unsatisfiable(at=place)
@@ -277,17 +277,14 @@ def _lacking(part: Json, whole: list[Json], spans: tuple[Span, ...], around: Spa
 
 def _missing(part: Json, whole: list[Json], path: Location) -> Iterator[tuple[Location, int, str, tuple[str, ...]]]:
     """Yield the path of a schema, the index in its list, the name, and similar names; `whole` is the complete object."""
-    if not isinstance(part, dict):
-        return
     described = _described(whole)
-    names, required = described.names, part.get("required")
+    names, required = described.names, mapping(part).get("required")
     if names and not described.open and isinstance(required, list):
         for index, name in enumerate(required):
             if isinstance(name, str) and name not in names:
                 yield path, index, name, nearest(name, names)
-    if isinstance(properties := part.get("properties"), dict):
-        for name, below in properties.items():
-            yield from _missing(below, names[name], (*path, "properties", name))
+    for name, below in mapping(mapping(part).get("properties")).items():
+        yield from _missing(below, names[name], (*path, "properties", name))
 
 
 class _Described(Struct):
@@ -326,10 +323,8 @@ def similar_properties(schema: Json, annotation: Json, at: Span) -> Iterator[Pro
 
     A name that begins with `_` has a special meaning, so a single wrong letter in it is reported as well.
     """
-    if not isinstance(schema, dict) or not isinstance(annotation, dict):
-        return
-    there = mapping(schema.get("properties"))
-    for name in mapping(annotation.get("properties")):
+    there = mapping(mapping(schema).get("properties"))
+    for name in mapping(mapping(annotation).get("properties")):
         if name in there:
             continue
         close = tuple(each for each in there if _is_meant(name, each))
@@ -420,7 +415,7 @@ class ContentSchema:
         for slot in slots:
             made = self.of(slot.content, (*path, slot.name))
             properties[slot.name] = self.instructions.part(made)
-        known = mapping(schema.get("properties")) if isinstance(schema, dict) else {}
+        known = mapping(mapping(schema).get("properties"))
         added = [name for name in properties if name not in known]
         filling: dict[str, Json] = {"properties": properties}
         if added:

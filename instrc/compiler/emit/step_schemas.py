@@ -20,6 +20,7 @@ from instrc.schema.document_definitions import DocumentDefinitions
 from instrc.schema.strip import is_meta
 from instrc.schema.walk import without, without_property
 from instrc.text.jsonvalue import Json, JsonObject, Location, as_object, as_texts, mapping
+from instrc.text.names import free_name
 from instrc.text.sentences import Sentences, filled
 from instrc.text.source import Span
 
@@ -50,18 +51,16 @@ class Container(msgspec.Struct):
 
     def free(self, key: str, items: tuple[int | None, ...] = (None,)) -> str:
         """Return a key that is not taken for any of some items."""
-        wanted = key
-        while not self.properties.keys().isdisjoint([suffixed(key, item) for item in items]):
-            self.counts[wanted] = self.counts.get(wanted, 1) + 1
-            key = f"{wanted}_{self.counts[wanted]}"
-        return key
+
+        def is_taken(name: str) -> bool:
+            return not self.properties.keys().isdisjoint([suffixed(name, item) for item in items])
+
+        return free_name(key, is_taken, tried=self.counts)
 
     def schema(self, annotations: Sequence[Json] = (), at: Span | None = None) -> dict[str, Json]:
         """Return the object; `at` is where it is written."""
         made: dict[str, Json] = {"type": "object", "properties": self.properties}
-        required: list[Json] = (
-            [name for name in self.properties if name not in self.optional] if self.optional else [*self.properties]
-        )
+        required: list[Json] = [name for name in self.properties if name not in self.optional]
         if required:
             made["required"] = required
         more = [*self.extra, *annotations]

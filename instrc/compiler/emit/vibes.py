@@ -18,7 +18,7 @@ from instrc.schema.annotate import nullable
 from instrc.schema.document_definitions import DocumentDefinitions
 from instrc.schema.strip import strip
 from instrc.text.jsontext import dumps, loads
-from instrc.text.jsonvalue import Json, JsonObject, as_object, as_texts, mapping
+from instrc.text.jsonvalue import Json, JsonObject, as_object, as_texts, mapping, optional_text
 from instrc.text.names import snake
 
 _Follow: TypeAlias = Callable[[flow.Read], flow.Read]
@@ -124,8 +124,7 @@ def _one_of(schemas: list[Json]) -> Json:
 
 def emit_vibe(schema: Json, name: str, *, batch: int) -> Artefact:
     """Return the documents of a flat vibe schema with its engine properties; `batch` is the number of items."""
-    named = schema.get("title") if isinstance(schema, dict) else None
-    title = named if isinstance(named, str) else None
+    title = optional_text(mapping(schema).get("title"))
     definitions = DocumentDefinitions()
     own = schema if Process.find(schema) is None and batch <= 1 else definitions.hoist(schema, "Root")
     process = Process.find({**own, "$defs": definitions.schemas} if isinstance(own, dict) and definitions.schemas else own)

@@ -309,9 +309,7 @@ def _groups(units: tuple[ir.Unit, ...]) -> list[ir.MixinGroup]:
 
 def _slots(schema: Json) -> list[str]:
     """Return the required properties of a mixin, except `default`, whose schemas are open."""
-    if not isinstance(schema, dict):
-        return []
-    properties, required = mapping(schema.get("properties")), required_names(schema)
+    properties, required = mapping(mapping(schema).get("properties")), required_names(mapping(schema))
     return [name for name, part in properties.items() if name in required and name != "default" and _is_open(part)]
 
 
@@ -322,5 +320,4 @@ def _is_open(schema: Json) -> bool:
 
 
 def _names(annotation: Json, name: str) -> bool:
-    properties = annotation.get("properties") if isinstance(annotation, dict) else None
-    return isinstance(properties, dict) and name in properties
+    return name in mapping(mapping(annotation).get("properties"))
