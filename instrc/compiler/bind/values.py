@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from instrc.compiler.ir import Content, Context, Fusion, Path, Slot, Step, StepObject, Unit, is_lone_instruction
+from instrc.compiler.ir import Content, Context, Fusion, Path, Slot, Step, StepObject, Unit
 from instrc.text.jsonvalue import Json
 
 
@@ -205,8 +205,6 @@ def nested_steps(steps: Mapping[int, Step], units: Sequence[Unit]) -> dict[int, 
     waiting: list[Unit] = list(units)
     while waiting:
         unit = waiting.pop()
-        if isinstance(unit, int) and is_lone_instruction(steps[unit].content):
-            continue
         if not isinstance(unit, int):
             blocks = _blocks(slot.content for slot in unit.application.slots)
             first = unit.numbers[0]
@@ -224,7 +222,7 @@ def nested_steps(steps: Mapping[int, Step], units: Sequence[Unit]) -> dict[int, 
 def _blocks(contents: Iterable[Content]) -> list[StepObject]:
     """Return the objects of steps in contents, at any depth of slots but not nested in each other."""
     found: list[StepObject] = []
-    waiting = [each for each in contents if not is_lone_instruction(each)]
+    waiting = list(contents)
     while waiting:
         content = waiting.pop(0)
         if isinstance(content, StepObject):

@@ -95,8 +95,7 @@ class Shapes:
         """Return the schemas of each property, in order of first appearance."""
         found: dict[str, list[ScopedSchema]] = {}
         for node, scope in shape.objects():
-            properties = node.get("properties")
-            for name, child in properties.items() if properties.__class__ is dict else ():
+            for name, child in mapping(node.get("properties")).items():
                 found.setdefault(name, []).append(self._part(child, scope))
         return found
 
@@ -123,8 +122,7 @@ class Shapes:
                         groups.setdefault((keyword, index), []).append(self._part(item, scope))
             for index, item in enumerate(listing(node.get("prefixItems"))):
                 groups.setdefault(("prefixItems", index), []).append(self._part(item, scope))
-            patterns = node.get("patternProperties")
-            for pattern, child in patterns.items() if patterns.__class__ is dict else ():
+            for pattern, child in mapping(node.get("patternProperties")).items():
                 groups.setdefault(("patternProperties", pattern), []).append(self._part(child, scope))
         yield from groups.values()
 

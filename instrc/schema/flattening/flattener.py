@@ -269,14 +269,10 @@ class Flattener(Tracing):
         """Return the frame that folds a result and some parts of it again, since more is known to hold."""
         self.alive += [*parts, out]
         self.needs_flattening.update(map(id, [*parts, out]))
-        more = Collecting([None], self.refolded)
+        more = Collecting([None], lambda done: self.close(done, done.results[0]))
         more.pending.append(PendingPart(more.results, 0, [(out, self.flat)]))
         more.unordered, more.key, more.name = frame.unordered, frame.key, frame.name
         return more
-
-    def refolded(self, done: Collecting) -> Json:
-        """Return the result of the second folding."""
-        return self.close(done, done.results[0])
 
     def close(self, frame: Frame, out: Json) -> Json:
         """Store the result of a conjunction; return it, or a reference to it if it has become a definition."""

@@ -24,7 +24,7 @@ from instrc.schema.flattening.run import Flattening
 from instrc.schema.kinds import is_number, unique
 from instrc.schema.scopes import DynamicScope, Term
 from instrc.schema.vocabulary import IN_PLACE
-from instrc.schema.walk import map_schemas
+from instrc.schema.walk import map_schemas, without, without_property
 from instrc.text.jsonvalue import Json, JsonArray, JsonObject, as_object, as_text, equal, listing, mapping
 from instrc.text.source import Span
 
@@ -93,14 +93,13 @@ def splice_parts(
     required = _required(outer, inner, inside, properties)
     if "properties" not in out:
         out["properties"] = properties
-    place = dict.fromkeys(out)
     written: JsonObject = {"properties": properties}
     if required:
         written["required"] = required
     closing = lifted if inner else outer
     written.update({key: closing[key] for key in _CLOSING if key in closing})
     ordered: JsonObject = {}
-    for key in place:
+    for key in out:
         if key == "properties":
             ordered.update(written)
         else:
@@ -268,17 +267,7 @@ def _apply(
 
 def _without_slot(schema: JsonObject) -> JsonObject:
     """Return a schema without its property `default`."""
-    out = dict(schema)
-    if isinstance(properties := schema.get("properties"), dict) and SLOT in properties:
-        others = {name: value for name, value in properties.items() if name != SLOT}
-        if others:
-            out["properties"] = others
-        else:
-            del out["properties"]
-    if isinstance(required := schema.get("required"), list) and SLOT in required:
-        names = [name for name in required if name != SLOT]
-        if names:
-            out["required"] = names
-        else:
-            del out["required"]
-    return out
+    if SLOT not in mapping(schema.get("properties")) and SLOT not in listing(schema.get("required")):
+        return dict(schema)
+    result = without_property(schema, SLOT)
+    return result if result["properties"] else without(result, "properties")

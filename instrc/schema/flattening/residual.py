@@ -22,7 +22,7 @@ from instrc.schema.laws.conditions import by_key, chained, deciding, keys_to_req
 from instrc.schema.laws.table import LAWS
 from instrc.schema.relations import disjoint, implies
 from instrc.schema.vocabulary import SPEAKS_OF
-from instrc.schema.walk import TRIVIAL
+from instrc.schema.walk import TRIVIAL, required_names
 from instrc.text.jsonvalue import Json, JsonObject, as_array, as_object, listing, mapping
 
 COMPARED_BRANCHES: Final = 200
@@ -293,17 +293,6 @@ def is_impossible(out: JsonObject) -> bool:
     """Return whether an object schema requires a property that it forbids."""
     if "required" not in out or out.get("type") != "object":
         return False
-    required = out["required"]
-    if not isinstance(required, list):
-        return False
     properties = mapping(out.get("properties"))
     closed = out.get("additionalProperties") is False and not out.get("patternProperties")
-    for name in required:
-        if not isinstance(name, str):
-            continue
-        if name in properties:
-            if properties[name] is False:
-                return True
-        elif closed:
-            return True
-    return False
+    return any(properties.get(name, not closed) is False for name in required_names(out))
