@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 
 import msgspec
 
-from instrc.compiler.ir import Content, Do, Each, Graph, Local, ObjectReading, Path, Reading, Repeat, regions_of
+from instrc.compiler.ir import Content, Each, Graph, Local, ObjectReading, Path, Reading, Repeat, regions_of
 
 FOLLOWED_PLACES: Final = 200
 """Maximum places to which one path is followed through the rounds of blocks."""
@@ -117,8 +117,6 @@ def bodies_by_number(graph: Graph) -> Bodies:
     repeats: dict[int, tuple[int, Mapping[str, Reading]]] = {}
     for step in graph.blocks():
         content = step.content
-        if type(content) is Do:  # the usual case: neither a list nor rounds
-            continue
         if isinstance(content, Each | Repeat) and isinstance(content.source, Path):
             lists[content.body.number] = content.source
         if isinstance(content, Repeat):

@@ -21,7 +21,7 @@ from instrc.schema.patterns import broken, patterns_in
 from instrc.schema.vocabulary import KEYWORDS, MANY, NAMED, ValueShape
 from instrc.schema.walk import is_schema, nodes, walk
 from instrc.text.jsontext import digits
-from instrc.text.jsonvalue import LATEST_DRAFT, Json, JsonObject, Location, as_array, as_object, as_texts, pointer
+from instrc.text.jsonvalue import LATEST_DRAFT, Json, JsonObject, Location, as_array, as_object, as_texts, at, pointer
 from instrc.text.limits import META_ERRORS
 from instrc.text.source import Span
 from instrc.text.visible import shortened
@@ -110,7 +110,7 @@ def problems_of(
             at=locate(pointer(path)) if locate else None,
             pointer=pointer(path),
             reason=result[path],
-            nearest=nearest_type(path, _value_at(schema, path)),
+            nearest=nearest_type(path, at(schema, pointer(path))),
         )
         for path in sorted(result, key=_order_in(schema))
     )
@@ -217,12 +217,6 @@ def _order_in(schema: Json) -> Callable[[Location], list[int]]:
 
 def _part(value: Json, step: str | int) -> Json:
     return as_array(value)[step] if isinstance(step, int) else as_object(value)[step]
-
-
-def _value_at(schema: Json, path: Location) -> Json:
-    for step in path:
-        schema = _part(schema, step)
-    return schema
 
 
 _ANCHOR = r"[A-Za-z_][-A-Za-z0-9._]*"

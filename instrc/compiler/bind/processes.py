@@ -156,13 +156,11 @@ def _block(ev: Evaluation, written: Written, context: EvaluationContext) -> Cont
 def _context(ev: Evaluation, written: Written, context: EvaluationContext, later: dict[str, Span]) -> Context | None:
     """Evaluate one context; the keys in its braces remain names in later contexts."""
     expression, annotations = _open_up(ev, written.value, context.scope)
-    special = (
-        callee_of(ev, expression.callee, context)
-        if isinstance(expression, surface.Call) and isinstance(expression.callee, surface.Name)
-        else None
-    )
-    if isinstance(expression, surface.Call) and isinstance(expression.callee, surface.Name) and special is None:
-        return None  # already reported as unknown
+    special = None
+    if isinstance(expression, surface.Call) and isinstance(expression.callee, surface.Name):
+        special = callee_of(ev, expression.callee, context)
+        if special is None:
+            return None  # already reported as unknown
     if not isinstance(expression, surface.Call) or not isinstance(special, Special) or special.name not in CONTEXTS:
         held = isinstance(expression, surface.Object) and any(
             isinstance(field.value, surface.Call) for field in expression.fields
