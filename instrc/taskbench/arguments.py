@@ -13,7 +13,7 @@ from msgspec import Struct, structs
 from instrc.problems import plans
 from instrc.text.jsonvalue import Json, pointer
 from instrc.tools.plan_check import circles
-from instrc.tools.taskbench import BenchTool, NamedRecord, brief, repaired, spelled
+from instrc.tools.taskbench import BenchTool, NamedRecord, brief, ends_of, repaired, spelled
 from instrc.tools.tasks import PlanTask, Reference
 
 _EXACT = re.compile(r"<node-(\d{1,18})>")
@@ -439,14 +439,12 @@ class _Links:
         at = pointer(self._at)
         for number, link in enumerate(links):
             place = f"{at}/{number}"
-            ends = [link.get("source"), link.get("target")] if isinstance(link, dict) else []
-            words = [end for end in ends if isinstance(end, str)]
-            if len(words) != 2:
+            if (ends := ends_of(link)) is None:
                 self.problems.append(
                     plans.InvalidPlan(pointer=place, reason="a link is an object with the texts `source` and `target`")
                 )
                 continue
-            source, target = (self._spelled(end, f"{place}/{key}") for end, key in zip(words, ("source", "target"), strict=True))
+            source, target = (self._spelled(end, f"{place}/{key}") for end, key in zip(ends, ("source", "target"), strict=True))
             result.append(((source, target), place))
         return result
 

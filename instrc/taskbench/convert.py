@@ -315,12 +315,7 @@ def _as_recorded(nodes: list[Json], links: list[Json], record: Json) -> Json:
     return {**whole, "result": inner}
 
 
-def _pairs(links: list[Json]) -> set[tuple[Json, ...]] | None:
+def _pairs(links: list[Json]) -> set[tuple[str, str]] | None:
     """Return the ends of links, or `None` if one of them is invalid."""
-    result: set[tuple[Json, ...]] = set()
-    for link in links:
-        ends = tuple(link.get(key) for key in ("source", "target")) if isinstance(link, dict) else ()
-        if len(ends) != 2 or not all(isinstance(end, str) for end in ends):
-            return None
-        result.add(ends)
-    return result
+    ends = list(map(records.ends_of, links))
+    return None if None in ends else set(filter(None, ends))

@@ -15,8 +15,8 @@ from instrc.testing.evaluation.checks import CheckedRun, CheckPlace, CheckScore
 from instrc.text.arguments import excerpt, several, takes_plain_values
 from instrc.text.files import read_whole
 from instrc.text.jsontext import dumps, loads
-from instrc.text.jsonvalue import Json, JsonObject
-from instrc.tools.taskbench import SHAPES, Bench, PlanShape, TaskRecord, id_of, read_bench, read_record, shape_of
+from instrc.text.jsonvalue import Json, JsonObject, listing
+from instrc.tools.taskbench import SHAPES, Bench, PlanShape, TaskRecord, ends_of, id_of, read_bench, read_record, shape_of
 
 
 class Compared(NamedTuple):
@@ -247,12 +247,10 @@ def _text(value: Json) -> str:
 def _by_links(facts: PlanFacts, links: Json) -> None:
     """Count the links, if arguments do not show the dependencies."""
     first = {name: number for number, name in reversed(list(enumerate(facts.names)))}
-    for link in links if isinstance(links, list) else []:
-        source, target = (link.get("source"), link.get("target")) if isinstance(link, dict) else (None, None)
-        if isinstance(source, str) and isinstance(target, str):
-            facts.edges.add((source, target))
-            if source in first and target in first:
-                facts.places.add((first[source], first[target]))
+    for source, target in filter(None, map(ends_of, listing(links))):
+        facts.edges.add((source, target))
+        if source in first and target in first:
+            facts.places.add((first[source], first[target]))
 
 
 def plan_check(options: JsonObject, place: CheckPlace) -> Callable[[CheckedRun, Json, Json], CheckScore]:

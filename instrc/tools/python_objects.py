@@ -156,7 +156,7 @@ def load(reference: str) -> tuple[object, bool]:
     place, mark, name = reference.rpartition(":")
     if not mark or (len(place) == 1 and name[:1] in {"\\", "/"}):  # `C:\models.py`
         place, name = reference, ""
-    with _quiet(), _path_to(place):
+    with redirect_stdout(sys.stderr), _path_to(place):  # standard output is not for foreign code
         module = _module(place, reference)
         value: object = module
         for word in name.split(".") if name else ():
@@ -169,13 +169,6 @@ def load(reference: str) -> tuple[object, bool]:
                 reason = f"there is no `{word}` in it" if isinstance(error, AttributeError) else _words(error)
                 raise CompileError([UnloadableObject(reference=reference, reason=reason, nearest=nearest(word, known))]) from None
     return value, not name
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Redirect the output of foreign code away from standard output."""
-    with redirect_stdout(sys.stderr):
-        yield
 
 
 @contextmanager

@@ -322,6 +322,12 @@ def shape_of(size: int, edges: frozenset[tuple[int, int]]) -> PlanShape:
     return "chain" if straight else "dag"
 
 
+def ends_of(link: Json) -> tuple[str, str] | None:
+    """Return the source and the target of a link, or `None` if they are not texts."""
+    source, target = (link.get("source"), link.get("target")) if isinstance(link, dict) else (None, None)
+    return (source, target) if isinstance(source, str) and isinstance(target, str) else None
+
+
 class ToolNames:
     """The names of a file's tools, for the correction of misspelt ones."""
 

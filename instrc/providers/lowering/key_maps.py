@@ -20,17 +20,10 @@ from instrc.text.jsonvalue import Json, JsonObject, as_array, mapping
 _COUNTING = frozenset({"minProperties", "maxProperties"})
 
 
-class Counted(NamedTuple):
-    """An object with its property counts, and the lost keywords."""
-
-    body: JsonObject
-    lost: tuple[str, ...]
-
-
-def counted(node: JsonObject, body: JsonObject, context: RewriteContext, *, more: bool) -> Counted:
-    """Add property counts, unless the object's properties imply them."""
+def counted(node: JsonObject, body: JsonObject, context: RewriteContext, *, more: bool) -> tuple[JsonObject, Sequence[str]]:
+    """Return an object with its property counts, unless its properties imply them, and the lost keywords."""
     if _COUNTING.isdisjoint(node):
-        return Counted(body, ())
+        return body, ()
     dialect, properties = context.dialect, mapping(body.get("properties"))
     optional_as_null = bool(properties) and context.all_asked
     mixed = len(as_array(body.get("required", []))) < len(properties) and not dialect.counts_optional
@@ -50,7 +43,7 @@ def counted(node: JsonObject, body: JsonObject, context: RewriteContext, *, more
         else:
             lost.append("maxProperties")
     context.ledger.lose_each(node, lost)
-    return Counted(result, tuple(lost))
+    return result, lost
 
 
 def counted_entries(node: JsonObject, variant: Variant, context: RewriteContext) -> Variant:

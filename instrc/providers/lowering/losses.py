@@ -359,18 +359,11 @@ _Branches: TypeAlias = list[JsonObject] | None
 """Alternatives of a plan, one for each tool; `None` if the schema is not a plan."""
 
 
-class LossOfTools(NamedTuple):
-    """A loss, with the tools of a plan that share it at the same place of their tasks; empty outside plans.
+def grouped_losses(losses: Iterable[Loss], schema: Json) -> list[tuple[Loss, tuple[str, ...]]]:
+    """Return losses in order, each with the tools of a plan that share it at the same place of their tasks; none outside plans.
 
     All references to another task's output share its losses, wherever in the arguments they occur.
     """
-
-    loss: Loss
-    tools: tuple[str, ...] = ()
-
-
-def grouped_losses(losses: Iterable[Loss], schema: Json) -> list[LossOfTools]:
-    """Return losses in order, each one that a plan's tools share only once."""
     plans: dict[tuple[str, ...], _Branches] = {}
     result: dict[tuple[object, ...], tuple[Loss, dict[str, None]]] = {}
     for number, loss in enumerate(losses):
@@ -387,7 +380,7 @@ def grouped_losses(losses: Iterable[Loss], schema: Json) -> list[LossOfTools]:
             sharing = [] if reference is None else [tool for tool in branches if any(reference == part for _, part in walk(tool))]
             result[alike] = loss, dict.fromkeys(map(tool_name_of, sharing))
         result[alike][1][tool_name_of(own)] = None
-    return [LossOfTools(loss, tuple(tools)) for loss, tools in result.values()]
+    return [(loss, tuple(tools)) for loss, tools in result.values()]
 
 
 def _alternative_of_plan(path: tuple[str, ...], schema: Json, plans: dict[tuple[str, ...], _Branches]) -> int | None:

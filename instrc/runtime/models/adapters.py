@@ -43,13 +43,12 @@ class Anthropic(Provider):
 
     async def send(self, client: Client, asked: ProviderRequest) -> Json:
         """Request a message."""
-        answered: Json = (await self._create(client, asked)).model_dump(mode="json", exclude_unset=True, warnings=False)
-        return answered
+        return _as_json(await self._create(client, asked), exclude_unset=True)
 
     async def stream(self, client: Client, asked: ProviderRequest) -> AsyncGenerator[JsonObject]:
         """Request a message as a stream of events."""
         async for piece in await self._create(client, asked, stream=True):
-            yield piece.model_dump(mode="json", exclude_unset=True, warnings=False)
+            yield _as_json(piece, exclude_unset=True)
 
     async def _create(self, client: Client, asked: ProviderRequest, **form: Json) -> Client:
         options = dict(asked.options)
@@ -76,6 +75,12 @@ class Anthropic(Provider):
             **options,
             **form,
         )
+
+
+def _as_json(answer: Client, **options: object) -> JsonObject:
+    """Return an answer of a library, or a chunk of one, as JSON; `options` choose the names and members."""
+    answered: JsonObject = answer.model_dump(mode="json", warnings=False, **options)
+    return answered
 
 
 _MARK: Final[JsonObject] = {"cache_control": {"type": "ephemeral"}}
@@ -161,10 +166,7 @@ class Gemini(Provider):
 
 
 def _gemini_json(answer: Client) -> JsonObject:
-    answered: JsonObject = answer.model_dump(
-        mode="json", by_alias=True, exclude_none=True, exclude={"sdk_http_response", "parsed"}, warnings=False
-    )
-    return answered
+    return _as_json(answer, by_alias=True, exclude_none=True, exclude={"sdk_http_response", "parsed"})
 
 
 class GeminiOutput(Gemini):
@@ -211,9 +213,7 @@ class GigaChat(Provider):
             **{name: value for name, value in asked.options.items() if name not in asked.extra},
             "additional_fields": {"functions": [asked.payload], **asked.extra},  # otherwise the library drops unknown settings
         }
-        answer = await client.achat(reported)
-        answered: Json = answer.model_dump(mode="json", by_alias=True, exclude_none=True, warnings=False)
-        return answered
+        return _as_json(await client.achat(reported), by_alias=True, exclude_none=True)
 
 
 class Mistral(Provider):
@@ -244,16 +244,13 @@ class Mistral(Provider):
 
     async def send(self, client: Client, asked: ProviderRequest) -> Json:
         """Request a chat completion."""
-        answered: Json = (await client.chat.complete_async(**self._arguments(asked))).model_dump(
-            mode="json", exclude_unset=True, warnings=False
-        )
-        return answered
+        return _as_json(await client.chat.complete_async(**self._arguments(asked)), exclude_unset=True)
 
     async def stream(self, client: Client, asked: ProviderRequest) -> AsyncGenerator[JsonObject]:
         """Request a chat completion as a stream of chunks."""
         async with await client.chat.stream_async(**self._arguments(asked)) as events:
             async for event in events:
-                yield event.data.model_dump(mode="json", exclude_unset=True, warnings=False)
+                yield _as_json(event.data, exclude_unset=True)
 
     def _arguments(self, asked: ProviderRequest) -> JsonObject:
         return {
@@ -297,13 +294,12 @@ class Ollama(Provider):
 
     async def send(self, client: Client, asked: ProviderRequest) -> Json:
         """Request a chat answer in the payload's format, with enough context: otherwise older text is silently dropped."""
-        answered: Json = (await self._chat(client, asked)).model_dump(mode="json", exclude_none=True, warnings=False)
-        return answered
+        return _as_json(await self._chat(client, asked), exclude_none=True)
 
     async def stream(self, client: Client, asked: ProviderRequest) -> AsyncGenerator[JsonObject]:
         """Request a chat answer as a stream of tokens."""
         async for piece in await self._chat(client, asked, stream=True):
-            yield piece.model_dump(mode="json", exclude_none=True, warnings=False)
+            yield _as_json(piece, exclude_none=True)
 
     async def _chat(self, client: Client, asked: ProviderRequest, *, stream: bool = False) -> Client:
         options = {**_context_of(asked), **asked.options}
@@ -395,13 +391,12 @@ class OpenAI(Provider):
 
     async def send(self, client: Client, asked: ProviderRequest) -> Json:
         """Request a chat completion."""
-        answered: Json = (await self._create(client, asked)).model_dump(mode="json", exclude_unset=True, warnings=False)
-        return answered
+        return _as_json(await self._create(client, asked), exclude_unset=True)
 
     async def stream(self, client: Client, asked: ProviderRequest) -> AsyncGenerator[JsonObject]:
         """Request a chat completion as a stream of chunks."""
         async for piece in await self._create(client, asked, stream=True, stream_options={"include_usage": True}):
-            yield piece.model_dump(mode="json", exclude_unset=True, warnings=False)
+            yield _as_json(piece, exclude_unset=True)
 
     async def _create(self, client: Client, asked: ProviderRequest, **form: Json) -> Client:
         shape, extra, options = self.form(asked), asked.extra, dict(asked.options)
@@ -482,7 +477,7 @@ class OpenAIResponses(OpenAI):
             yield {"type": "response.completed", "response": await self.send(client, asked)}
             return
         async for piece in await self._create(client, asked, stream=True):
-            yield piece.model_dump(mode="json", exclude_unset=True, warnings=False)
+            yield _as_json(piece, exclude_unset=True)
 
     async def _create(self, client: Client, asked: ProviderRequest, **form: Json) -> Client:
         options = dict(asked.options)
