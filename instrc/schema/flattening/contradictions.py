@@ -13,7 +13,7 @@ from instrc.schema.flattening.run import Flattening
 from instrc.schema.laws.objects import ForbiddenProperty
 from instrc.schema.references import SchemaStore
 from instrc.text.jsontext import dumps
-from instrc.text.jsonvalue import Json, as_object, kind_in_words, listing, pointer
+from instrc.text.jsonvalue import Json, as_object, kind_in_words, listing, mapping, pointer
 from instrc.text.visible import shortened
 
 SHOWN_ORIGIN: Final = 60
@@ -46,19 +46,16 @@ def report_lost(run: Flattening, conjuncts: list[Conjunct], lost: ForbiddenPrope
     closer = conjuncts[lost.closer]
     keyword = "additionalProperties" if closer.view.get("additionalProperties") is False else "unevaluatedProperties"
     closed = origin(run, closer, keyword)
-    schemas = [schema for schema, _ in lost.terms]
-    holder = next((conjunct for conjunct in conjuncts if _describes(conjunct, lost.name, schemas)), None)
+    listed = ((conjunct, mapping(conjunct.view.get("properties"))) for conjunct in conjuncts)
+    holder = next(
+        (conjunct for conjunct, named in listed if any(named.get(lost.name) is schema for schema, _ in lost.terms)), None
+    )
     if holder is None:
         return  # only its evaluation elsewhere is known
     described = origin(run, holder, "properties", lost.name)
     at = closed.at or described.at
     required = any(lost.name in listing(conjunct.view.get("required")) for conjunct in conjuncts)
     report.add(problems.schemas.ClosedAway(at=at, key=lost.name, closed=closed, described=described, required=required))
-
-
-def _describes(conjunct: Conjunct, name: str, schemas: list[Json]) -> bool:
-    properties = conjunct.view.get("properties")
-    return properties.__class__ is dict and name in properties and any(properties[name] is schema for schema in schemas)
 
 
 def origin(run: Flattening, conjunct: Conjunct, *path: str) -> problems.schemas.Origin:
