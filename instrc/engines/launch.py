@@ -32,7 +32,7 @@ from instrc.runtime.activities import Activities, complaints
 from instrc.runtime.boundary import NotJsonError, received
 from instrc.runtime.effects import Effects, Invention
 from instrc.runtime.engine_protocol import Engine
-from instrc.runtime.interpreter.documents import Command, PinnedPlan
+from instrc.runtime.interpreter.documents import PinnedPlan
 from instrc.runtime.models.budget import MoneyBudget, file_of, read_budget, require_prices
 from instrc.runtime.models.cache import AnswerCache
 from instrc.runtime.models.catalogue import invents, model_of, words_from
@@ -167,14 +167,12 @@ class Launcher:
         made = equip.effects_of(self.prepared, self.plan, run, model, self.activities, sink, self.local.checks, config)
         return replace(made, parts=parts)
 
-    def asks_people(self, command: Command) -> bool:
-        """Return whether people complete a command: a question, or an activity served by a process that asks them."""
-        if command["kind"] != "activity":
-            return command["kind"] == "user"
-        processes, found = self.prepared.processes, self.activities.find(command["activity"])
-        process = processes.get(command["process"] or "", None if found is None else found.process)
-        plan = None if process is None else plan_of(process, activities=self.activities.names())
-        return plan is not None and reach_of(plan, self.activities, processes).asks_people
+    def asks_people(self, activity: str) -> bool:
+        """Return whether the process that serves an activity, or one below it, asks people; one that a plan names may be any."""
+        processes, found = self.prepared.processes, self.activities.find(activity)
+        served = [*processes.values()] if found is None else [found.process]
+        plans = [plan_of(process, activities=self.activities.names()) for process in served if process is not None]
+        return any(reach_of(plan, self.activities, processes).asks_people for plan in plans)
 
     @cached_property
     def schemas(self) -> tuple[JsonObject, JsonObject]:

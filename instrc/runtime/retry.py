@@ -270,7 +270,7 @@ class ForkOptions(Struct, frozen=True):
     """Model for every chunk; `None` keeps the previous one."""
     by: Author | None = None
     """Author of the `edits`, recorded with them."""
-    protects: Callable[[Command], bool] = field(default=lambda _: False)
+    protects: Callable[[Mapping[str, object]], bool] = field(default=lambda _: False)
     """Returns whether `edits` may not replace the result of a command, as people have answered it."""
     settings: Mapping[str, object] = field(default_factory=dict)
     """Request settings that override those of the old run."""

@@ -228,7 +228,8 @@ class Inbox:
         facts: dict[str, object] = {"which": which, "done": query.get("done") == "answered", "program": program, "text": text}
         facts["programs"] = [info.name for info in await self.service.programs(caller)]
         if which == "done":
-            past = [(row, steps_title((row[2].rpartition(".")[2],), row[2])) for row in await self.service.history(caller, _PAGE)]
+            answers = await asyncio.to_thread(self.service.records.answered_by, caller.name, _PAGE)
+            past = [(row, steps_title((row[2].rpartition(".")[2],), row[2])) for row in answers]
             return self.page(request, "inbox.html", {**facts, "rows": (), "history": past, "following": None})
         page = await self.service.questions(
             caller,

@@ -310,14 +310,10 @@ class RunTasks:
                 if info.report.status not in {"running", "waiting"}:
                     break
         except asyncio.CancelledError:
-            with anyio.CancelScope(shield=True):
-                await self._end(caller, run)
+            with anyio.CancelScope(shield=True), suppress(InstrcError):  # it has ended, or the caller may not end it
+                await self.service.cancel(caller, run)
             raise
         return result_of_run(await self.service.run(caller, run))
-
-    async def _end(self, caller: Caller, run: str) -> None:
-        with suppress(InstrcError):  # it has ended, or the caller may not end it
-            await self.service.cancel(caller, run)
 
     async def _elicit(self, context: Context, caller: Caller, run: str, asked: list[Question]) -> bool:
         """Ask the person at the client; return whether everything was answered."""

@@ -21,6 +21,7 @@ from instrc.engines.run_table import UNDUE, QuestionRow, RunChange, TableEngine,
 from instrc.engines.schedules import Schedule, Scheduling
 from instrc.engines.service_tables import DELETED, RUNS
 from instrc.problems.errors import (
+    AccessError,
     ConflictError,
     InstrcError,
     NotFoundError,
@@ -44,7 +45,7 @@ from instrc.server.streams import LOOK, EventStreams, Hub, Timelines
 from instrc.server.views import Page, ProgramInfo, QuestionInfo, RunInfo, RunStory, inputs_of, program_info
 from instrc.server.visibility import SEES, Visibility, may_see
 from instrc.text.jsontext import digest_of
-from instrc.text.jsonvalue import Json, JsonObject
+from instrc.text.jsonvalue import Json, JsonObject, mapping
 from instrc.tools.python_values import JsonLike
 from instrc.vibes.service_settings import ServiceSettings
 
@@ -253,10 +254,8 @@ class RunService:
         caller.require("operator", report.name, f"fork runs of `{report.name}`")
         if options.run is not None and await asyncio.to_thread(self.records.run, options.run) is not None:
             raise ConflictError([problems.runs.RunExists(run=options.run)])
-        options = replace(options, by={"who": caller.name, "means": caller.by})
-        if options.edits and not self.settings.allow_fork_person_steps:
-            await self.program(caller, report.name)  # of another one it is unknown which processes serve its activities
-            options = replace(options, protects=self.launchers[report.name].asks_people)
+        protects = partial(self._protects, report.name)
+        options = replace(options, by={"who": caller.name, "means": caller.by}, protects=protects)
         launch = await forked(self.engine, run, options)
         launch = _begun_by(caller, launch, launch.config.metadata)
         made = await self._recorded(launch.run, self.engine.start(launch), 0.0)
@@ -265,6 +264,12 @@ class RunService:
         for step, value in options.edits.items():
             await self._audit(caller, "set", made.run, step, value)
         return await self.visibility.info_of(caller, made)
+
+    def _protects(self, program: str, command: Mapping[str, object]) -> bool:
+        """Return whether only people may give the result of a command; without its program, it is unknown what serves it."""
+        activity, launcher = command.get("activity"), self.launchers.get(program)
+        asks = command.get("kind") == "user" if activity is None else launcher is None or launcher.asks_people(str(activity))
+        return asks and not self.settings.allow_fork_person_steps
 
     async def delete(self, caller: Caller, run: str, *, action: str = "delete") -> None:
         """Delete a run that has ended; its existence remains known. The audit log names the `action`."""
@@ -333,10 +338,6 @@ class RunService:
         if not sees_run and not was_asked and all(vote.who != caller.name for vote in votes):
             return []
         return [vote if sees_run or vote.who == caller.name else replace(vote, data=None, comment=None) for vote in votes]
-
-    async def history(self, caller: Caller, limit: int = 50) -> list[tuple[str, str, str, Vote]]:
-        """Return the caller's answers, latest first: the run, its program, the question, and the answer."""
-        return await asyncio.to_thread(self.records.answered_by, caller.name, limit)
 
     async def question(self, caller: Caller, run: str, question: str) -> QuestionInfo:
         """Return an open question by its id, one of its steps or its chunk."""
@@ -432,6 +433,10 @@ class RunService:
                 return await self.visibility.info_of(caller, report)
         found = await self.question(caller, run, question)
         _require("answer", found, caller)
+        gives = found.question.by == "operator" and "result" in mapping(data)
+        if gives and self._protects(found.program, mapping(found.question.show)):
+            action, reason = f"give the result of `{question}`", "people decide in the process that serves it"
+            raise AccessError([problems.serving.NotAllowed(who=caller.name, action=action, reason=reason)])
         if tags and found.tag not in tags:
             raise StaleError([problems.serving.QuestionNotFree(question=question, state="shown anew")])
         return await self._take(caller, found, data, comment)

@@ -10,7 +10,7 @@ from typing import Any, get_args
 import pytest
 from msgspec.structs import replace
 from serving import ANSWER, BOSS, LETTER, asking, client, go, opened, person, service, settled
-from written_processes import DECISION, call, chunk, process
+from written_processes import DECISION, TEXT, call, chunk, process, step
 
 from instrc.engines.approvals import (  # what the table asks about
     NOBODY,
@@ -368,15 +368,48 @@ def test_a_fork_sets_no_answer_of_a_person_unless_the_settings_allow_it(
     go(body())
 
 
+BREAKING = """import instrc
+
+@instrc.activity("Look", retry=instrc.Retry(attempts=1))
+def look(_given):
+    raise instrc.ActivityError("down", code="503")
+"""
+
+
 def calling(folder: Path, inner: Any) -> Launcher:
     """Return the launcher of a program with one activity, which a process serves."""
     (folder / "schemas").mkdir()
     (folder / "schemas/inner.vibe.json").write_text(json.dumps({"title": "Consent", **inner}))
-    (folder / "pyproject.toml").write_text('[tool.instrc.activities]\n"Consent" = "aug:inner"\n')
+    (folder / "breaking.py").write_text(BREAKING)
+    activities = '"Consent" = "aug:inner"\n"Look" = "breaking:look"\n'
+    (folder / "pyproject.toml").write_text(f'[tool.instrc.run]\nfailed = "hold"\n[tool.instrc.activities]\n{activities}')
     outer = process(serverContext1=chunk(step1_consent=call("Consent", "prompt", DECISION, "prompt")))
     return Launcher(Prepared("outer", outer, folder, read_settings(folder)), rehearse="with-activities")
 
 
+@pytest.mark.parametrize("allowed", [False, True])
+def test_an_operator_gives_no_result_that_people_give_in_a_process(allowed: bool, tmp_path: Path) -> None:  # noqa: FBT001
+    """A process that fails before it asks holds its run; its result is an approval all the same."""
+
+    async def body() -> None:
+        made = service(tmp_path, settings=ServiceSettings(allow_fork_person_steps=allowed), letter=LETTER)
+        look = chunk(step1_look=call("Look", "prompt", TEXT, "prompt"))
+        inner = process(serverContext1=look, userContext1=chunk(step2_approve=step(DECISION, "step1_look")))
+        made.launchers["outer"] = calling(tmp_path, inner)
+        async with client(made, person("op", "operator", "starter")) as http:
+            run = await begun(http, "outer")
+            place = f"/v1/questions/{run}:serverContext1.step1_consent"
+            seen = (await http.get(f"/v1/runs/{run}")).json()
+            assert seen["status"] == "held", seen
+            sent = await http.post(f"{place}/answer", json={"data": {"result": ANSWER}})
+            assert sent.status_code == (200 if allowed else 403), sent.text
+            if not allowed:
+                assert (await http.post(f"{place}/answer", json={"data": {"fail": True}})).status_code == 200
+
+    go(body())
+
+
+@pytest.mark.long  # a run in a database
 def test_a_child_is_no_run_of_its_own(tmp_path: Path) -> None:
     """Its rules are those of the run that it is a part of, so no protocol reaches it by its id."""
 
