@@ -182,26 +182,29 @@ def approval_of(question: Question, starters: Iterable[str | None], names: NameR
     An ambiguous name approves nothing, and excludes everybody it may refer to; so does the name of an erased starter.
     If the rule is invalid, or `x-approvers` is empty, no one can answer.
     """
-    said: dict[str, Json] = {}
-    for schema in _schemas(question.schema):
-        said |= {key: schema[key] for key in APPROVAL if key in schema}
-    needed, veto, claim = said.get("x-needed", 1), said.get("x-veto", True), said.get("x-claim")
-    listed = _people(said.get("x-approvers"), question.show)
-    not_allowed = said.get("x-not", [])
-    barred = ["starter"] if not_allowed == "starter" else _people(not_allowed, question.show)
-    count = needed if isinstance(needed, int) and not isinstance(needed, bool) else 0
-    readable = count >= 1 and isinstance(not_allowed, str | list)
+    rules = [*_schemas(question.schema)]
+    stated = {key: [rule[key] for rule in rules if key in rule] for key in APPROVAL}
+    counts = [each for each in stated["x-needed"] if isinstance(each, int) and not isinstance(each, bool) and each >= 1]
+    readable = len(counts) == len(stated["x-needed"]) and all(_are_people(each) for each in stated["x-not"])
+    listed = common(names.clear(_people(each)) for each in stated["x-approvers"]) if readable and stated["x-approvers"] else []
+    barred = {word for each in stated["x-not"] for word in _people(each)}
     excluded = {name for word in barred for name in names.read(word)}
     if "starter" in barred:
         excluded.update(ALL if each == ERASED else each for each in starters if each is not None)
     return Approval(
-        (tuple(names.clear(listed)) if readable else ()) or ((NOBODY,) if "x-approvers" in said or not readable else ()),
-        max(count, 1),
-        veto is not False,
-        seconds(claim) if isinstance(claim, str) and is_duration(claim) else None,
+        tuple(listed) or ((NOBODY,) if stated["x-approvers"] or not readable else ()),
+        max(counts, default=1),
+        not stated["x-veto"] or any(each is not False for each in stated["x-veto"]),
+        min((seconds(each) for each in stated["x-claim"] if isinstance(each, str) and is_duration(each)), default=None),
         frozenset(excluded),
-        said.get("x-links") is True,
+        len(stated["x-links"]) >= max(len(question.steps), 1) and all(each is True for each in stated["x-links"]),
     )
+
+
+def common(lists: Iterable[Sequence[str]]) -> list[str]:
+    """Return the candidates that every list has; one with `*` has everybody."""
+    first, *others = [each for each in lists if ALL not in each] or [[ALL]]
+    return [name for name in first if all(name in each for each in others)]
 
 
 def _schemas(schema: Json) -> Iterable[dict[str, Json]]:
@@ -210,14 +213,12 @@ def _schemas(schema: Json) -> Iterable[dict[str, Json]]:
     return (part for part in parts if isinstance(part, dict))
 
 
-def _people(said: Json, show: Json) -> list[str]:
-    """Return a list of people: the literal one, or that of the argument it refers to."""
-    if isinstance(said, list):
-        return [each for each in said if isinstance(each, str)]
-    if not isinstance(said, str):
-        return []
-    for place in (show, *mapping(show).values()):
-        if isinstance(place, dict) and said in place:
-            found = place[said]
-            return [str(each) for each in found] if isinstance(found, list) else [str(found)]
-    return [said]
+def _people(said: Json) -> list[str]:
+    """Return the people of a list, or the only one."""
+    if isinstance(said, str):
+        return [said]
+    return [str(each) for each in said if isinstance(each, str | int)] if isinstance(said, list) else []
+
+
+def _are_people(said: Json) -> bool:
+    return isinstance(said, str | list) and len(_people(said)) == (len(said) if isinstance(said, list) else 1)

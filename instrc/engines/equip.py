@@ -11,7 +11,7 @@ from typing import cast
 from msgspec import Struct, field, structs
 
 from instrc import problems
-from instrc.engines.approvals import NOBODY, NameRules, Opening, approval_of
+from instrc.engines.approvals import NOBODY, NameRules, Opening, approval_of, common
 from instrc.engines.places import scheme_of
 from instrc.engines.prepare import Prepared, Reach, activities_of, imported, reach_of, rehearsed
 from instrc.engines.projects import folder_of
@@ -101,10 +101,11 @@ _rehearsals: dict[str, Activities] = {}
 def opening_of(settings: ServiceSettings | None, has_keys: Callable[[], bool], program: str, question: Question) -> Opening:
     """Return who may answer a question, and when it is due: from the program, or else from the settings."""
     settings = settings or ServiceSettings()
-    people = settings.people_of(program, spellings(question.steps[0]) if question.steps else (question.id,))
+    people = [settings.people_of(program, spellings(step)) for step in question.steps or (question.id,)]
     names = names_of(settings, has_keys)
-    candidates = approval_of(question, (), names).approvers or names.clear(people.candidates) or (NOBODY,)
-    return Opening(candidates, None if people.due is None else time() + people.due)
+    listed = common(names.clear(each.candidates) for each in people)
+    due = min((each.due for each in people if each.due is not None), default=None)
+    return Opening(approval_of(question, (), names).approvers or listed or (NOBODY,), None if due is None else time() + due)
 
 
 def names_of(settings: ServiceSettings, has_keys: Callable[[], bool]) -> NameRules:
