@@ -182,8 +182,7 @@ def approval_of(question: Question, starters: Iterable[str | None], names: NameR
     An ambiguous name approves nothing, and excludes everybody it may refer to; so does the name of an erased starter.
     If the rule is invalid, or `x-approvers` is empty, no one can answer.
     """
-    rules = [*_schemas(question.schema)]
-    stated = {key: [rule[key] for rule in rules if key in rule] for key in APPROVAL}
+    stated = {key: [rule[key] for rule in _schemas(question.schema) if key in rule] for key in APPROVAL}
     counts = [each for each in stated["x-needed"] if isinstance(each, int) and not isinstance(each, bool) and each >= 1]
     readable = len(counts) == len(stated["x-needed"]) and all(_are_people(each) for each in stated["x-not"])
     listed = common(names.clear(_people(each)) for each in stated["x-approvers"]) if readable and stated["x-approvers"] else []

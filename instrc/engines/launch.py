@@ -169,7 +169,8 @@ class Launcher:
 
     def asks_people(self, activity: str) -> bool:
         """Return whether the process that serves an activity, or one below it, asks people; one that a plan names may be any."""
-        processes, found = self.prepared.processes, self.activities.find(activity)
+        processes = {**dict(self.activities.processes()), **self.prepared.processes}
+        found = self.activities.find(activity)
         served = [*processes.values()] if found is None else [found.process]
         plans = [plan_of(process, activities=self.activities.names()) for process in served if process is not None]
         return any(reach_of(plan, self.activities, processes).asks_people for plan in plans)

@@ -11,7 +11,7 @@ from typing import Final, Literal, TypeAlias
 from msgspec import Struct, field
 
 from instrc import problems
-from instrc.engines.approvals import ALL, OUTSIDER
+from instrc.engines.approvals import ALL, OUTSIDER, normal_name
 from instrc.problems.errors import AccessError, ConflictError, InstrcError, RateLimitError
 from instrc.server.views import QuestionInfo
 from instrc.vibes.service_settings import Role
@@ -66,6 +66,11 @@ class Caller(Struct, frozen=True):
     def as_candidates(self) -> frozenset[str]:
         """Return the names under which candidate lists include the caller: the name, the groups, everybody."""
         return frozenset({self.name, ALL, *(f"group:{group}" for group in self.groups)})
+
+    @property
+    def as_excluded(self) -> frozenset[str]:
+        """Return the names under which rules exclude the caller: a group counts in every spelling."""
+        return frozenset(map(normal_name, self.as_candidates))
 
 
 LOCAL: Final = Caller("local", roles={ALL: frozenset({"admin"})})
@@ -147,7 +152,7 @@ def refusal_of(
             if action == "release" and caller.may("answerer", question.program) and holder is not None:
                 return claimed
             return refused(_STANDING_IN, "operator")
-        if to is not None and (_may_be_excluded(to, excluded) if action == "link" else to.as_candidates & excluded):
+        if to is not None and (_may_be_excluded(to, excluded) if action == "link" else to.as_excluded & excluded):
             return refused(EXCLUDED)
         if action == "link" and (question.question.by != "person" or to is None or not is_candidate(question, to)):
             return refused("the link is for no candidate, and the question allows no outsiders (`x-links`)")
@@ -184,7 +189,7 @@ def is_candidate(question: QuestionInfo, person: Caller) -> bool:
 def _may_be_excluded(person: Caller, excluded: frozenset[str]) -> bool:
     """Return whether a person is excluded, or may be: without a token, the groups of its subject are unknown."""
     has_unknown = person.by == "link" and person.name.startswith("oidc:")
-    return bool(person.as_candidates & excluded) or (has_unknown and any(each.startswith("group:") for each in excluded))
+    return bool(person.as_excluded & excluded) or (has_unknown and any(each.startswith("group:") for each in excluded))
 
 
 def _for(question: QuestionInfo) -> str:

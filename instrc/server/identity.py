@@ -159,7 +159,7 @@ class Identity(Struct, frozen=True):
             raise unusable("name of a key", name, "key names must not begin with `group:`, `oidc:`, `key:` or `link:`, or be `*`")
         ident, secret = token_hex(6), token_urlsafe(32)
         word = f"ik_{ident}_{secret}"
-        self.records.add_key(ident, _digest(word), name, [*roles], [*groups], expires)
+        self.records.add_key(ident, _digest(word), name, [*roles], [*map(normal_name, groups)], expires)
         return word
 
     def _of_key(self, word: str) -> Caller:
@@ -289,10 +289,13 @@ def known_person(settings: ServiceSettings, records: Records, word: str) -> Call
 def _caller(
     settings: ServiceSettings, records: Records, by: Means, name: str, groups: Iterable[str], roles: Iterable[str] = ()
 ) -> Caller:
-    """Return a caller with the given groups and roles, and those of the settings."""
+    """Return a caller with the given groups and roles, and those of the settings.
+
+    A group of a token grants nothing to another spelling: an identity provider may let anybody create it.
+    """
     names = names_of(settings, records.has_keys)
     listed = {group for group, members in settings.groups.items() if name in names.clear(members)}
-    known = frozenset({normal_name(each) for each in (*groups, *listed)} - {""})
+    known = frozenset({*groups, *map(normal_name, listed)} - {""})
     words = {name, ALL, *(f"group:{group}" for group in known)}
     held: dict[str, frozenset[Role]] = {}
     for program, all_ in settings.roles.items():

@@ -96,6 +96,25 @@ def test_a_session_ends_with_its_token(tmp_path: Path, monkeypatch: pytest.Monke
     go(body())
 
 
+@pytest.mark.parametrize("group", ["\uff4c\uff45\uff41\uff44\uff53", "leads ", "le\u200bads"])
+def test_a_group_in_another_spelling_grants_nothing_and_excludes(group: str, tmp_path: Path) -> None:
+    """Where anybody may create groups at the identity provider, this one is not that of the settings."""
+
+    async def body() -> None:
+        publish(tmp_path, "one")
+        made = service(tmp_path, settings=SETTINGS)
+        identity = Identity(made.records, SETTINGS, made.signer, ProviderKeys("keys.json", tmp_path))
+        caller = await identity.bearer(token(groups=[group]))
+        session = await identity({"cookie": identity.session(caller)})
+        for known in (caller, session):
+            assert known is not None
+            assert not known.knows("letter")
+            assert "group:leads" not in known.as_candidates
+            assert "group:leads" in known.as_excluded
+
+    go(body())
+
+
 @pytest.mark.parametrize("left", [("two",), ()])
 def test_a_key_that_the_provider_has_taken_back_is_refused(
     left: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

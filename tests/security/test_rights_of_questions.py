@@ -21,11 +21,12 @@ from instrc.engines.approvals import (  # what the table asks about
     disputed_by,
     normal_name,
 )
-from instrc.engines.equip import opening_of  # the same
+from instrc.engines.equip import LocalObjects, opening_of  # the same
 from instrc.engines.launch import Launcher
 from instrc.engines.operating import AuditFilter, audit_log  # what is noted of it
 from instrc.engines.prepare import Prepared
 from instrc.problems.errors import AccessError, InstrcError, NotFoundError, SettingsError
+from instrc.runtime.activities import Activities, Activity  # what serves one
 from instrc.runtime.questions import Question  # what the table asks about
 from instrc.runtime.run_report import RunFilter  # which runs are erased
 from instrc.server.access import (  # the function of the table
@@ -39,7 +40,7 @@ from instrc.server.operators import act_on_runs  # what erases them
 from instrc.server.views import QuestionInfo  # what the table asks about
 from instrc.text.jsonvalue import Json
 from instrc.vibes.service_settings import OidcSettings, PeopleSettings, ServiceSettings  # without a file
-from instrc.vibes.settings import read_settings
+from instrc.vibes.settings import Settings, read_settings
 
 NOW = 1000.0
 ISSUER = "https://id.example"
@@ -408,6 +409,17 @@ def test_an_operator_gives_no_result_that_people_give_in_a_process(allowed: bool
                 assert (await http.post(f"{place}/answer", json={"data": {"fail": True}})).status_code == 200
 
     go(body())
+
+
+def test_a_process_that_a_plan_names_in_a_served_process_asks_people() -> None:
+    """The plan is that of the process that serves an activity, so the program itself does not know what it names."""
+    plan = {"tools": {"Consent": {"process": "aug:ask", "input": {}, "output": DECISION}}}
+    inner = process(serverContext1=chunk(step1_run=call("RunPlan_Activity", "prompt", {"type": "array"}, plan=plan)))
+    served = Activities({"Pay": Activity("Pay", None, inner, processes={"aug:ask": asking()})})
+    outer = process(serverContext1=chunk(step1_pay=call("Pay", "prompt")))
+    made = Launcher(Prepared("outer", outer, Path(), Settings()), local=LocalObjects(activities=served))
+    assert made.asks_people("Consent")
+    assert made.asks_people("Pay")
 
 
 @pytest.mark.long  # a run in a database
