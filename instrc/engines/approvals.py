@@ -202,8 +202,8 @@ def approval_of(question: Question, starters: Iterable[str | None], names: NameR
 
 def common(lists: Iterable[Sequence[str]]) -> list[str]:
     """Return the candidates that every list has; one with `*` has everybody."""
-    first, *others = [each for each in lists if ALL not in each] or [[ALL]]
-    return [name for name in first if all(name in each for each in others)]
+    limited = [dict.fromkeys(each) for each in lists if ALL not in each] or [{ALL: None}]
+    return [name for name in limited[0] if all(name in each for each in limited)]
 
 
 def _schemas(schema: Json) -> Iterable[dict[str, Json]]:
@@ -212,11 +212,14 @@ def _schemas(schema: Json) -> Iterable[dict[str, Json]]:
     return (part for part in parts if isinstance(part, dict))
 
 
+_MOST: Final = 1000
+"""Maximum people of a list, which a value of a run may give: each is compared and stored for each question."""
+
+
 def _people(said: Json) -> list[str]:
-    """Return the people of a list, or the only one."""
-    if isinstance(said, str):
-        return [said]
-    return [str(each) for each in said if isinstance(each, str | int)] if isinstance(said, list) else []
+    """Return the people of a list that is not too long, or the only one."""
+    listed = [said] if isinstance(said, str) else said if isinstance(said, list) and len(said) <= _MOST else []
+    return [str(each) for each in listed if isinstance(each, str | int)]
 
 
 def _are_people(said: Json) -> bool:

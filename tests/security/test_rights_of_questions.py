@@ -478,6 +478,8 @@ def test_whoever_is_asked_sees_what_is_shown_and_no_more(tmp_path: Path) -> None
         {"x-approvers": []},
         {"x-approvers": 5},
         {"x-approvers": ["x" * 501]},  # no index of a database holds it
+        {"x-approvers": ["ann"] * 1001},  # each is compared, and stored for each question
+        {"x-approvers": ["ann"], "x-not": ["eve"] * 1001},
         {"x-approvers": {"ann": True}},
         {"x-approvers": ["ann"], "x-needed": "2"},
         {"x-needed": True},
