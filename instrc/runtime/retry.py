@@ -286,6 +286,10 @@ class Forked(Struct, frozen=True):
     """Steps of the old run whose results are not reused, with the reasons."""
 
 
+_MOST_STEPS: Final = 100
+"""Maximum commas in the steps of a fork, each of which is looked for among all commands of the run."""
+
+
 def fork_of(run: str, journal: Journal, options: ForkOptions, plan: PinnedPlan, inputs: JsonObject) -> Forked:
     """Return the fork of a run: the entries up to a step, as long as the fork's `plan` issues the same commands.
 
@@ -296,9 +300,8 @@ def fork_of(run: str, journal: Journal, options: ForkOptions, plan: PinnedPlan, 
         raise InputError(wrong)
     played = _replayed(journal)
     at = _fatal(journal)
-    if options.step is not None:
-        for step in options.step.split(","):
-            at += played.named(step.strip()) or _refuse_step(run, played, step.strip())
+    for step in () if options.step is None else options.step.split(",", _MOST_STEPS):
+        at += played.named(step.strip()) or _refuse_step(run, played, step.strip())
     edits = {_edited(run, played, step): (step, value) for step, value in options.edits.items()}
     answered = [step for name, (step, _) in edits.items() if options.protects(played.commands[name])]
     if answered:

@@ -137,7 +137,7 @@ _RUN: Final = _ref("Run")
 _QUESTION: Final = _ref("Question")
 _COUNT: Final[JsonObject] = {"type": "integer", "minimum": 1}
 _RETRIED: Final = object_of({}, {"step": TEXT, "newKey": {"type": "boolean"}, "requests": _COUNT, "tokens": _COUNT}, closed=True)
-_FORKED: Final = object_of({}, {"step": TEXT, "set": {"type": "object"}, "run": NEW_ID}, closed=True)
+_FORKED: Final = object_of({}, {"step": TEXT, "set": {"type": "object", "maxProperties": 100}, "run": NEW_ID}, closed=True)
 _TO: Final = object_of({"to": {"type": "string", "minLength": 1, "maxLength": 200}}, closed=True)
 _GIVEN: Final = object_of({"data": {}}, {"comment": {"type": "string", "maxLength": 10000}}, closed=True)
 

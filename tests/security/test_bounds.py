@@ -18,7 +18,7 @@ import pytest
 import uvicorn
 from a2a.types.a2a_pb2 import Part
 from a2a.utils.errors import InvalidParamsError
-from serving import client, go, service
+from serving import BOSS, client, go, service
 
 from instrc.server import bounds  # the table of what is tried here
 from instrc.server.a2a import a2a_routes, given_in  # the service over A2A
@@ -314,3 +314,21 @@ def test_hundreds_of_slow_clients_and_idle_connections_leave_a_service_of_1024_d
     finally:
         service.terminate()
         service.communicate(timeout=60)
+
+
+def test_a_fork_looks_for_a_bounded_number_of_steps(tmp_path: Path) -> None:
+    """Each is looked for among all commands of the run."""
+
+    async def body() -> None:
+        made = service(tmp_path)
+        run = (await made.start(BOSS, "letter", "x", wait=20)).report.run
+        async with client(made, BOSS) as http:
+            for asked, status in (
+                ({"step": ",".join(["step1_draft"] * 100)}, 201),
+                ({"step": ",".join(["step1_draft"] * 102)}, 422),
+                ({"set": {f"draft{'_' * number}": {"text": "x"} for number in range(101)}}, 400),
+            ):
+                sent = await http.post(f"/v1/runs/{run}/fork", json=asked)
+                assert sent.status_code == status, sent.text
+
+    go(body())
