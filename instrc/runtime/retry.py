@@ -287,7 +287,7 @@ class Forked(Struct, frozen=True):
 
 
 _MOST_STEPS: Final = 100
-"""Maximum commas in the steps of a fork, each of which is looked for among all commands of the run."""
+"""Maximum steps at which a fork begins; each is looked up among all commands of the run."""
 
 
 def fork_of(run: str, journal: Journal, options: ForkOptions, plan: PinnedPlan, inputs: JsonObject) -> Forked:
@@ -300,7 +300,10 @@ def fork_of(run: str, journal: Journal, options: ForkOptions, plan: PinnedPlan, 
         raise InputError(wrong)
     played = _replayed(journal)
     at = _fatal(journal)
-    for step in () if options.step is None else options.step.split(",", _MOST_STEPS):
+    steps = [] if options.step is None else options.step.split(",", _MOST_STEPS)
+    if len(steps) > _MOST_STEPS:
+        raise InputError([problems.serving.TooMuch(what="steps at which a fork begins", limit=_MOST_STEPS)])
+    for step in steps:
         at += played.named(step.strip()) or _refuse_step(run, played, step.strip())
     edits = {_edited(run, played, step): (step, value) for step, value in options.edits.items()}
     answered = [step for name, (step, _) in edits.items() if options.protects(played.commands[name])]
