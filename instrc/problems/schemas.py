@@ -193,6 +193,13 @@ class RepeatedValue(ProblemWarning):
     """The value, as shortened JSON."""
 
 
+class InvalidApprovalRule(ProblemWarning):
+    message = "`{word}` is not {wanted}: no one can answer this step"
+
+    word: str
+    wanted: str
+
+
 class FormatExcludesValue(ProblemWarning):
     hint = "correct the value, or change the `format`"
 

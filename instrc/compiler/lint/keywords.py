@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import reduce
 from itertools import islice
 from typing import TYPE_CHECKING, Final, Protocol
@@ -452,10 +452,32 @@ def _ranges(path: Location, node: dict[str, Json], span_of: SpanOf) -> Iterator[
         )
 
 
+def _are_names(value: Json) -> bool:
+    return isinstance(value, str) or (isinstance(value, list) and all(isinstance(name, str) for name in value))
+
+
+def _is_count(value: Json) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
+
+
+_RULES: Final[Mapping[str, tuple[Callable[[Json], bool], str]]] = {
+    "x-approvers": (lambda value: bool(value) and _are_names(value), "a name or a list of names"),
+    "x-not": (_are_names, "a name or a list of names"),
+    "x-needed": (
+        lambda value: isinstance(value, int) and not isinstance(value, bool) and value >= 1,
+        "a whole number of at least 1",
+    ),
+}
+"""Values of approval rules that can be read; with any other value, no one can answer."""
+
+
 def _of_engines(nodes: list[ReadNode], span_of: SpanOf, allowed: frozenset[str]) -> Iterator[Problem]:
     """Yield misspelt engine keywords, which nothing else would report, since any name may begin with `x-`."""
     for read in nodes:
         for word, value in read.schema.items():
+            if word in _RULES and not _RULES[word][0](value):
+                at = span_of(pointer((*read.path, word)))
+                yield problems.schemas.InvalidApprovalRule(at=at, word=word, wanted=_RULES[word][1])
             if not vocabulary.is_extension(word) or word in vocabulary.APPROVAL or word in allowed:
                 continue
             if word == vocabulary.TEMPERATURE and is_amount(value):

@@ -586,6 +586,13 @@ def test_misspelt_words_that_engines_read_are_told(check: Check, schema: dict[st
     assert all({*problem.nearest} <= known for problem in found)  # type: ignore[attr-defined]
 
 
+@pytest.mark.parametrize("rule", [{"a": 1}, [], None, 3, ["ann", None], ""])
+def test_a_rule_that_names_nobody_is_told(check: Check, rule: object) -> None:
+    found = check({"type": "object", "x-approvers": rule, "x-not": {}, "x-needed": True})
+    assert [each.name for each in found] == ["invalid-approval-rule"] * 3
+    assert str(found[0].message) == "`x-approvers` is not a name or a list of names: no one can answer this step"
+
+
 def test_names_of_properties_and_values_are_no_keywords(check: Check) -> None:
     assert (
         check(
