@@ -99,6 +99,9 @@ def run(arguments: list[str]) -> int:
             write_error(said.getvalue())
             if hasattr(error, "option_name") and (file := next(filter(_LIKE_OPTIONS.fullmatch, arguments), None)) is not None:
                 write_error(f"for a file of this name write `-- {file}`\n")
+            known = getattr(getattr(getattr(error, "ctx", None), "command", None), "params", [])
+            if "unexpected extra argument" in said.getvalue() and any("--input" in each.opts for each in known):
+                write_error("inputs are given with `--input`, for instance `-i 'a text'` or `-i NAME=VALUE`\n")
             code = getattr(error, "exit_code", 2)
     return code if isinstance(code, int) else 0
 

@@ -318,6 +318,8 @@ def fork_of(run: str, journal: Journal, options: ForkOptions, plan: PinnedPlan, 
         for name, (step, value) in edits.items()
     ]
     built = _reuse(plan, inputs, kept, holds=journal.holds)
+    if (options.model is not None or options.settings) and not built.asked and not built.left:
+        _refuse(run, "it has ended: another model or setting has no effect", f"repeat a step: `instrc fork {run} --at STEP`")
     left: dict[str, str] = {}
     for command in built.left:
         left.setdefault(_shown(command), built.reason(command))

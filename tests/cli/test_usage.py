@@ -116,6 +116,7 @@ def test_help_has_a_short_name_everywhere(instrc: Instrc, line: tuple[str, ...])
         (["compile", "a.aug", "--batch", "0"], "'--batch': Input should be greater than or equal to 1"),
         (["run", "a.aug", "--input", "one", "--input", "two"], "--input is given twice"),
         (["check", "-d.aug"], "for a file of this name write `-- -d.aug`"),
+        (["run", "a.aug", "Write to Ann"], "inputs are given with `--input`, for instance `-i 'a text'`"),
     ],
 )
 def test_a_wrong_command_line_is_told(instrc: Instrc, arguments: list[str], told: str) -> None:

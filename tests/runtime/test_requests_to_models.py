@@ -17,7 +17,7 @@ from standins import FILLED, KEY, SCHEMA, SHAPES, VARIABLES, Standin, ask, compl
 
 import instrc
 from instrc import ModelError, Reply, Request, Tool, lower
-from instrc.problems.errors import SettingsError, unusable
+from instrc.problems.errors import ConflictError, SettingsError, unusable
 from instrc.process.request_settings import request_settings
 from instrc.runtime.models.asking_again import repeats  # a loop is a property of a text
 from instrc.runtime.models.catalogue import (  # makes one adapter  # their counts are looked at
@@ -571,6 +571,11 @@ def test_a_fork_asks_with_other_settings(standin: Standin, monkeypatch: pytest.M
     ]
     with pytest.raises(SettingsError, match="warmth"):
         run.fork("a", settings={"warmth": 1})
+    idle: Any
+    for idle in ({"model": "llamacpp:n"}, {"settings": {"temperature": 0.9}}):
+        with pytest.raises(ConflictError, match="another model or setting has no effect"):
+            run.fork(**idle)
+    assert run.fork().value == run.value
 
 
 def test_a_third_request_has_the_complaint_and_no_two_requests_are_the_same(
