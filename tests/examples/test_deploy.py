@@ -78,6 +78,17 @@ def test_the_image_has_the_libraries_of_models() -> None:
     assert {"durable", "serve", "http", "openai", "anthropic", "gemini"} <= {*installed.split(",")}
 
 
+def test_no_secret_enters_the_image_and_the_proxy_does_not_admit_everybody() -> None:
+    ignored = (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines()
+    compose = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))
+    files = [name for each in compose["services"].values() for name in each.get("env_file", ())]
+    files += [each["file"] for each in compose["secrets"].values()]
+    assert {name.split("/")[0] for name in files} | {".env*", ".instrc", ".git"} <= {*ignored}
+    proxies = [compose["services"]["proxy"]["command"], *(each["args"] for each in containers() if each["name"] == "proxy")]
+    assert len(proxies) > 1
+    assert not [word for words in proxies for word in words if "email-domain" in word or "skip" in word]
+
+
 @contextmanager
 def started(command: list[str], folder: Path) -> Iterator[subprocess.Popen[str]]:
     """Start a command in a project, and end it as a container is ended."""
