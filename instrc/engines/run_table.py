@@ -288,6 +288,10 @@ class RunTable:
         """Return whether there is any API key."""
         return bool(self.select(sa.select(KEYS.c.id).limit(1)))
 
+    def requires_keys(self) -> bool:
+        """Return whether there is any API key, or was before they were revoked: a service does not open for want of keys."""
+        return self.has_keys() or self.cursor(KEYS.name) is not None
+
     def cursor(self, name: str) -> str | None:
         """Return a stored cursor."""
         return next((row.value for row in self.select(sa.select(CURSORS.c.value).where(CURSORS.c.name == name))), None)

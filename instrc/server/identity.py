@@ -129,8 +129,8 @@ class Identity(Struct, frozen=True):
 
     @property
     def is_on(self) -> bool:
-        """Whether authentication is possible: there is an API key, or an identity provider."""
-        return self.settings.oidc is not None or self.records.has_keys()
+        """Whether callers are authenticated: there is an identity provider, or there is or was an API key."""
+        return self.settings.oidc is not None or self.records.requires_keys()
 
     async def __call__(self, headers: Mapping[str, str]) -> Caller | None:
         """Return the caller, or `None` if the request is anonymous; raise `NotAuthenticated` for invalid credentials."""
@@ -261,7 +261,7 @@ def caller_later(settings: ServiceSettings, records: Records, name: str, kept: J
     Groups known only from a token expire with that token.
     """
     if kept.get("by") == "local":
-        return None if settings.oidc is not None or records.has_keys() else LOCAL
+        return None if settings.oidc is not None or records.requires_keys() else LOCAL
     if (ident := kept.get("key")) is not None:
         row = records.key(str(ident))
         if row is None or normal_name(row.name) != name or (row.expires is not None and row.expires < time()):

@@ -266,7 +266,9 @@ class Records(RunTable):
         return [row.name for row in self.select(sa.select(KEYS.c.name).distinct().order_by(KEYS.c.name))]
 
     def revoke(self, name: str) -> int:
-        """Delete the API keys of a name, and return how many there were."""
+        """Delete the API keys of a name, and return how many there were; the store requires keys from now on."""
+        if self.keys_of(name):
+            self.move_cursor(KEYS.name, "required")
         return self.execute(sa.delete(KEYS).where(KEYS.c.name == name))
 
     def name_subjects(self, issuer: str | None) -> None:

@@ -28,7 +28,7 @@ from instrc.problems.errors import AuthenticationError, SettingsError
 from instrc.runtime.questions import Question  # what is claimed
 from instrc.server.hosting import idle_settings, listener_at  # what a service says when it begins
 from instrc.server.http import app_of  # the application itself
-from instrc.server.identity import Identity, ProviderKeys, Signer  # what it finds callers by
+from instrc.server.identity import Identity, ProviderKeys, Signer, caller_later  # what it finds callers by
 from instrc.server.records import Records  # the tables, as they are written
 from instrc.server.views import QuestionInfo  # what is claimed
 from instrc.vibes.service_settings import OidcSettings, PeopleSettings, ServiceSettings  # without a file
@@ -204,6 +204,20 @@ def test_keys_of_a_name_that_has_none_cannot_be_taken_back(
     assert "did you mean `margaret`?" in told
     assert main(["serve", "--revoke-keys", "margaret"]) == 0
     assert "taken back: 1" in capsys.readouterr().err
+
+
+def test_a_service_whose_last_key_is_revoked_does_not_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for first in (True, False):
+        assert main(["serve", "--new-key", "ann", "--role", "viewer"]) == 0
+        assert ("on from the next start" in capsys.readouterr().err) is first
+        assert main(["serve", "--revoke-keys", "ann"]) == 0
+    made = service(tmp_path, records=str(tmp_path / ".instrc"))
+    identity = Identity(made.records, made.settings, made.signer)
+    assert identity.is_on
+    assert caller_later(made.settings, made.records, "local", {"by": "local"}) is None
 
 
 @pytest.mark.parametrize("words", [["--role", "admin"], ["--group", "leads"], ["--expires", "P90D"]])
