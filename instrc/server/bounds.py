@@ -39,6 +39,7 @@ SMALL_BODY: Final = 64 * 1024
 FORM: Final = 32
 """Maximum size of a form with a file that is too large, as a multiple of the size of other bodies: only its fields are kept."""
 _TEXTS: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
+_UTF_8: Final = re.compile(r'charset="?utf[-_]?8"? *(;|$)')
 
 
 def excess_in(body: bytes) -> str | None:
@@ -63,6 +64,15 @@ def excess_in(body: bytes) -> str | None:
         if depth > DEPTH:
             return f"the body is nested deeper than {DEPTH:,} levels"
     return None
+
+
+def names_codec(content_type: str) -> bool:
+    """Return whether the type of a form names another encoding than UTF-8: its texts would be decoded by any codec of Python.
+
+    Some of them take quadratic time, or return characters that no answer can contain.
+    """
+    said = content_type.lower()
+    return "multipart" in said and "charset" in _UTF_8.sub("", said)
 
 
 def loads_bounded(text: str) -> Json:

@@ -125,6 +125,8 @@ class Door:
             reason = "the length of the body is given twice"
         elif "\0" in scope["path"] or b"%00" in scope["query_string"]:
             reason = "an address has no character 0"
+        elif bounds.names_codec(headers.get("content-type", "")):
+            reason = "a form is in UTF-8"
         if reason is not None:
             raise RequestError([problems.serving.InvalidRequest(reason=reason)])
         if len(scope["headers"]) > bounds.HEADERS:

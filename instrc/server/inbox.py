@@ -566,11 +566,7 @@ async def _sent(request: Request) -> dict[str, str]:
     """Return the submitted data of a form without files; a method that may come from another site submits none."""
     if request.method != "POST":
         return {}
-    try:
-        form = await request.form()
-    except UnicodeError:  # of a codec that the sender has named
-        raise HTTPException(400) from None
-    return pairs((key, value) for key, value in form.multi_items() if isinstance(value, str))
+    return pairs((key, value) for key, value in (await request.form()).multi_items() if isinstance(value, str))
 
 
 def _ends(error: InstrcError) -> bool:
