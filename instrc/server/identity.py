@@ -7,7 +7,6 @@ import hmac
 import json
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
-from http.cookies import CookieError, SimpleCookie
 from pathlib import Path
 from secrets import token_hex, token_urlsafe
 from time import monotonic, time
@@ -241,12 +240,13 @@ class Identity(Struct, frozen=True):
 
 
 def cookie_in(header: str, name: str) -> str | None:
-    """Return a cookie in a `Cookie` header, or `None` if it is missing."""
-    try:
-        found = SimpleCookie(header[:_LONGEST]).get(name)
-    except CookieError:
-        return None
-    return None if found is None else found.value
+    """Return a cookie in a `Cookie` header, or `None` if it is missing, or there are several.
+
+    Only semicolons separate cookies: another site of the domain may set one with spaces and quotes in its value, but no `__Host-`.
+    """
+    pairs = [part.strip().partition("=") for part in header[:_LONGEST].split(";")]
+    found = [value for key, _, value in pairs if key == name]
+    return found[0] if len(found) == 1 else None
 
 
 def kept_rights(caller: Caller) -> JsonObject:

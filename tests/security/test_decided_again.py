@@ -62,6 +62,33 @@ def test_a_cookie_does_nothing_after_logout(tmp_path: Path) -> None:
     go(body())
 
 
+@pytest.mark.parametrize(
+    ("sent", "who"),
+    [
+        ("{ann}", "ann"),
+        ("a=1; {ann};b", "ann"),
+        ('{ann}; theme=dark {eve}; c="', "ann"),
+        ('a="; {ann}; b="', "ann"),
+        ("theme=dark {eve}", None),
+        ("theme=dark\t{eve}", None),
+        ("={eve}", None),
+        ("{ann}; {eve}", None),  # no browser sends two
+    ],
+)
+def test_a_cookie_of_another_site_of_the_domain_is_no_session(sent: str, who: str | None, tmp_path: Path) -> None:
+    """A site beside the service sets cookies for both; a person would work in the session of another one."""
+    made = service(tmp_path)
+    identity = Identity(made.records, made.settings, made.signer)
+
+    async def body() -> None:
+        callers = {name: await identity.bearer(identity.new_key(name)) for name in ("ann", "eve")}
+        begun = {name: identity.session(caller).partition(";")[0] for name, caller in callers.items()}
+        caller = await identity({"cookie": sent.format(**begun)})
+        assert (None if caller is None else caller.name) == who
+
+    go(body())
+
+
 def test_whose_role_was_withdrawn_sees_their_runs_no_more(tmp_path: Path) -> None:
     async def body() -> None:
         made = service(tmp_path, letter=LETTER, other=LETTER)
