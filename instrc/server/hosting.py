@@ -301,6 +301,7 @@ def _config_of(app: Starlette, proxies: list[str]) -> uvicorn.Config:
         proxy_headers=bool(proxies),  # otherwise the header would let a client choose any address
         forwarded_allow_ips=proxies,
         http=BoundedConnections(proxies).protocol(),
+        ws="none",  # a connection that becomes a web socket would never be counted as closed
     )
 
 

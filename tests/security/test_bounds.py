@@ -26,7 +26,7 @@ from instrc.server.access import peer_of  # as limits count it
 from instrc.server.agui import agui_routes  # the service over AG-UI
 from instrc.server.exchange import answer_of  # what answers over protocols are
 from instrc.server.forms import AnswerForm  # the form of a page
-from instrc.server.hosting import BoundedConnections  # what listens in a service
+from instrc.server.hosting import BoundedConnections, listener_at, serve  # what listens in a service
 from instrc.server.http import app_of  # the application itself
 from instrc.server.mcp_runs import RunOffers, mcp_mount, no_link  # the service over MCP
 from instrc.server.templates import words_for  # the texts of the form
@@ -253,6 +253,38 @@ def test_whoever_sends_a_byte_at_a_time_is_cut_off_and_others_are_served(tmp_pat
             server.should_exit = True
             await running
         assert not known.open
+
+    go(test())
+
+
+def test_a_request_for_a_web_socket_is_counted_until_its_connection_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # whose settings are those of the service
+    monkeypatch.setattr("instrc.server.hosting.FROM_ONE_ADDRESS", 3)
+
+    async def upgraded(port: int) -> bytes:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        words = ("GET /healthz HTTP/1.1", "Host: localhost", "Connection: Upgrade", "Upgrade: websocket")
+        key = ("Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==")
+        writer.write("\r\n".join([*words, *key, "", ""]).encode())
+        answered = await reader.read(1000)
+        writer.close()
+        await writer.wait_closed()
+        return answered
+
+    async def test() -> None:
+        made, listener = service(tmp_path), listener_at("127.0.0.1", 0)
+        told: list[str] = []
+        running = asyncio.create_task(serve(made, "127.0.0.1", listener, told.append, greeting="ready"))
+        port = listener.getsockname()[1]  # the socket listens already
+        try:
+            for _ in range(5):
+                assert (await upgraded(port)).startswith(b"HTTP/1.1 200"), told
+        finally:
+            running.cancel()
+            await asyncio.wait({running})
+            listener.close()
 
     go(test())
 
