@@ -12,7 +12,7 @@ from sqlalchemy.types import TypeDecorator
 
 from instrc.engines.dbos.sqlite import SqliteStore
 from instrc.engines.dbos.store import RUN_TABLE, write_in_order
-from instrc.engines.places import scheme_of, store_of
+from instrc.engines.places import require_place, scheme_of, store_of
 from instrc.engines.stores import RunStore
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json
@@ -312,6 +312,7 @@ def _create(engine: sa.Engine) -> None:
 
 def service_store(place: str | os.PathLike[str]) -> RunStore:
     """Return the store of the tables: the database of the runs, or else a file next to them."""
+    require_place(place)
     return store_of(place) if scheme_of(place) else SqliteStore(os.fspath(place), FILE)
 
 

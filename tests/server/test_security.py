@@ -206,6 +206,15 @@ def test_keys_of_a_name_that_has_none_cannot_be_taken_back(
     assert "taken back: 1" in capsys.readouterr().err
 
 
+def test_no_key_is_kept_in_a_folder_that_is_named_like_an_address(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["serve", "--new-key", "ann", "--store", "mysql://host/runs"]) == 1
+    assert "with a URL such as `postgresql://HOST/NAME`" in capsys.readouterr().err
+    assert not [*tmp_path.iterdir()]
+
+
 def test_a_service_whose_last_key_is_revoked_does_not_open(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
