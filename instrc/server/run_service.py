@@ -340,11 +340,12 @@ class RunService:
         return [vote if sees_run or vote.who == caller.name else replace(vote, data=None, comment=None) for vote in votes]
 
     async def question(self, caller: Caller, run: str, question: str) -> QuestionInfo:
-        """Return an open question by its id, one of its steps or its chunk."""
+        """Return an open question by its id, one of its steps or its chunk; one for others is not shown to who is only asked."""
         report = await self.visibility.seen(caller, run, question)
         await self._note(report)
         try:
-            found = find_question(list(report.questions), question, run, report)
+            asked = (await self.visibility.info_of(caller, report)).report.questions
+            found = find_question([*asked], question, run, report)
         except InstrcError:
             if await asyncio.to_thread(self.records.votes, run, question):  # the report knows steps, no ids of questions
                 answered = problems.runs.NoSuchQuestion(run=run, step=question, open=(), closed="answered")

@@ -54,15 +54,20 @@ class Visibility:
 
     def _asks(self, caller: Caller, report: RunReport) -> bool:
         """Return whether the caller is or was asked in a run: as a candidate, by a claim, or by an answer."""
-        if any(self._is_for(caller, report, each) for each in report.questions):
-            return True
         voted = any(vote.who == caller.name for votes in self.records.votes(report.run).values() for vote in votes)
-        return voted or bool(self.records.questions(questions_query(run=report.run, claimed_by=caller.name)))
+        return voted or bool(self._asked(caller, report))
 
-    def _is_for(self, caller: Caller, report: RunReport, question: Question) -> bool:
+    def _asked(self, caller: Caller, report: RunReport) -> tuple[Question, ...]:
+        """Return the open questions of a run that the caller is asked: as a candidate, by a claim, or by a link."""
         if caller.only is not None:
-            return caller.only == (report.run, question.id)
-        return bool(caller.as_candidates & {*self.opening(report.name, question).candidates})
+            return tuple(each for each in report.questions if caller.only == (report.run, each.id))
+        held = {row.question.id for row in self.records.questions(questions_query(run=report.run, claimed_by=caller.name))}
+        names = caller.as_candidates
+        return tuple(
+            each
+            for each in report.questions
+            if each.id in held or not names.isdisjoint(self.opening(report.name, each).candidates)
+        )
 
     def opening(self, program: str, question: Question) -> Opening:
         """Return the candidates and the due time of a question of a program as it opens."""
@@ -81,7 +86,7 @@ class Visibility:
             report = replace(report, began=row.began, ended=row.ended or report.ended)
         if may_see(caller, report.name, starter):
             return await self.whole(report, starter, {} if row is None else row.metadata, None if row is None else row.digest)
-        asked = tuple([each for each in report.questions if await asyncio.to_thread(self._is_for, caller, report, each)])
+        asked = await asyncio.to_thread(self._asked, caller, report)
         seen = replace(report, outcome=None, record=None, config=RunConfig(), questions=asked)
         return RunInfo(seen, starter, is_whole=False)
 

@@ -9,7 +9,7 @@ from typing import Any, get_args
 
 import pytest
 from msgspec.structs import replace
-from serving import ANSWER, BOSS, LETTER, asking, client, go, opened, person, service, settled
+from serving import ANSWER, BOSS, LETTER, asking, client, go, on, opened, person, service, settled
 from written_processes import DECISION, TEXT, call, chunk, process, step
 
 from instrc.engines.approvals import (  # what the table asks about
@@ -37,6 +37,7 @@ from instrc.server.access import (  # the function of the table
 from instrc.server.hosting import require_clear_names  # what a service does when it begins
 from instrc.server.identity import Identity  # what callers are known by
 from instrc.server.operators import act_on_runs  # what erases them
+from instrc.server.run_service import RunService  # the service itself
 from instrc.server.views import QuestionInfo  # what the table asks about
 from instrc.text.jsonvalue import Json
 from instrc.vibes.service_settings import OidcSettings, PeopleSettings, ServiceSettings  # without a file
@@ -627,3 +628,24 @@ def test_the_same_name_of_two_issuers_is_two_people(tmp_path: Path) -> None:
         assert f"oidc:{ISSUER}#group:staff" not in replace(token, groups=frozenset({"staff"})).as_candidates
 
     go(body())
+
+
+def test_who_was_asked_in_a_run_sees_no_question_to_others(tmp_path: Path) -> None:
+    ann, bob = person("ann", "answerer"), person("bob", "answerer")
+    letter = process(
+        userContext1=chunk(step1_approve=step({**DECISION, "x-approvers": ["ann"]}, "prompt")),
+        userContext2=chunk(step2_check=step({**DECISION, "x-approvers": ["bob"]}, "prompt", "step1_approve")),
+    )
+
+    async def body(made: RunService) -> None:
+        run = (await made.start(BOSS, "letter", "a secret of bob", wait=20)).report.run
+        await made.answer(ann, run, "userContext1", {"decision": "Approve"})
+        await settled(made, run, "waiting")
+        assert (await made.question(bob, run, "step2_check")).question.show is not None
+        for name in ("userContext2", "step2_check", "no such question"):
+            for ask in (made.question(ann, run, name), made.answer(ann, run, name, ANSWER), made.claim(ann, run, name)):
+                with pytest.raises(NotFoundError) as refused:
+                    await ask
+                assert "step2" not in f"{refused.value.problems[0].hint}"
+
+    on(service(tmp_path, letter=letter), body)
