@@ -242,7 +242,8 @@ class Identity(Struct, frozen=True):
 def cookie_in(header: str, name: str) -> str | None:
     """Return a cookie in a `Cookie` header, or `None` if it is missing, or there are several.
 
-    Only semicolons separate cookies: another site of the domain may set one with spaces and quotes in its value, but no `__Host-`.
+    Only semicolons separate cookies: another site of the domain may set one with spaces and quotes in its value.
+    It may set none that begins with `__Host-`.
     """
     pairs = [part.strip().partition("=") for part in header[:_LONGEST].split(";")]
     found = [value for key, _, value in pairs if key == name]

@@ -257,9 +257,7 @@ def test_whoever_sends_a_byte_at_a_time_is_cut_off_and_others_are_served(tmp_pat
     go(test())
 
 
-def test_a_request_for_a_web_socket_is_counted_until_its_connection_ends(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_request_for_a_web_socket_is_counted_until_its_connection_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)  # whose settings are those of the service
     monkeypatch.setattr("instrc.server.hosting.FROM_ONE_ADDRESS", 3)
 
