@@ -35,7 +35,7 @@ class Caller(Struct, frozen=True):
     sender: str | None = None
     """Who asked for the link."""
     key: str | None = None
-    """Id of the API key used, directly or through a session."""
+    """Id of the API key used, or of the identity provider's key that signed the token used, directly or through a session."""
     until: float | None = None
     """Expiry of the token's claims, in seconds since 1970."""
 

@@ -107,7 +107,7 @@ class ProviderKeys:
             except (jwt.PyJWTError, TypeError, ValueError):
                 continue  # of an unknown kind
             if said.get("use", "sig") == "sig" and (key.key_type != "RSA" or key.key.key_size >= _RSA_BITS):
-                found[str(said.get("kid", ""))] = key
+                found[_key_id(said.get("kid"))] = key
         return found
 
 
@@ -139,7 +139,11 @@ class Identity(Struct, frozen=True):
             if scheme.lower() != "bearer" or not word.strip():
                 refuse_unknown("`Authorization` is `Bearer`, and a key or a token")
             return await self.bearer(word.strip())
-        return await asyncio.to_thread(self._of_session, headers.get("cookie", ""))
+        caller = await asyncio.to_thread(self._of_session, headers.get("cookie", ""))
+        if caller is not None and caller.name.startswith("oidc:"):  # as a token, it ends with the key that signed it
+            known = self.keys is not None and await self.keys.key(caller.key or "") is not None
+            return caller if known and _is_subject(self.settings, caller.name) else None
+        return caller
 
     async def bearer(self, word: str) -> Caller:
         """Return the owner of a key or token."""
@@ -183,7 +187,8 @@ class Identity(Struct, frozen=True):
             header = jwt.get_unverified_header(word)
         except jwt.PyJWTError:
             refuse_unknown("the token is not one")
-        key = await self.keys.key(str(header.get("kid", "")))
+        ident = _key_id(header.get("kid"))
+        key = await self.keys.key(ident)
         if key is None or key.algorithm_name not in _ALGORITHMS:
             refuse_unknown("the token is signed with a key that the identity provider does not name")
         try:
@@ -207,7 +212,7 @@ class Identity(Struct, frozen=True):
         listed = [each for each in groups if isinstance(each, str)] if isinstance(groups, list) else []
         who = f"oidc:{oidc.issuer}#{name}"
         caller = await asyncio.to_thread(_caller, self.settings, self.records, "token", who, listed)
-        return structs.replace(caller, until=until)
+        return structs.replace(caller, key=ident, until=until)
 
     def session(self, caller: Caller) -> str:
         """Return the `Set-Cookie` header of a session for a caller with a key or token.
@@ -230,9 +235,9 @@ class Identity(Struct, frozen=True):
         session = None if secret is None else self.records.session(_digest(secret))
         if session is None:
             return None
-        if session.key is None:
+        if session.name.startswith("oidc:"):
             known = _caller(self.settings, self.records, "cookie", session.name, session.groups)
-            return structs.replace(known, until=session.expires)
+            return structs.replace(known, key=session.key, until=session.expires)
         row = self.records.key(session.key)
         if row is None or (row.expires is not None and row.expires < time()):
             return None  # the key was revoked
@@ -259,18 +264,18 @@ def kept_rights(caller: Caller) -> JsonObject:
 def caller_later(settings: ServiceSettings, records: Records, name: str, kept: JsonObject) -> Caller | None:
     """Return the owner of later work with their current rights, or `None` if their key was revoked.
 
-    Groups known only from a token expire with that token.
+    Groups known only from a token expire with that token, and all rights if the settings name another identity provider.
     """
     if kept.get("by") == "local":
         return None if settings.oidc is not None or records.requires_keys() else LOCAL
-    if (ident := kept.get("key")) is not None:
-        row = records.key(str(ident))
-        if row is None or normal_name(row.name) != name or (row.expires is not None and row.expires < time()):
-            return None
-        return _caller(settings, records, "key", name, row.groups, row.roles)
-    until = kept.get("until")
-    groups = as_texts(kept["groups"]) if isinstance(until, int | float) and until >= time() else []
-    return _caller(settings, records, "token", name, groups)
+    if name.startswith("oidc:"):
+        until = kept.get("until")
+        groups = as_texts(kept["groups"]) if isinstance(until, int | float) and until >= time() else []
+        return _caller(settings, records, "token", name, groups) if _is_subject(settings, name) else None
+    row = records.key(str(kept.get("key")))
+    if row is None or normal_name(row.name) != name or (row.expires is not None and row.expires < time()):
+        return None
+    return _caller(settings, records, "key", name, row.groups, row.roles)
 
 
 def known_person(settings: ServiceSettings, records: Records, word: str) -> Caller:
@@ -311,6 +316,16 @@ def _caller(
 
 def _is_reserved(name: str) -> bool:
     return name == ALL or name.startswith(("group:", "oidc:", "key:", OUTSIDER))
+
+
+def _is_subject(settings: ServiceSettings, name: str) -> bool:
+    """Return whether a name is of the identity provider that the settings name now."""
+    return settings.oidc is not None and name.startswith(f"oidc:{settings.oidc.issuer}#")
+
+
+def _key_id(kid: object) -> str:
+    """Return the id under which a key of an identity provider is stored, whose own id may have any length."""
+    return _digest(ascii(str(kid or "")))[:32]
 
 
 def _digest(word: str) -> str:

@@ -14,11 +14,12 @@ import jwt
 import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
 from listening import at_port
+from msgspec.structs import replace
 from serving import BOSS, LETTER, client, go, person, service
 
 from instrc.problems.errors import AuthenticationError
 from instrc.server.http import app_of  # the application itself
-from instrc.server.identity import Identity, ProviderKeys  # what callers are known by
+from instrc.server.identity import Identity, ProviderKeys, caller_later, kept_rights  # what callers are known by
 from instrc.server.inbox import Inbox  # the pages of the service
 from instrc.vibes.service_settings import OidcSettings, ServiceSettings  # without a file
 
@@ -152,11 +153,14 @@ def test_a_key_that_the_provider_has_taken_back_is_refused(
         identity = Identity(made.records, SETTINGS, made.signer, ProviderKeys("keys.json", tmp_path))
         word = token()
         assert (await identity.bearer(word)).by == "token"
+        session = {"cookie": identity.session(await identity.bearer(word))}
         publish(tmp_path, *left)
         assert (await identity.bearer(word)).by == "token"  # it was fetched a moment ago
+        assert await identity(session) is not None
         monkeypatch.setattr("instrc.server.identity._RENEWED", 0.0)
         with pytest.raises(AuthenticationError):
             await identity.bearer(word)
+        assert await identity(session) is None
         publish(tmp_path, "one")
         assert (await identity.bearer(word)).by == "token"
         (tmp_path / "keys.json").unlink()
@@ -178,6 +182,24 @@ def test_a_key_that_the_provider_has_taken_back_is_refused(
         answered.set()
         with pytest.raises(AuthenticationError):
             await waiting
+
+    go(body())
+
+
+def test_nothing_is_left_of_an_identity_provider_that_the_settings_name_no_more(tmp_path: Path) -> None:
+    async def body() -> None:
+        publish(tmp_path, "one")
+        made = service(tmp_path, settings=SETTINGS)
+        keys = ProviderKeys("keys.json", tmp_path)
+        identity = Identity(made.records, SETTINGS, made.signer, keys)
+        caller = await identity.bearer(token())
+        session, rights = {"cookie": identity.session(caller)}, kept_rights(caller)
+        assert await identity(session) == replace(caller, by="cookie")
+        assert caller_later(SETTINGS, made.records, caller.name, rights) is not None
+        for oidc in (OidcSettings("https://id.example.org", "instrc", "keys.json"), None):
+            settings = replace(SETTINGS, oidc=oidc)
+            assert await Identity(made.records, settings, made.signer, oidc and keys)(session) is None
+            assert caller_later(settings, made.records, caller.name, rights) is None
 
     go(body())
 
