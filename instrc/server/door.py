@@ -6,6 +6,7 @@ import asyncio
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from time import perf_counter
 from typing import Final
 
@@ -74,6 +75,7 @@ class Door:
             try:
                 self._require_admissible(scope, headers)
                 scope["instrc.caller"] = LOCAL if self.identify is None else await self._caller(scope, headers, self.identify)
+                scope["instrc.still"] = partial(self._is_still, scope["instrc.caller"], headers)
                 receiving = await self._bounded(scope, self._limited(scope, headers, receive))
             except (InstrcError, *AWAY) as error:
                 response = problem_response(error)
@@ -81,7 +83,7 @@ class Door:
                     response.headers["connection"] = "close"
                 await response(scope, receive, protected)
                 return
-            await self._answer(scope, headers, receiving, protected)
+            await self._answer(scope, receiving, protected)
 
     async def _caller(self, scope: Scope, headers: Headers, identify: Identify) -> Caller | None:
         """Return the caller of a request, or `None` after noting why its key or token is wrong; raise if that is too often."""
@@ -92,12 +94,12 @@ class Door:
             self.failures.enter(peer_of((scope.get("client") or ("",))[0]), "wrong keys in a minute")
             return None
 
-    async def _answer(self, scope: Scope, headers: Headers, receive: Receive, send: Send) -> None:
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request while its caller stays authenticated: a stream ends with its caller's key, session or token."""
-        caller, answering = scope["instrc.caller"], asyncio.ensure_future(self.app(scope, receive, send))
+        answering = asyncio.ensure_future(self.app(scope, receive, send))
         try:
             while not (await asyncio.wait({answering}, timeout=_ASKED_AGAIN))[0]:
-                if self.identify is not None and caller is not None and not await self._is_still(caller, headers):
+                if not await scope["instrc.still"]():
                     answering.cancel()
                     await asyncio.wait({answering})
                     await _end(scope, receive, send)
@@ -106,10 +108,10 @@ class Door:
         finally:
             answering.cancel()
 
-    async def _is_still(self, caller: Caller, headers: Headers) -> bool:
-        assert self.identify is not None
+    async def _is_still(self, caller: Caller | None, headers: Headers) -> bool:
+        """Return whether the headers of a request authenticate its caller as before."""
         try:
-            return await self.identify(headers) == caller
+            return self.identify is None or caller is None or await self.identify(headers) == caller
         except AWAY:
             return True
         except InstrcError:

@@ -303,15 +303,9 @@ def _caller(
     listed = {group for group, members in settings.groups.items() if name in names.clear(members)}
     known = frozenset({*groups, *map(normal_name, listed)} - {""})
     words = {name, ALL, *(f"group:{group}" for group in known)}
-    held: dict[str, frozenset[Role]] = {}
-    for program, all_ in settings.roles.items():
-        for role, who in all_.items():
-            if words & {*names.clear(who)}:
-                held[program] = held.get(program, frozenset()) | {cast("Role", role)}
-    for said in roles:
-        program, _, role = said.rpartition(":")
-        held[program or ALL] = held.get(program or ALL, frozenset()) | {cast("Role", role)}
-    return Caller(name, known, held, by)
+    held = [(at, role) for at, people in settings.roles.items() for role, who in people.items() if words & {*names.clear(who)}]
+    held += [(said.rpartition(":")[0] or ALL, said.rpartition(":")[2]) for said in roles]
+    return Caller(name, known, {at: frozenset(cast("Role", role) for each, role in held if each == at) for at, _ in held}, by)
 
 
 def _is_reserved(name: str) -> bool:

@@ -72,6 +72,11 @@ def caller_in(context: Context) -> Caller:
     return caller_of(context.request)
 
 
+async def is_still(context: Context) -> bool:
+    """Return whether the caller of a request is authenticated as before, for what it does after it has waited."""
+    return context.request is None or bool(await context.request.scope["instrc.still"]())
+
+
 async def serve_stdio(server: McpServer) -> None:
     """Serve one client over standard input and output, until it disconnects."""
     with _claimed_input() as file, claimed_output() as stream:

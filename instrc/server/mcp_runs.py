@@ -38,7 +38,7 @@ from instrc.server.bounds import SESSIONS
 from instrc.server.door import caller_of
 from instrc.server.exchange import Identified, answer_of, asked_of_people, ended_words, question_json, standings
 from instrc.server.http import Beside
-from instrc.server.mcp import Answered, Context, McpServer, caller_in, result_of_call, server_of
+from instrc.server.mcp import Answered, Context, McpServer, caller_in, is_still, result_of_call, server_of
 from instrc.server.offers import Offers, RefusedError, ServerTool
 from instrc.server.operation_json import ENDING, SCHEMAS, TEXT, ending_json, object_of
 from instrc.server.run_service import RunService
@@ -311,7 +311,8 @@ class RunTasks:
                     break
         except asyncio.CancelledError:
             with anyio.CancelScope(shield=True), suppress(InstrcError):  # it has ended, or the caller may not end it
-                await self.service.cancel(caller, run)
+                if await is_still(context):
+                    await self.service.cancel(caller, run)
             raise
         return result_of_run(await self.service.run(caller, run))
 
@@ -329,6 +330,8 @@ class RunTasks:
                 is_answer, data = answer_in(question, result)
                 if not is_answer:
                     return False
+                if not await is_still(context):  # another key of the same name may send the answer
+                    raise RefusedError("the key or the session of the request has ended")
                 try:
                     await self.service.answer(caller, run, question.id, data)
                     break

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
+from collections.abc import AsyncIterator
 from pathlib import Path
 from time import time
 from typing import Any
@@ -12,15 +13,18 @@ from typing import Any
 import httpx
 import jwt
 import pytest
+import sqlalchemy as sa
 from cryptography.hazmat.primitives.asymmetric import rsa
 from listening import at_port
 from msgspec.structs import replace
-from serving import BOSS, LETTER, client, go, person, service
+from serving import ANSWER, BOSS, LETTER, client, go, person, service
 
+from instrc.engines.service_tables import KEYS  # where keys are
 from instrc.problems.errors import AuthenticationError
 from instrc.server.http import app_of  # the application itself
 from instrc.server.identity import Identity, ProviderKeys, caller_later, kept_rights  # what callers are known by
 from instrc.server.inbox import Inbox  # the pages of the service
+from instrc.server.mcp_runs import RunOffers, mcp_mount, no_link  # the service over MCP
 from instrc.vibes.service_settings import OidcSettings, ServiceSettings  # without a file
 
 RSA = rsa.generate_private_key(public_exponent=65537, key_size=2048)
@@ -236,3 +240,49 @@ def test_a_stream_ends_when_its_key_is_revoked(means: str, tmp_path: Path, monke
             assert (await http.get("/v1/programs", headers=headers)).status_code == 401
 
     go(body())
+
+
+@pytest.mark.parametrize("how", ["answer", "cancel"])
+def test_what_a_key_has_begun_over_mcp_is_not_continued_by_a_weaker_key_of_the_same_name(how: str, tmp_path: Path) -> None:
+    content = {"result": {"action": "accept", "content": ANSWER}}
+    cancelled = {"method": "notifications/cancelled", "params": {"requestId": 2}}
+
+    async def body() -> None:
+        made = service(tmp_path)
+        identity = Identity(made.records, made.settings, made.signer)
+        strong, weak = identity.new_key("ann", ["starter", "answerer", "operator"]), identity.new_key("ann", ["viewer"])
+        route, running = mcp_mount(RunOffers([], made), no_link)
+        app = app_of(made, identity=identity, routes=[route], beside=[running])
+        async with at_port(app) as address, httpx.AsyncClient(base_url=address, timeout=60) as http:
+            known = {"Accept": "application/json, text/event-stream", "mcp-protocol-version": "2025-06-18"}
+
+            async def send(key: str, **message: Any) -> httpx.Response:
+                return await http.post("/mcp", json={"jsonrpc": "2.0", **message}, headers={**bearer(key), **known})
+
+            info = {
+                "protocolVersion": "2025-06-18",
+                "capabilities": {"elicitation": {}},
+                "clientInfo": {"name": "", "version": ""},
+            }
+            known["mcp-session-id"] = (await send(strong, id=1, method="initialize", params=info)).headers["mcp-session-id"]
+            call = {"name": "letter", "arguments": {"prompt": "x"}, "_meta": {"progressToken": "p"}}
+            sent = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call}
+            async with http.stream("POST", "/mcp", json=sent, headers={**bearer(strong), **known}) as response:
+                lines = response.aiter_lines()
+                asking = [line async for line in _until(lines, "elicitation/create")][-1]
+                made.records.execute(sa.delete(KEYS).where(KEYS.c.id == strong.split("_")[1]))
+                said = {"id": json.loads(asking[5:])["id"], **content} if how == "answer" else cancelled
+                assert (await send(weak, **said)).status_code == 202
+                ended = [each async for each in lines]
+            [run] = (await made.runs(BOSS)).rows
+            assert run.status == "waiting"
+            assert how == "cancel" or "has ended" in "".join(ended)
+
+    go(body())
+
+
+async def _until(lines: AsyncIterator[str], word: str) -> AsyncIterator[str]:
+    async for line in lines:
+        yield line
+        if word in line:
+            return
