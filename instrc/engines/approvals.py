@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, TypeAlias
 from unicodedata import category, normalize
@@ -141,11 +142,14 @@ OUTSIDER: Final = "link:"
 
 def normal_name(text: str) -> str:
     """Return a name in the form in which names are compared: NFKC, single spaces, no invisible characters."""
-    return " ".join("".join(each for each in normalize("NFKC", text) if each.isspace() or category(each) not in _UNSEEN).split())
+    seen = [each for each in normalize("NFKC", text) if each.isspace() or not (category(each) in _UNSEEN or _EMPTY.match(each))]
+    return " ".join(normalize("NFKC", "".join(seen)).split())
 
 
-_UNSEEN: Final = frozenset({"Cc", "Cf"})
-"""Categories of control and format characters."""
+_UNSEEN: Final = frozenset({"Cc", "Cf", "Cs"})
+"""Categories of control and format characters, and of halves of characters, which no database holds."""
+_EMPTY: Final = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2065\u2800\ufe00-\ufe0f\U000e0000-\U000e0fff]")
+"""Characters of other categories that show nothing: fillers, joiners and variation selectors (`Default_Ignorable_Code_Point`)."""
 
 
 _LONGEST: Final = 500

@@ -539,11 +539,20 @@ def test_only_an_argument_names_who_approves(
     go(body())
 
 
-@pytest.mark.parametrize("text", ["op ", " op", "o\u200bp", "\uff4f\uff50", "op\u00a0", "o\0p", "\x1bop\n"])
+INVISIBLE = [f"o{each}p" for each in "\u00ad\u034f\u115f\u17b4\u180b\u2065\u2800\u3164\ufe0f\uffa0\U000e0061\U000e0100\ud800"]
+
+
+@pytest.mark.parametrize("text", ["op ", " op", "o\u200bp", "\uff4f\uff50", "op\u00a0", "o\0p", "\x1bop\n", *INVISIBLE])
 def test_names_are_compared_in_one_form(text: str) -> None:
     assert normal_name(text) == "op"
     rule = approval_of(Question("q", (), {}, {"x-not": [text]}, "person"), ())
     assert rule.excluded == {"op"}
+
+
+def test_a_name_in_its_form_stays_as_it_is() -> None:
+    for text in ("Rene\u200d\u0301", "a\u2800\u0301", "\u1112\ufe0f\u1161", "a \u200b b"):
+        assert normal_name(normal_name(text)) == normal_name(text)
+    assert normal_name("Rene\u200d\u0301") == "Ren\u00e9"
 
 
 @pytest.mark.parametrize(
