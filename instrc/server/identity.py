@@ -22,6 +22,7 @@ from msgspec import Struct, structs
 from instrc import problems
 from instrc.engines.approvals import ALL, OUTSIDER, normal_name
 from instrc.engines.equip import names_of
+from instrc.engines.run_table import storable
 from instrc.problems.errors import AuthenticationError, RequestError, unusable
 from instrc.server.access import LOCAL, Caller, Means
 from instrc.server.bounds import NAME
@@ -168,9 +169,7 @@ class Identity(Struct, frozen=True):
     def _of_key(self, word: str) -> Caller:
         row = self.records.key(word.split("_")[1])
         if row is None or not hmac.compare_digest(row.hash, _digest(word)):
-            refuse_unknown("the key is not one of this service")
-        if row.expires is not None and row.expires < time():
-            refuse_unknown("the key has expired")
+            refuse_unknown("the key is not one of this service, or has expired")
         return self._of_row("key", row)
 
     def _of_row(self, by: Means, row: KeyRow) -> Caller:
@@ -204,14 +203,15 @@ class Identity(Struct, frozen=True):
             until = float(claims["exp"])
         except (jwt.PyJWTError, ValueError, TypeError, OverflowError) as error:
             refuse_unknown(_said(error))
-        name, groups = claims.get(oidc.name), claims.get(oidc.groups, [])
+        name, groups = claims.get(oidc.name), claims.get(oidc.groups) or []
         if not isinstance(name, str) or not name:
             refuse_unknown(f"the token has no `{oidc.name}`")
         if name != normal_name(name) or len(name) > NAME:  # two subjects would have one name, or an index none
             refuse_unknown(f"`{oidc.name}` of the token is too long, or has characters by which names are not told apart")
-        listed = [each for each in groups if isinstance(each, str)] if isinstance(groups, list) else []
+        if not isinstance(groups, list) or any(not isinstance(each, str) or storable(each) != each for each in groups):
+            refuse_unknown(f"`{oidc.groups}` of the token is not a list of texts")  # a rule might exclude one of its groups
         who = f"oidc:{oidc.issuer}#{name}"
-        caller = await asyncio.to_thread(_caller, self.settings, self.records, "token", who, listed)
+        caller = await asyncio.to_thread(_caller, self.settings, self.records, "token", who, groups)
         return structs.replace(caller, key=ident, until=until)
 
     def session(self, caller: Caller) -> str:
@@ -239,9 +239,7 @@ class Identity(Struct, frozen=True):
             known = _caller(self.settings, self.records, "cookie", session.name, session.groups)
             return structs.replace(known, key=session.key, until=session.expires)
         row = self.records.key(session.key)
-        if row is None or (row.expires is not None and row.expires < time()):
-            return None  # the key was revoked
-        return self._of_row("cookie", row)
+        return None if row is None else self._of_row("cookie", row)
 
 
 def cookie_in(header: str, name: str) -> str | None:
@@ -273,7 +271,7 @@ def caller_later(settings: ServiceSettings, records: Records, name: str, kept: J
         groups = as_texts(kept["groups"]) if isinstance(until, int | float) and until >= time() else []
         return _caller(settings, records, "token", name, groups) if _is_subject(settings, name) else None
     row = records.key(str(kept.get("key")))
-    if row is None or normal_name(row.name) != name or (row.expires is not None and row.expires < time()):
+    if row is None or normal_name(row.name) != name:
         return None
     return _caller(settings, records, "key", name, row.groups, row.roles)
 
@@ -287,7 +285,7 @@ def known_person(settings: ServiceSettings, records: Records, word: str) -> Call
     if len(found) != 1 or not found[0] or found[0].startswith("group:") or found[0] == ALL:
         reason = f"`{word[:80]}` is not the name of one person: write `key:NAME` or `oidc:ISSUER#SUBJECT`"
         raise RequestError([problems.serving.InvalidRequest(reason=reason, pointer="/to")])
-    keys = [row for row in records.keys_of(found[0]) if row.expires is None or row.expires >= time()]
+    keys = records.keys_of(found[0])
     groups, roles = [each for row in keys for each in row.groups], [each for row in keys for each in row.roles]
     return _caller(settings, records, "link", found[0], groups, roles)
 

@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from msgspec import Struct, structs
 from sqlalchemy.dialects import postgresql, sqlite
 
-from instrc.engines.approvals import Opening, Vote, disputed_by
+from instrc.engines.approvals import Opening, Vote, disputed_by, normal_name
 from instrc.engines.dbos.store import close_engine, trouble
 from instrc.engines.run_table import (
     ChangeKind,
@@ -50,7 +50,8 @@ from instrc.runtime.run_report import RunReport
 
 KeyRow: TypeAlias = sa.Row[*tuple[object, ...]]
 """An API key as stored."""
-_KEY: Final = sa.select(KEYS).where(KEYS.c.id == sa.bindparam("of"))
+_VALID: Final = sa.select(KEYS).where(sa.func.coalesce(KEYS.c.expires, sa.bindparam("now")) >= sa.bindparam("now"))
+_KEY: Final = _VALID.where(KEYS.c.id == sa.bindparam("of"))
 _FIRST: Final = postgresql.insert(RATES)
 _COUNT: Final = _FIRST.on_conflict_do_update(index_elements=["name", "minute"], set_={"count": RATES.c.count + 1}).returning(
     RATES.c.count
@@ -237,13 +238,13 @@ class Records(RunTable):
         self.execute(sa.insert(KEYS).values(id=ident, hash=digest, name=name, **said))
 
     def keys_of(self, name: str) -> list[KeyRow]:
-        """Return the API keys of a name."""
-        return [*self.select(sa.select(KEYS).where(KEYS.c.name == name))]
+        """Return the valid API keys of a person."""
+        return [*self.select(_VALID.where(KEYS.c.name.in_(self._spellings(name))), now=time())]
 
     def key(self, ident: str) -> KeyRow | None:
-        """Return an API key, recording its use at most once a minute."""
+        """Return an API key that has not expired, recording its use at most once a minute."""
         with self.single.connect() as connection:
-            row = connection.execute(_KEY, {"of": ident}).first()
+            row = connection.execute(_KEY, {"of": ident, "now": time()}).first()
             if row is not None and (row.used or 0) < time() - 60:
                 connection.execute(sa.update(KEYS).where(KEYS.c.id == ident).values(used=time()))
             return row
@@ -266,10 +267,14 @@ class Records(RunTable):
         return [row.name for row in self.select(sa.select(KEYS.c.name).distinct().order_by(KEYS.c.name))]
 
     def revoke(self, name: str) -> int:
-        """Delete the API keys of a name, and return how many there were; the store requires keys from now on."""
-        if self.keys_of(name):
+        """Delete the API keys of a person, and return how many there were; the store requires keys from now on."""
+        if spellings := self._spellings(name):
             self.move_cursor(KEYS.name, "required")
-        return self.execute(sa.delete(KEYS).where(KEYS.c.name == name))
+        return self.execute(sa.delete(KEYS).where(KEYS.c.name.in_(spellings)))
+
+    def _spellings(self, name: str) -> list[str]:
+        """Return the names that have API keys, and are one person's: an earlier release stored them as they were written."""
+        return [each for each in self.key_names() if normal_name(each) == normal_name(name)]
 
     def name_subjects(self, issuer: str | None) -> None:
         """Rename people whom an earlier release recorded by bare names to those of their issuer, once per store.

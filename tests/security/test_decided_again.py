@@ -22,7 +22,7 @@ from serving import ANSWER, BOSS, LETTER, client, go, person, service
 from instrc.engines.service_tables import KEYS  # where keys are
 from instrc.problems.errors import AuthenticationError
 from instrc.server.http import app_of  # the application itself
-from instrc.server.identity import Identity, ProviderKeys, caller_later, kept_rights  # what callers are known by
+from instrc.server.identity import Identity, ProviderKeys, caller_later, kept_rights, known_person  # what callers are known by
 from instrc.server.inbox import Inbox  # the pages of the service
 from instrc.server.mcp_runs import RunOffers, mcp_mount, no_link  # the service over MCP
 from instrc.vibes.service_settings import OidcSettings, ServiceSettings  # without a file
@@ -145,6 +145,41 @@ def test_a_group_in_another_spelling_grants_nothing_and_excludes(group: str, tmp
             assert "group:leads" in known.as_excluded
 
     go(body())
+
+
+@pytest.mark.parametrize(
+    "groups", ["leads", ["leads", 5], {"leads": True}, [["leads"]], 7, ["leads", "a\0"], ["leads", "\ud800"]]
+)
+def test_groups_of_a_token_that_cannot_be_read_are_not_passed_over(groups: object, tmp_path: Path) -> None:
+    """A rule may exclude one of them."""
+
+    async def body() -> None:
+        publish(tmp_path, "one")
+        made = service(tmp_path, settings=SETTINGS)
+        identity = Identity(made.records, SETTINGS, made.signer, ProviderKeys("keys.json", tmp_path))
+        with pytest.raises(AuthenticationError, match="`groups` of the token is not a list of texts"):
+            await identity.bearer(token(groups=groups))
+        assert (await identity.bearer(token(groups=None))).groups == frozenset()
+        with pytest.raises(AuthenticationError):
+            await identity.bearer(token(kid="\ud800"))
+
+    go(body())
+
+
+@pytest.mark.parametrize("kept", ["ann", "ann\ufe0f", " ann", "ann\u2800"])
+def test_all_keys_of_a_person_are_revoked_however_they_are_stored(kept: str, tmp_path: Path) -> None:
+    """An earlier release stored names as they were written."""
+    made = service(tmp_path)
+    identity = Identity(made.records, made.settings, made.signer)
+    word = identity.new_key("ann", groups=["sales"])
+    made.records.execute(sa.update(KEYS).values(name=kept))
+    assert go(identity.bearer(word)).name == "ann"
+    assert known_person(made.settings, made.records, "ann").groups == {"sales"}
+    made.records.execute(sa.update(KEYS).values(expires=time() - 1))
+    assert known_person(made.settings, made.records, "ann").groups == frozenset()
+    with pytest.raises(AuthenticationError, match="expired"):
+        go(identity.bearer(word))
+    assert (made.records.revoke("an"), made.records.revoke("ann"), made.records.revoke("ann")) == (0, 1, 0)
 
 
 @pytest.mark.parametrize("left", [("two",), ()])
