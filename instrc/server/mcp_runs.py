@@ -311,7 +311,8 @@ class RunTasks:
                     break
         except asyncio.CancelledError:
             with anyio.CancelScope(shield=True), suppress(InstrcError):  # it has ended, or the caller may not end it
-                if await is_still(context):
+                stops = context.request is not None and context.request.app.state.streams.closing.is_set()
+                if not stops and await is_still(context):
                     await self.service.cancel(caller, run)
             raise
         return result_of_run(await self.service.run(caller, run))

@@ -12,12 +12,14 @@ from typing import Any
 import httpx
 import mcp_types
 import pytest
-from listening import listening
+from listening import at_port, knowing, listening
 from mcp.client import Client
 from serving import ANSWER, BOSS, LETTER, go, person, service, settled
 from written_processes import chunk, process, step
 
+from instrc.server.http import app_of  # the service, in the process of the test
 from instrc.server.mcp_runs import RunOffers, form_of, mcp_mount  # the service, in the process of the test
+from instrc.server.run_service import RunService  # the same
 
 NESTED = {"type": "object", "properties": {"list": {"type": "array", "items": {"type": "integer"}}}, "required": ["list"]}
 ASKING = process(userContext1=chunk(step1_plan=step(NESTED, "prompt")))
@@ -195,6 +197,58 @@ def test_a_call_that_is_cancelled_cancels_its_run(tmp_path: Path) -> None:
             await settled(made, row.run, "cancelled")
 
     go(body())
+
+
+@pytest.mark.long  # the library waits for the client
+def test_a_service_that_stops_cancels_no_run_that_a_call_follows(tmp_path: Path) -> None:
+    async def body() -> None:
+        made = service(tmp_path)
+        route, beside = mcp_mount(RunOffers([], made), lambda *_: None)
+        headers = {"Accept": "application/json, text/event-stream", "Mcp-Protocol-Version": "2025-06-18"}
+        info = {"protocolVersion": "2025-06-18", "capabilities": {"elicitation": {}}, "clientInfo": {"name": "c", "version": "1"}}
+        asked = {"name": "letter", "arguments": {"prompt": "x"}, "_meta": {"progressToken": "p"}}
+        app = app_of(made, routes=[route], beside=[beside])
+        async with at_port(app) as address:
+            async with httpx.AsyncClient(base_url=address, headers=headers) as http:
+                sent: dict[str, Any] = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": info}
+                session = {"Mcp-Session-Id": (await http.post("/mcp", json=sent)).headers["Mcp-Session-Id"]}
+                sent |= {"method": "tools/call", "params": asked}
+                async with http.stream("POST", "/mcp", json=sent, headers=session) as answer:
+                    async for line in answer.aiter_lines():
+                        if "elicitation/create" in line:
+                            break
+            (row,) = (await made.runs(BOSS)).rows
+            app.state.streams.closing.set()  # as a signal does
+        assert (await made.engine.show(row.run)).status == "waiting"
+
+    go(body())
+
+
+def test_a_call_of_a_revoked_caller_cancels_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("instrc.server.door._ASKED_AGAIN", 0.05)
+    monkeypatch.setattr("instrc.server.mcp_runs.asked_of_people", lambda _report: [])  # as if a system were asked
+
+    async def body() -> None:
+        made, known = service(tmp_path), {"ann": ANN}
+        route, beside = mcp_mount(RunOffers([], made), lambda *_: None)
+        async with at_port(app_of(made, identify=knowing(known), routes=[route], beside=[beside])) as address:
+            given = {"name": "letter", "arguments": {"prompt": "x"}, "who": "ann", "tasks": False, "progress": True}
+            calling = asyncio.create_task(call(f"{address}/mcp", "tools/call", **given))
+            run = await followed(made)
+            known.clear()
+            await asyncio.wait({calling})
+            assert (await settled(made, run, "waiting")).report.run == run
+
+    go(body())
+
+
+async def followed(made: RunService) -> str:
+    """Return the run that waits for a person, once a call follows it."""
+    while True:
+        for row in (await made.runs(BOSS)).rows:
+            if row.status == "waiting" and row.run in made.hub.boxes:
+                return row.run
+        await asyncio.sleep(0.01)
 
 
 @pytest.mark.parametrize(
