@@ -6,15 +6,16 @@ import asyncio
 import hmac
 import json
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex, token_urlsafe
+from ssl import create_default_context
 from time import monotonic, time
 from typing import Final, NoReturn, cast
-from urllib.error import URLError
 from urllib.parse import urlsplit
-from urllib.request import HTTPRedirectHandler, build_opener
 
+import httpx
 import jwt
 from itsdangerous import BadData, URLSafeTimedSerializer
 from msgspec import Struct, structs
@@ -27,7 +28,7 @@ from instrc.problems.errors import AuthenticationError, RequestError, unusable
 from instrc.server.access import LOCAL, Caller, Means
 from instrc.server.bounds import NAME
 from instrc.server.records import KeyRow, Records
-from instrc.text.jsonvalue import Json, JsonObject, as_object, as_text, as_texts, mapping, optional_text
+from instrc.text.jsonvalue import Json, JsonObject, as_object, as_text, as_texts, listing, mapping, optional_text
 from instrc.vibes.service_settings import LEAST_LINKS, OidcSettings, Role, ServiceSettings
 
 _LONGEST: Final = 16 * 1024
@@ -59,6 +60,8 @@ _REFETCH: Final = 60.0
 _RENEWED: Final = 300.0
 """Seconds after which keys are refreshed: a key that has been removed is refused."""
 _FETCHED_BYTES: Final = 1024 * 1024
+_FETCH_SECONDS: Final = 10.0
+"""Time limit for the whole answer of an identity provider, which may come a byte at a time."""
 _RSA_BITS: Final = 2048
 """Minimum bits of an RSA key: signatures of shorter ones can be forged."""
 
@@ -82,34 +85,35 @@ class ProviderKeys:
             async with self._turn:
                 if self._is_due(name):
                     self._fetched = monotonic()
-                    read = await asyncio.to_thread(self._read)
-                    if read is not None:  # while the provider is unavailable, the previous ones count
-                        self._keys = read
+                    with suppress(OSError, ValueError, RecursionError, httpx.HTTPError, httpx.InvalidURL):
+                        self._keys = await asyncio.to_thread(_keys_in, await self._read())  # until then, the previous ones count
         return self._keys.get(name)
 
     def _is_due(self, name: str) -> bool:
         age = None if self._fetched is None else monotonic() - self._fetched
         return age is None or age > _RENEWED or (age > _REFETCH and name not in self._keys)
 
-    def _read(self) -> dict[str, jwt.PyJWK] | None:
+    async def _read(self) -> bytes:
+        if self.file is not None:
+            return await asyncio.to_thread(self.file.read_bytes)
+        read, client = b"", httpx.AsyncClient(verify=create_default_context())
+        async with asyncio.timeout(_FETCH_SECONDS), client as http, http.stream("GET", self.place) as answer:
+            async for part in answer.raise_for_status().aiter_bytes():
+                read += part[: _FETCHED_BYTES - len(read)]
+        return read
+
+
+def _keys_in(text: bytes) -> dict[str, jwt.PyJWK]:
+    """Return the keys of a document by their ids; raise `ValueError` for one that is no JSON."""
+    found: dict[str, jwt.PyJWK] = {}
+    for each in listing(mapping(cast("Json", json.loads(text))).get("keys")):
         try:
-            if self.file is not None:
-                text = self.file.read_bytes()
-            else:
-                with build_opener(_NoRedirects).open(self.place, timeout=10) as answer:
-                    text = answer.read(_FETCHED_BYTES)
-            listed = mapping(cast("Json", json.loads(text))).get("keys")
-        except (OSError, URLError, ValueError, RecursionError):
-            return None
-        found: dict[str, jwt.PyJWK] = {}
-        for each in listed if isinstance(listed, list) else []:
-            try:
-                said, key = as_object(each), jwt.PyJWK(as_object(each))
-            except (jwt.PyJWTError, TypeError, ValueError):
-                continue  # of an unknown kind
-            if said.get("use", "sig") == "sig" and (key.key_type != "RSA" or key.key.key_size >= _RSA_BITS):
-                found[_key_id(said.get("kid"))] = key
-        return found
+            said, key = as_object(each), jwt.PyJWK(as_object(each))
+        except Exception:  # noqa: BLE001, S112  -- of an unknown kind, which the library reports by errors of many classes
+            continue
+        if said.get("use", "sig") == "sig" and (key.key_type != "RSA" or key.key.key_size >= _RSA_BITS):
+            found[_key_id(said.get("kid"))] = key
+    return found
 
 
 _ALGORITHMS: Final = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
@@ -352,8 +356,3 @@ def read_link(signer: Signer, word: str) -> Caller:
     return Caller(
         as_text(value["for"]), by="link", only=only, nonce=as_text(value["nonce"]), sender=optional_text(value.get("by"))
     )
-
-
-class _NoRedirects(HTTPRedirectHandler):
-    def redirect_request(self, *_args: object, **_more: object) -> None:
-        """Refuse redirects."""

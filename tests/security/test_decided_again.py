@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-import threading
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from pathlib import Path
 from time import time
 from typing import Any
@@ -22,7 +22,14 @@ from serving import ANSWER, BOSS, LETTER, client, go, person, service
 from instrc.engines.service_tables import KEYS  # where keys are
 from instrc.problems.errors import AuthenticationError
 from instrc.server.http import app_of  # the application itself
-from instrc.server.identity import Identity, ProviderKeys, caller_later, kept_rights, known_person  # what callers are known by
+from instrc.server.identity import (  # what callers are known by
+    Identity,
+    ProviderKeys,
+    Signer,
+    caller_later,
+    kept_rights,
+    known_person,
+)
 from instrc.server.inbox import Inbox  # the pages of the service
 from instrc.server.mcp_runs import RunOffers, mcp_mount, no_link  # the service over MCP
 from instrc.vibes.service_settings import OidcSettings, ServiceSettings  # without a file
@@ -206,12 +213,12 @@ def test_a_key_that_the_provider_has_taken_back_is_refused(
         assert (await identity.bearer(word)).by == "token"  # the provider is away: nothing was taken back
         monkeypatch.setattr("instrc.server.identity._REFETCH", 0.0)
         monkeypatch.setattr("instrc.server.identity._RENEWED", 300.0)
-        begun, answered = asyncio.Event(), threading.Event()
-        loop = asyncio.get_running_loop()
+        begun, answered = asyncio.Event(), asyncio.Event()
 
-        def hang(_keys: ProviderKeys) -> None:
-            loop.call_soon_threadsafe(begun.set)
-            answered.wait(60)
+        async def hang(_keys: ProviderKeys) -> bytes:
+            begun.set()
+            await answered.wait()
+            return b""
 
         monkeypatch.setattr(ProviderKeys, "_read", hang)
         waiting = asyncio.create_task(identity.bearer(token(kid="unknown")))
@@ -221,6 +228,45 @@ def test_a_key_that_the_provider_has_taken_back_is_refused(
         answered.set()
         with pytest.raises(AuthenticationError):
             await waiting
+
+    go(body())
+
+
+@pytest.mark.parametrize("answer", ["slow", "huge", "redirect", "error", "no json", "odd keys"])
+def test_an_odd_answer_of_an_identity_provider_is_no_error_and_takes_bounded_time(
+    answer: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("instrc.server.identity._FETCH_SECONDS", 0.3 if answer == "slow" else 60.0)
+    publish(tmp_path, "one")
+    listed = json.loads((tmp_path / "keys.json").read_text(encoding="utf-8"))
+    odd = [{"kty": "oct"}, {"kty": "EC", "alg": "none"}, {"kty": []}, {"kty": "RSA", "n": 5, "e": {}}, None, 7]
+
+    async def provide(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        path = (await reader.readline()).split()[1]
+        await reader.readuntil(b"\r\n\r\n")
+        moved = b"302 Found\r\nLocation: /good" if answer == "redirect" and path != b"/good" else b"200 OK"
+        status = b"500 Error" if answer == "error" else moved
+        writer.write(b"HTTP/1.1 " + status + b"\r\nConnection: close\r\n\r\n")
+        with suppress(ConnectionError, asyncio.CancelledError):
+            if answer == "huge":
+                writer.write(b" " * 2**20)
+            while answer == "slow":  # each byte comes in time
+                writer.write(b" ")
+                await writer.drain()
+                await asyncio.sleep(0.02)
+            writer.write(b"[" * 99_999 if answer == "no json" else json.dumps({"keys": [*odd, *listed["keys"]]}).encode())
+            await writer.drain()
+        writer.close()
+
+    async def body() -> None:
+        async with await asyncio.start_server(provide, "127.0.0.1", 0) as provider:
+            place = f"http://127.0.0.1:{provider.sockets[0].getsockname()[1]}/keys"
+            identity = Identity(service(tmp_path).records, SETTINGS, Signer([]), ProviderKeys(place, tmp_path))
+            if answer == "odd keys":
+                assert (await identity.bearer(token())).by == "token"
+                return
+            with pytest.raises(AuthenticationError, match="does not name"):
+                await identity.bearer(token())
 
     go(body())
 
