@@ -53,6 +53,10 @@ class Vote(Struct, frozen=True):
         """The person who had the means to give the answer: whoever asks for a link has it too."""
         return self.sender or self.who
 
+    def may_be_of(self, other: Vote) -> bool:
+        """Return whether two answers may be of one person: by the same means, or once as an outsider with their name."""
+        return self.origin == other.origin or known_as(self.who) == known_as(other.who)
+
 
 class Approval(Struct, frozen=True):
     """The rule of a question: who answers, how many must agree, who is excluded."""
@@ -81,7 +85,8 @@ class Approval(Struct, frozen=True):
     def tally(self, votes: Sequence[Vote]) -> Vote | None:
         """Return the deciding answer once enough people agree or one refuses, or `None`.
 
-        People agree if they gave the same answer, whatever its comments are. Answers of one origin count once.
+        People agree if they gave the same answer, whatever its comments are. Answers of one origin count once, and so do
+        those of one name.
         """
         if self.needed <= 1:
             return votes[0] if votes else None
@@ -91,7 +96,7 @@ class Approval(Struct, frozen=True):
                 return vote
             sides.setdefault(side_of(vote.data), []).append(vote)
         for side in sides.values():
-            if len({vote.origin for vote in side}) >= self.needed:
+            if min(len({vote.origin for vote in side}), len({known_as(vote.who) for vote in side})) >= self.needed:
                 return side[-1]
         refused = [vote for vote in votes if is_refusal(vote.data)]
         people = len([each for each in self.approvers if each not in self.excluded])
@@ -144,6 +149,11 @@ def normal_name(text: str) -> str:
     """Return a name in the form in which names are compared: NFKC, single spaces, no invisible characters."""
     seen = [each for each in normalize("NFKC", text) if each.isspace() or not (category(each) in _UNSEEN or _EMPTY.match(each))]
     return " ".join(normalize("NFKC", "".join(seen)).split())
+
+
+def known_as(name: str) -> str:
+    """Return the name of a person, or that which an outsider shares with them: nobody knows that these are two people."""
+    return name.removeprefix(OUTSIDER)
 
 
 _UNSEEN: Final = frozenset({"Cc", "Cf", "Cs"})

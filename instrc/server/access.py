@@ -11,7 +11,7 @@ from typing import Final, Literal, TypeAlias
 from msgspec import Struct, field
 
 from instrc import problems
-from instrc.engines.approvals import ALL, OUTSIDER, normal_name
+from instrc.engines.approvals import ALL, OUTSIDER, Vote, disputed_by, known_as, normal_name
 from instrc.problems.errors import AccessError, ConflictError, InstrcError, RateLimitError
 from instrc.server.views import QuestionInfo
 from instrc.vibes.service_settings import Role
@@ -69,8 +69,8 @@ class Caller(Struct, frozen=True):
 
     @property
     def as_excluded(self) -> frozenset[str]:
-        """Return the names under which rules exclude the caller: a group counts in every spelling."""
-        return frozenset(map(normal_name, self.as_candidates))
+        """Return the names under which rules exclude the caller: a group counts in every spelling, an outsider as their name."""
+        return frozenset(map(normal_name, self.as_candidates | {known_as(self.name)}))
 
 
 LOCAL: Final = Caller("local", roles={ALL: frozenset({"admin"})})
@@ -169,12 +169,23 @@ def refusal_of(
         return refused("this needs the role `answerer`", "answerer")
     if holder not in {None, caller.name}:
         return claimed
-    others = {vote.origin for vote in question.votes if vote.who != caller.name}
-    if question.approval.needed > 1 and (caller.sender or caller.name) in others:
+    mine = Vote(caller.name, caller.by, now, None, sender=caller.sender)
+    if question.approval.needed > 1 and any(vote.who != mine.who and vote.may_be_of(mine) for vote in question.votes):
         return refused(_ONE_ORIGIN)
     if action == "claim" and any(vote.who == caller.name for vote in question.votes):  # they would prevent others from answering
         return ConflictError([problems.serving.QuestionNotFree(question=question.question.id, state="answered by you")])
     return None
+
+
+def require_allowed(
+    action: Action, question: QuestionInfo, caller: Caller, to: Caller | None = None, vote: Vote | None = None
+) -> None:
+    """Raise for an action that the caller may not perform on a question, or for a `vote` that disputes an earlier one."""
+    error = refusal_of(action, question, caller, time(), to)
+    if error is None and vote is not None and question.approval.needed > 1 and (other := disputed_by(question.votes, vote)):
+        error = ConflictError([problems.serving.QuestionNotFree(question=question.question.id, state="disputed", by=other.who)])
+    if error is not None:
+        raise error
 
 
 def is_candidate(question: QuestionInfo, person: Caller) -> bool:

@@ -21,7 +21,7 @@ from itsdangerous import BadData, URLSafeTimedSerializer
 from msgspec import Struct, structs
 
 from instrc import problems
-from instrc.engines.approvals import ALL, OUTSIDER, normal_name
+from instrc.engines.approvals import ALL, OUTSIDER, known_as, normal_name
 from instrc.engines.equip import names_of
 from instrc.engines.run_table import storable
 from instrc.problems.errors import AuthenticationError, RequestError, unusable
@@ -289,9 +289,10 @@ def known_person(settings: ServiceSettings, records: Records, word: str) -> Call
     if len(found) != 1 or not found[0] or found[0].startswith("group:") or found[0] == ALL:
         reason = f"`{word[:80]}` is not the name of one person: write `key:NAME` or `oidc:ISSUER#SUBJECT`"
         raise RequestError([problems.serving.InvalidRequest(reason=reason, pointer="/to")])
-    keys = records.keys_of(found[0])
+    name = known_as(found[0])
+    keys = records.keys_of(name)
     groups, roles = [each for row in keys for each in row.groups], [each for row in keys for each in row.roles]
-    return _caller(settings, records, "link", found[0], groups, roles)
+    return structs.replace(_caller(settings, records, "link", name, groups, roles), name=found[0])
 
 
 def _caller(

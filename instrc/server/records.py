@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from msgspec import Struct, structs
 from sqlalchemy.dialects import postgresql, sqlite
 
-from instrc.engines.approvals import Opening, Vote, disputed_by, normal_name
+from instrc.engines.approvals import Opening, Vote, normal_name
 from instrc.engines.dbos.store import close_engine, trouble
 from instrc.engines.run_table import (
     ChangeKind,
@@ -43,8 +43,8 @@ from instrc.engines.service_tables import (
     VOTES,
     service_store,
 )
-from instrc.problems.errors import ConflictError, RequestError, unusable
-from instrc.problems.serving import InvalidRequest, QuestionNotFree
+from instrc.problems.errors import RequestError, unusable
+from instrc.problems.serving import InvalidRequest
 from instrc.runtime.questions import Question
 from instrc.runtime.run_report import RunReport
 
@@ -169,23 +169,30 @@ class Records(RunTable):
         self.publish(written)
         return None
 
-    def vote(self, run: str, question: str, vote: Vote, opened: float, nonce: str | None, *, joint: bool = False) -> Vote | None:
+    def vote(
+        self,
+        run: str,
+        question: str,
+        vote: Vote,
+        opened: float,
+        nonce: str | None,
+        check: Callable[[Sequence[Vote]], object] = lambda _: None,
+    ) -> Vote | None:
         """Record the answer of a person, also in the audit log; return their earlier answer, if any, which is kept.
 
         Answers from before the question was last opened are dropped.
         The `nonce` of a link is recorded in the same transaction: an `IntegrityError` if the link was already used.
-        `joint` answers, by people who must agree, raise `ConflictError` if one disputes an earlier one.
+        `check` raises if the answer is refused beside the earlier ones, which do not change until it is recorded.
         """
         with self.writing() as connection:
             asked = sa.select(QUESTIONS.c.run).where(QUESTIONS.c.run == run, QUESTIONS.c.question == question)
             connection.execute(asked.with_for_update())  # one answer after another, whichever server takes it
             if nonce is not None:
                 connection.execute(sa.insert(NONCES).values(nonce=nonce, at=time()))
-            votes = {each.who: each for each in votes_of(connection, run, question, opened).get(question, [])}
-            if vote.who in votes:
-                return votes[vote.who]
-            if joint and (other := disputed_by(votes.values(), vote)) is not None:
-                raise ConflictError([QuestionNotFree(question=question, state="disputed", by=other.who)])
+            votes = votes_of(connection, run, question, opened).get(question, [])
+            if (own := next((each for each in votes if each.who == vote.who), None)) is not None:
+                return own
+            check(votes)
             connection.execute(sa.delete(VOTES).where(VOTES.c.run == run, VOTES.c.question == question, VOTES.c.who == vote.who))
             connection.execute(sa.insert(VOTES).values(run=run, question=question, **structs.asdict(vote)))
             connection.execute(sa.insert(AUDIT), [audit_row(vote.who, vote.means, "answer", run, question, vote.data)])

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from instrc import problems
-from instrc.engines.approvals import OUTSIDER, Vote, approval_of, normal_name, side_of
+from instrc.engines.approvals import OUTSIDER, Vote, approval_of, known_as, side_of
 from instrc.engines.launch import Launcher, forked
 from instrc.engines.run_table import UNDUE, QuestionRow, RunChange, TableEngine, audit_row, questions_query, runs_query, storable
 from instrc.engines.schedules import Schedule, Scheduling
@@ -37,7 +37,7 @@ from instrc.runtime.retry import ForkOptions, RetryOptions
 from instrc.runtime.run_config import Launch
 from instrc.runtime.run_report import RunFilter, RunReport
 from instrc.runtime.traces import Event
-from instrc.server.access import Action, Caller, RateLimiter, is_candidate, refusal_of
+from instrc.server.access import Action, Caller, RateLimiter, is_candidate, refusal_of, require_allowed
 from instrc.server.bounds import NAME
 from instrc.server.identity import Signer, caller_later, known_person, link_word, read_link, refuse_unknown
 from instrc.server.records import Records
@@ -372,7 +372,7 @@ class RunService:
         found = await self.question(caller, run, question)
         person = caller if to is None else await self._person(to)
         action: Action = "claim" if person.name == caller.name else "delegate"
-        _require(action, found, caller, person)
+        require_allowed(action, found, caller, person)
         until = time() + (found.approval.claim or self.settings.claim)
         await self._claim(caller, found, person.name, until, action)
         return await self.question(caller, run, question)
@@ -380,7 +380,7 @@ class RunService:
     async def release(self, caller: Caller, run: str, question: str) -> QuestionInfo:
         """Release a question of the caller; operators may release those of others."""
         found = await self.question(caller, run, question)
-        _require("release", found, caller)
+        require_allowed("release", found, caller)
         await self._claim(caller, found, caller.name, None, "release")
         return await self.question(caller, run, question)
 
@@ -399,8 +399,8 @@ class RunService:
         """
         found, person = await self.question(caller, run, question), await self._person(to)
         if not is_candidate(found, person):
-            person = Caller(f"{OUTSIDER}{normal_name(to)}", by="link")
-        _require("link", found, caller, person)
+            person = replace(person, name=f"{OUTSIDER}{known_as(person.name)}")
+        require_allowed("link", found, caller, person)
         await self._audit(caller, "link", run, found.question.id, sent=person.name)
         return link_word(self.signer, run, found.question.id, person.name, caller.name)
 
@@ -433,7 +433,7 @@ class RunService:
             if all(each.id != question for each in report.questions):
                 return await self.visibility.info_of(caller, report)
         found = await self.question(caller, run, question)
-        _require("answer", found, caller)
+        require_allowed("answer", found, caller)
         gives = found.question.by == "operator" and "result" in mapping(data)
         if gives and self._protects(found.program, mapping(found.question.show)):
             action, reason = f"give the result of `{question}`", "people decide in the process that serves it"
@@ -446,9 +446,12 @@ class RunService:
         run, name = found.run, found.question.id
         found.approval.require_fit(found.question, data)
         vote = Vote(caller.name, caller.by, time(), data, comment, caller.sender)
+
+        def check(earlier: Sequence[Vote]) -> None:
+            require_allowed("answer", replace(found, votes=tuple(earlier)), caller, vote=vote)
+
         try:
-            joint = found.approval.needed > 1
-            earlier = await asyncio.to_thread(self.records.vote, run, name, vote, found.opened, caller.nonce, joint=joint)
+            earlier = await asyncio.to_thread(self.records.vote, run, name, vote, found.opened, caller.nonce, check)
         except IntegrityError:
             refuse_unknown("the link was used already")
         if earlier is not None and earlier.data != data:
@@ -615,13 +618,6 @@ class RunService:
         self.hub.wake(key.partition("!")[0])
         if not task.cancelled():
             task.exception()  # retrieved, so that asyncio does not complain
-
-
-def _require(action: Action, question: QuestionInfo, caller: Caller, to: Caller | None = None) -> None:
-    """Raise for an action that the caller may not perform on a question."""
-    error = refusal_of(action, question, caller, time(), to)
-    if error is not None:
-        raise error
 
 
 def _begun_by(caller: Caller, launch: Launch, metadata: Mapping[str, str] | None = None) -> Launch:

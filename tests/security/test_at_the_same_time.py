@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
@@ -14,16 +14,20 @@ from typing import Any
 import httpx
 import pytest
 import sqlalchemy as sa
+from msgspec.structs import replace
 from serving import BOSS, asking, client, go, person, service, settled
 from test_owners import bearer, initialize
 
-from instrc.engines.approvals import Vote  # what is recorded
+from instrc.engines.approvals import Approval, Vote  # what is recorded
 from instrc.engines.service_tables import QUESTIONS  # where it is asked
-from instrc.problems.errors import ConflictError
+from instrc.problems.errors import AccessError, ConflictError
+from instrc.runtime.questions import Question  # what is answered
 from instrc.server import bounds  # the table of what is tried here
+from instrc.server.access import Caller, require_allowed  # who answers
 from instrc.server.identity import Identity  # what callers are known by
 from instrc.server.mcp_runs import RunOffers, mcp_mount, no_link  # the service over MCP
 from instrc.server.records import Records  # the tables of a service
+from instrc.server.views import QuestionInfo  # what is answered
 
 ANN = person("ann", "starter", "answerer")
 
@@ -117,19 +121,39 @@ def test_a_link_a_vote_and_a_claim_count_once(tmp_path: Path) -> None:
     go(body())
 
 
-def test_of_answers_that_dispute_each_other_on_two_servers_one_is_kept(tmp_path: Path) -> None:
+CLERK = {"by": "link", "sender": "clerk"}
+
+
+@pytest.mark.parametrize(
+    ("pair", "amounts"),
+    [
+        ((ANN, person("bob", "answerer")), (1, 2)),
+        ((ANN, replace(person("link:ann"), **CLERK)), (1, 1)),  # who may be the same person
+        ((replace(ANN, **CLERK), replace(person("bob", "answerer"), **CLERK)), (1, 1)),
+    ],
+)
+def test_of_two_answers_on_two_servers_that_do_not_count_both_one_is_kept(
+    pair: tuple[Caller, Caller], amounts: tuple[int, int], tmp_path: Path
+) -> None:
     servers = [Records(str(tmp_path)) for _ in range(2)]
     row = {"run": "r", "question": "q", "program": "p", "by": "person", "steps": [], "show": {}, "schema": {}, "opened": 0.0}
     with servers[0].engine.begin() as connection:
         connection.execute(sa.insert(QUESTIONS).values(row))
     together = Barrier(2)
+    asked = Question("q", (), {}, {}, "person")
+    seen = QuestionInfo("r", "p", asked, 0.0, None, candidates=("ann", "bob"), approval=Approval(needed=2, outsiders=True))
 
     def answer(number: int) -> str:
-        vote = Vote(f"person {number}", "key", time(), {"decision": "Approve", "amount": number})
+        caller, data = pair[number], {"decision": "Approve", "amount": amounts[number]}
+        vote = Vote(caller.name, caller.by, time(), data, None, caller.sender)
+
+        def check(earlier: Sequence[Vote]) -> None:
+            require_allowed("answer", replace(seen, votes=tuple(earlier)), caller, vote=vote)
+
         together.wait(60)
         try:
-            servers[number].vote("r", "q", vote, 0.0, None, joint=True)
-        except ConflictError:
+            servers[number].vote("r", "q", vote, 0.0, None, check)
+        except (ConflictError, AccessError):
             return "disputed"
         return "kept"
 

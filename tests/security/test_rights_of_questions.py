@@ -30,6 +30,7 @@ from instrc.runtime.activities import Activities, Activity  # what serves one
 from instrc.runtime.questions import Question  # what the table asks about
 from instrc.runtime.run_report import RunFilter  # which runs are erased
 from instrc.server.access import (  # the function of the table
+    EXCLUDED,
     Action,
     Caller,  # the same
     refusal_of,
@@ -322,6 +323,42 @@ def test_an_outsider_has_a_link_where_the_question_allows_it_and_is_nobody_else(
             assert shown["run"] == run
             assert (await http.post(f"/v1/links/{word}", json={"data": ANSWER})).json() == {"run": run, "status": "done"}
         assert [vote.who for vote in made.records.votes(run)["userContext1"]] == ["link:guest"]
+
+    go(body())
+
+
+@pytest.mark.parametrize("to", ["eve", "key:eve", "e\u200bve", "dan", "fay"])
+def test_nobody_who_is_excluded_has_a_link_as_an_outsider(to: str, tmp_path: Path) -> None:
+    async def body() -> None:
+        settings = ServiceSettings(groups={"staff": ("dan",)})
+        rule = {"x-approvers": ["ann"], "x-links": True, "x-not": ["starter", "group:staff"]}
+        made = service(tmp_path, settings=settings, ask=asking(**rule))
+        Identity(made.records, made.settings, made.signer).new_key("fay", groups=["staff"])
+        run = (await made.start(person("eve", "starter"), "ask", "x", wait=20)).report.run
+        async with client(made, person("clerk", "operator")) as http:
+            refused = await http.post(f"/v1/questions/{run}:userContext1/links", json={"to": to})
+            assert (refused.status_code, EXCLUDED in refused.text) == (403, True)
+
+    go(body())
+
+
+def test_whoever_answers_as_a_candidate_and_as_an_outsider_counts_once(tmp_path: Path) -> None:
+    """Their groups are those of a token, so no link knows that they are a candidate."""
+
+    async def body() -> None:
+        made = service(tmp_path, ask=asking(**{"x-approvers": ["group:leads"], "x-links": True, "x-needed": 2}))
+        run = (await made.start(BOSS, "ask", "x", wait=20)).report.run
+        async with client(made, person("ann", "answerer", groups=("leads",))) as http:
+            done = await http.post(f"/v1/questions/{run}:userContext1/answer", json={"data": ANSWER})
+            assert done.json()["status"] == "waiting"
+        async with client(made, person("clerk", "operator")) as http:
+            word, other = [
+                (await http.post(f"/v1/questions/{run}:userContext1/links", json={"to": to})).json()["word"]
+                for to in ("ann", "bob")
+            ]
+            assert (await http.post(f"/v1/links/{word}", json={"data": ANSWER})).status_code == 403
+            assert (await http.post(f"/v1/links/{other}", json={"data": ANSWER})).json()["status"] == "done"
+        assert [each.who for each in made.records.votes(run)["userContext1"]] == ["ann", "link:bob"]
 
     go(body())
 
