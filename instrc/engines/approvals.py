@@ -14,6 +14,7 @@ from instrc.problems.errors import AnswerError
 from instrc.runtime.activities import complaints
 from instrc.runtime.questions import Question
 from instrc.schema.vocabulary import APPROVAL
+from instrc.schema.walk import nodes
 from instrc.text.durations import is_duration, seconds
 from instrc.text.jsontext import digest_of
 from instrc.text.jsonvalue import Json, mapping
@@ -195,8 +196,11 @@ def approval_of(question: Question, starters: Iterable[str | None], names: NameR
 
     An ambiguous name approves nothing, and excludes everybody it may refer to; so does the name of an erased starter.
     If the rule is invalid, or `x-approvers` is empty, no one can answer.
+    A rule of any part of the schema counts for the whole answer.
     """
-    stated = {key: [rule[key] for rule in _schemas(question.schema) if key in rule] for key in APPROVAL}
+    stated = {key: [node[key] for node in nodes(question.schema) if key in node] for key in APPROVAL}
+    members = mapping(mapping(question.schema).get("properties"))
+    steps = [members.get(step) for step in question.steps] if len(question.steps) > 1 else [question.schema]
     counts = [each for each in stated["x-needed"] if isinstance(each, int) and not isinstance(each, bool) and each >= 1]
     readable = len(counts) == len(stated["x-needed"]) and all(_are_people(each) for each in stated["x-not"])
     listed = common(names.clear(_people(each)) for each in stated["x-approvers"]) if readable and stated["x-approvers"] else []
@@ -210,7 +214,7 @@ def approval_of(question: Question, starters: Iterable[str | None], names: NameR
         not stated["x-veto"] or any(each is not False for each in stated["x-veto"]),
         min((seconds(each) for each in stated["x-claim"] if isinstance(each, str) and is_duration(each)), default=None),
         frozenset(excluded),
-        len(stated["x-links"]) >= max(len(question.steps), 1) and all(each is True for each in stated["x-links"]),
+        all("x-links" in mapping(step) for step in steps) and all(each is True for each in stated["x-links"]),
     )
 
 
@@ -218,12 +222,6 @@ def common(lists: Iterable[Sequence[str]]) -> list[str]:
     """Return the candidates that every list has; one with `*` has everybody."""
     limited = [dict.fromkeys(each) for each in lists if ALL not in each] or [{ALL: None}]
     return [name for name in limited[0] if all(name in each for each in limited)]
-
-
-def _schemas(schema: Json) -> Iterable[dict[str, Json]]:
-    """Return the schema of an answer, and those of its steps."""
-    parts = (schema, *mapping(mapping(schema).get("properties")).values())
-    return (part for part in parts if isinstance(part, dict))
 
 
 _MOST: Final = 1000

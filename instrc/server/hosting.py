@@ -31,6 +31,7 @@ from instrc.problems.errors import InstrcError, UnreachableError, unusable
 from instrc.problems.suggest import nearest
 from instrc.runtime.engine_protocol import Engine, Serving
 from instrc.runtime.reconnect import wait_for_server
+from instrc.schema.walk import nodes
 from instrc.server.access import peer_of
 from instrc.server.bounds import CONNECTIONS, FROM_ONE_ADDRESS, HEAD_SECONDS, RESERVED
 from instrc.server.door import Identify
@@ -45,7 +46,7 @@ from instrc.server.run_service import RunService
 from instrc.server.streams import Hub
 from instrc.server.webhooks import AddressRules, Webhooks
 from instrc.text.files import is_open_to_others
-from instrc.text.jsonvalue import Json, mapping
+from instrc.text.jsonvalue import Json, listing
 from instrc.vibes.project import Project
 from instrc.vibes.settings import read_settings
 
@@ -205,14 +206,8 @@ def require_clear_names(service: RunService) -> None:
 
 def _approvers_in(document: Json) -> Iterator[str]:
     """Yield the names in the lists of `x-approvers` and `x-not` of a program."""
-    if isinstance(document, list):
-        for part in document:
-            yield from _approvers_in(part)
-    for key, part in mapping(document).items():
-        if key in {"x-approvers", "x-not"}:
-            yield from (word for word in (part if isinstance(part, list) else ()) if isinstance(word, str) and word != "starter")
-        else:
-            yield from _approvers_in(part)
+    lists = [listing(node.get(key)) for node in nodes(document) for key in ("x-approvers", "x-not")]
+    return (word for listed in lists for word in listed if isinstance(word, str) and word != "starter")
 
 
 def listener_at(host: str, port: int) -> socket:

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from serving import ANSWER, BOSS, LETTER, asking, client, go, on, opened, person, service, settled
 from written_processes import DECISION, TEXT, call, chunk, process, step
 
+import instrc
 from instrc.engines.approvals import (  # what the table asks about
     NOBODY,
     Approval,
@@ -531,6 +532,26 @@ def test_a_rule_that_names_nobody_or_cannot_be_read_lets_nobody_answer(rule: dic
     assert approval_of(Question("q", (), {}, rule, "person"), ["bob"]).approvers == (NOBODY,)
 
 
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"oneOf": [{"x-approvers": ["ann", "bob"]}, {"x-approvers": ["ann", "cat"]}], "x-needed": 2, "x-not": ["starter"]},
+        {"anyOf": [{"x-approvers": ["ann"], "x-not": ["starter"]}, {"x-needed": 2}]},
+        {"allOf": [{"x-approvers": ["bob", "ann"], "x-needed": 2}, {"x-approvers": ["ann"], "x-needed": 1, "x-not": "starter"}]},
+        {"if": {}, "then": {"x-approvers": ["ann"], "x-needed": 2, "x-not": ["starter"]}},
+        {"$ref": "#/$defs/a", "$defs": {"a": {"x-approvers": ["ann"], "x-needed": 2, "x-not": ["starter"]}}},
+        {"properties": {"to": {"properties": {"it": {"x-approvers": ["ann"], "x-needed": 2, "x-not": ["starter"]}}}}},
+        {"x-approvers": ["ann"], "x-not": ["starter"], "x-needed": 2, "const": {"x-approvers": ["eve"], "x-needed": 3}},
+    ],
+)
+def test_a_rule_in_any_part_of_a_schema_counts(schema: dict[str, Json]) -> None:
+    """Also where several parts have one, and after the compiler has made one schema of them."""
+    flat = instrc.flatten({**schema, "x-veto": False, "x-links": True})
+    for part in ({**schema, "x-veto": False, "x-links": True}, flat):
+        rule = approval_of(Question("q", ("s",), {}, part, "person"), ["zed"])
+        assert rule == Approval(("ann",), 2, veto=False, excluded=frozenset({"starter", "zed"}), outsiders=True), part
+
+
 def test_one_question_of_several_steps_keeps_the_rule_of_each() -> None:
     first: Json = {"x-approvers": ["ann", "bob"], "x-needed": 2, "x-not": ["eve"], "x-claim": "PT1H"}
     second: Json = {"x-approvers": ["*"], "x-needed": 1, "x-veto": False, "x-not": "starter", "x-links": True, "x-claim": "PT2H"}
@@ -555,6 +576,7 @@ MODEL = {"type": "object", "properties": {"ann": {"const": ["eve"]}, "text": TEX
         ({"draft": "step1_draft"}, {"x-approvers": "ann", "x-not": "ann"}, ("ann",), {"ann"}),
         ({"ann": "step1_draft.ann"}, {"x-approvers": "ann", "x-not": "ann"}, ("eve",), {"eve"}),
         ({"starter": "step1_draft.ann"}, {"x-approvers": "starter", "x-not": "starter"}, ("eve",), {"boss", "starter"}),
+        ({"ann": "step1_draft.ann"}, {"allOf": [{"x-approvers": "ann"}, {"x-not": "ann"}]}, ("eve",), {"eve"}),
         ({"who": "step1_draft.missing"}, {"x-approvers": ["ann"], "x-not": "who"}, (NOBODY,), set()),
     ],
 )

@@ -463,10 +463,7 @@ def _is_count(value: Json) -> bool:
 _RULES: Final[Mapping[str, tuple[Callable[[Json], bool], str]]] = {
     "x-approvers": (lambda value: bool(value) and _are_names(value), "a name or a list of names"),
     "x-not": (_are_names, "a name or a list of names"),
-    "x-needed": (
-        lambda value: isinstance(value, int) and not isinstance(value, bool) and value >= 1,
-        "a whole number of at least 1",
-    ),
+    "x-needed": (_is_count, "a whole number of at least 1"),
 }
 """Values of approval rules that can be read; with any other value, no one can answer."""
 

@@ -28,7 +28,7 @@ from instrc.schema.laws.law import NO_LAW, UNSATISFIABLE, Intersect, Verdict, sa
 from instrc.schema.laws.numbers import BOUNDS, empty_range, redundant_bound
 from instrc.schema.laws.table import LAWS
 from instrc.schema.scopes import Term
-from instrc.schema.vocabulary import FOLLOWERS, of_group
+from instrc.schema.vocabulary import APPROVAL, FOLLOWERS, of_group
 from instrc.schema.walk import TRIVIAL
 from instrc.text.jsonvalue import Json, JsonArray, JsonObject, equal
 
@@ -309,6 +309,13 @@ def _negations(state: MergeState, keyword: str, places: list[int]) -> Remainder:
     return Remainder(new_not=True)
 
 
+def _unlike(state: MergeState, keyword: str, places: list[int]) -> Remainder:
+    """Put different values of a single-valued keyword into separate branches."""
+    first, *others = unique(state.conjuncts[place].view[keyword] for place in places)
+    state.out[keyword] = first
+    return Remainder({keyword: [{keyword: value} for value in others]}) if others else NO_REMAINDER
+
+
 _BY_KEYWORD = {
     "description": description,
     "title": title,
@@ -321,6 +328,7 @@ _BY_KEYWORD = {
     "if": conditions,
     "contains": contains,
     **dict.fromkeys(OF_CONTENT, encoded_content),
+    **dict.fromkeys(APPROVAL, _unlike),  # each says who may approve
 }
 _ARRANGED = (_BY_KEYWORD.keys() - {"title", "description"}) | _PROPERTIES | _ITEMS | FOLLOWERS
 """Keywords that need more than copying, even from a single conjunct."""
@@ -356,13 +364,6 @@ def _by_law(state: MergeState, keyword: str, places: list[int], law: Intersect) 
             since.append(place)
     state.out[keyword] = kept[0]
     return Remainder({keyword: [{keyword: value} for value in kept[1:]]}) if len(kept) > 1 else NO_REMAINDER
-
-
-def _unlike(state: MergeState, keyword: str, places: list[int]) -> Remainder:
-    """Put different values of a single-valued keyword into separate branches."""
-    first, *others = unique(state.conjuncts[place].view[keyword] for place in places)
-    state.out[keyword] = first
-    return Remainder({keyword: [{keyword: value} for value in others]}) if others else NO_REMAINDER
 
 
 def _has_simple_items(state: MergeState) -> bool:

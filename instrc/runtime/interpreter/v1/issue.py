@@ -23,8 +23,9 @@ from instrc.runtime.interpreter.v1.progress import fail, finish, is_rescued, sto
 from instrc.runtime.interpreter.v1.runnable import PlanUnit, replace_property
 from instrc.runtime.interpreter.v1.state import ROOT, FailedError, Machine, give_up, kind_of_failure, scoped_id, unit_name
 from instrc.runtime.interpreter.v1.values import context_of, evaluate, resolve, without_own
+from instrc.schema.walk import map_schemas
 from instrc.text.durations import seconds
-from instrc.text.jsonvalue import Json, JsonObject, as_integer, as_text
+from instrc.text.jsonvalue import Json, as_integer, as_text
 
 
 def issue(machine: Machine) -> list[Command]:
@@ -290,15 +291,17 @@ def answer_schema(machine: Machine, scope: str, unit: PlanUnit) -> Json:
         schema = replace_property(schema, place, lambda node, choices=choices: {**node, "enum": choices})  # type: ignore[misc]  # a default is not inferred
     for step in unit.steps if unit.kind == "user" else ():
         if isinstance(arguments := step.engine.arguments, Named):
-            place = () if alone else (step.key,)
-            schema = replace_property(schema, place, partial(_with_people, machine, scope, arguments.members))
+            place, with_people = () if alone else (step.key,), partial(_with_people, machine, scope, arguments.members)
+            schema = replace_property(schema, place, partial(map_schemas, change=with_people))
     return schema
 
 
-def _with_people(machine: Machine, scope: str, arguments: Mapping[str, Value], rule: JsonObject) -> Json:
+def _with_people(machine: Machine, scope: str, arguments: Mapping[str, Value], rule: Json) -> Json:
     """Return the approval rule of a step with the people of the argument that it names; no other value decides who approves."""
+    if not isinstance(rule, dict):
+        return rule
     given = ((word, rule.get(word)) for word in ("x-approvers", "x-not"))
     named = {word: arguments[name] for word, name in given if isinstance(name, str) and name in arguments}
     if rule.get("x-not") == "starter":  # who started the run, whatever an argument is called
         named.pop("x-not", None)
-    return {**rule, **{word: evaluate(machine, scope, value) for word, value in named.items()}}
+    return {**rule, **{word: evaluate(machine, scope, value) for word, value in named.items()}} if named else rule
