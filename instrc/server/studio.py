@@ -240,7 +240,7 @@ class Studio(Struct):
         environment = {**os.environ, "NO_COLOR": "1", "COLUMNS": "100", "PYTHONIOENCODING": "utf-8"}
         async with self._turn:
             process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-m", "instrc", *words),
+                *(sys.executable, "-P", "-m", "instrc", *words),  # `-P`: the folder of the project is no place of modules
                 cwd=self.root,
                 env=environment,
                 stdin=asyncio.subprocess.DEVNULL,
