@@ -22,6 +22,7 @@ from instrc.language.lexer import Token, normal, number_value, string_value
 from instrc.language.tables import Rule
 from instrc.problems.problem import Problem
 from instrc.text.jsonvalue import Json
+from instrc.text.limits import PATH_MEMBERS
 from instrc.text.source import Source, Span
 
 Values: TypeAlias = list[Any]  # depends on the grammar rule, so it has no static type
@@ -93,7 +94,8 @@ class ExpressionBuilder:
 
     def deeper(self, values: Values, start: int, end: int) -> surface.Access:
         path: surface.Access = values[0]
-        return surface.Access(path.base, (*path.members, values[2]), Span(self.source, start, end))
+        members = path.members if len(path.members) > PATH_MEMBERS else (*path.members, values[2])
+        return surface.Access(path.base, members, Span(self.source, start, end))
 
     def member(self, values: Values, start: int, end: int) -> surface.Segment:
         return surface.Segment(self._key(values[0]), Span(self.source, start, end))

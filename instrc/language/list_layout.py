@@ -55,6 +55,8 @@ def _share(gap: tuple[Trivia, ...], last: Leaf | None, leaf: Leaf | None, before
     """Assign the comments between two words to one of them."""
     same_line = last is not None
     lines = 0
+    lead, trail = list[Comment](), list[Comment]()
+    last_end = max((number for number, trivia in enumerate(gap) if _ends_line(trivia)), default=-1)
     for number, trivia in enumerate(gap):
         if trivia.kind == "space":
             lines += _line_ends(trivia.text)
@@ -62,16 +64,18 @@ def _share(gap: tuple[Trivia, ...], last: Leaf | None, leaf: Leaf | None, before
         same_line = same_line and not lines
         blank, lines = lines > 1, 0
         text = "\n".join(line.rstrip() for line in trivia.text.replace("\r\n", "\n").replace("\r", "\n").split("\n"))
-        alone = text.startswith("/*") and "\n" not in text and not any(_ends_line(each) for each in gap[number + 1 :])
+        alone = text.startswith("/*") and "\n" not in text and number > last_end
         if alone and leaf is not None and leaf.kind not in _CLOSERS:
-            here.lead += (Comment(text, inline=True),)
+            lead.append(Comment(text, inline=True))
             here.blank = here.blank or blank
         elif same_line:
-            before.trail += (Comment(text),)
+            trail.append(Comment(text))
         else:
-            here.lead += (Comment(text, blank=blank or here.blank),)
+            lead.append(Comment(text, blank=blank or here.blank))
             here.blank = False
     here.blank = here.blank or lines > 1
+    here.lead += tuple(lead)
+    before.trail += tuple(trail)
 
 
 def _line_ends(text: str) -> int:

@@ -30,12 +30,12 @@ from instrc.text.names import pascal
 COMPLETION_DISTANCE: Final = 5_000
 """Maximum characters before a place that are examined."""
 _URI = re.compile(r"aug:[^\s()\[\]{},;|@\"']*\Z")
-_VALUE = re.compile(r"([^\W\d]\w*)((?:\s*\.\s*[$\w]+)*)\s+is\s+(\"?)[^\"\n{]*\Z")
-_PATH = re.compile(r"([^\W\d]\w*)((?:\s*\.\s*[$\w]+)*)\s*\.\s*[$\w]*\Z")
+_VALUE = re.compile(r"(?<![\w.])([^\W\d]\w*+)((?:\s*+\.\s*+[$\w]++)*)\s++is\s+(\"?)[^\"\n{]*\Z")
+_PATH = re.compile(r"(?<![\w.])([^\W\d]\w*+)((?:\s*+\.\s*+[$\w]++)*)\s*+\.\s*+[$\w]*+\Z")
 _ANNOTATION = re.compile(r"@\s*\{(?:[^{}]*,)?\s*\w*\Z")
 """The braces of an annotation, where a keyword can begin."""
 _ANNOTATING = ("within", "delay", *sorted(word for word in JSON_SCHEMA if word.isalpha()))
-_CALL_PATH = re.compile(r"\)\s*((?:\.\s*[$\w]+\s*)*)\.\s*[$\w]*\Z")
+_CALL_PATH = re.compile(r"\)\s*+((?:\.\s*+[$\w]++\s*+)*)\.\s*+[$\w]*+\Z")
 
 
 def completion(document: TextDocument, offset: int, session: EditorSession, *, snippets: bool) -> list[types.CompletionItem]:
@@ -425,8 +425,8 @@ def _in_annotation(kinds: list[str]) -> bool:
 
 
 _BRACKET = re.compile(r"[(){}\[\]]")
-_CALLED = re.compile(r"([^\W\d]\w*|aug:[^\s()\[\]{},;|@\"']+)\s*\Z")
-_SILENT = re.compile(r"""//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:[^"\\\n]|\\.)*(?:"|\n|\Z)|'(?:[^'\\\n]|\\.)*(?:'|\n|\Z)""", re.DOTALL)
+_CALLED = re.compile(r"((?<!\w)[^\W\d]\w*+|aug:[^\s()\[\]{},;|@\"']+)\s*\Z")
+_SILENT = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)|([\"'])(?:(?!\1)[^\\\n]|\\(?:.|\Z))*+(?:\1|\n|\Z)", re.DOTALL)
 """A comment or a string, possibly unterminated."""
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from itertools import accumulate
 from pathlib import Path
 from threading import RLock
 from typing import Final, TypeVar
@@ -36,6 +37,7 @@ UNOPENED_BYTES: Final = 1024 * 1024
 T = TypeVar("T")
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _IN_LINE = re.compile(r"[^\r\n]+")
+_BEYOND_7_BITS = re.compile(r"[^\x00-\x7f]")
 _BEYOND_16_BITS = re.compile("[\U00010000-\U0010ffff]")
 
 
@@ -50,9 +52,14 @@ class Lines:
     def __init__(self, source: Source, encoding: str = "utf-16") -> None:
         self.source = source
         self.encoding = encoding
-        self._plain = encoding == "utf-32" or source.text.isascii()
-        """Whether each character is one unit."""
         self._starts = [0, *(found.end() for found in _LINE_END.finditer(source.text))]
+        text = "" if encoding == "utf-32" or source.text.isascii() else source.text
+        long = list((_BEYOND_7_BITS if encoding == "utf-8" else _BEYOND_16_BITS).finditer(text))
+        self._long = [found.start() for found in long]
+        """The places of characters that are several units."""
+        more = (len(found[0].encode("utf-8", "surrogatepass")) - 1 if encoding == "utf-8" else 1 for found in long)
+        self._more = [0, *accumulate(more)]
+        """By how much the units before and up to each of them exceed the characters."""
 
     def position(self, offset: int) -> types.Position:
         """Return the place of an offset."""
@@ -62,14 +69,13 @@ class Lines:
         """Return the line and the column of an offset."""
         offset = max(0, min(offset, len(self.source.text)))
         line = bisect_right(self._starts, offset) - 1
-        start = self._starts[line]
-        return line, offset - start if self._plain else self.units(self.source.text[start:offset])
+        return line, self._units(offset) - self._units(self._starts[line])
 
     def stretches(self, ranges: Iterable[tuple[int, int, T]]) -> Iterator[tuple[int, int, int, T]]:
         """Yield the line, the column and the length of ranges in order of their places, one over several lines on each."""
         for start, end, what in ranges:
             for part in _IN_LINE.finditer(self.source.text, start, end):
-                yield *self.place(part.start()), self.units(part.group()), what
+                yield *self.place(part.start()), self._units(part.end()) - self._units(part.start()), what
 
     def range(self, span: Span) -> types.Range:
         """Return the range of a span."""
@@ -82,23 +88,12 @@ class Lines:
             return len(text)
         start = self._starts[max(0, position.line)]
         end = self._starts[position.line + 1] if position.line + 1 < len(self._starts) else len(text)
-        line = text[start:end].rstrip("\r\n")
-        if self.encoding == "utf-32" or line.isascii():
-            return start + min(max(0, position.character), len(line))
-        left = max(0, position.character)
-        for index, letter in enumerate(line):
-            if left <= 0:
-                return start + index
-            left -= self.units(letter)
-        return start + len(line)
+        end = start + len(text[start:end].rstrip("\r\n"))
+        return bisect_left(range(end), self._units(start) + max(0, position.character), start, key=self._units)
 
-    def units(self, text: str) -> int:
-        """Return how long a text without line ends is."""
-        if self.encoding == "utf-32" or text.isascii():
-            return len(text)
-        if self.encoding == "utf-8":
-            return len(text.encode("utf-8", "surrogatepass"))
-        return len(text) + len(_BEYOND_16_BITS.findall(text))
+    def _units(self, offset: int) -> int:
+        """Return the number of units before an offset."""
+        return offset + self._more[bisect_left(self._long, offset)]
 
 
 def applied(text: str, changes: Iterable[types.TextDocumentContentChangeEvent], encoding: str) -> str:

@@ -183,7 +183,7 @@ class BadAnnotation(Problem):
         if not self.version:
             return 'write `@ "…"` or `@ { … }`'
         text = "" if self.at is None else self.at.source.text
-        named = re.search(r"([^\s()\[\]{},;|@\"'=]+)$", text[: self.at.start] if self.at else "")
+        named = re.search(r"(?<![^\s()\[\]{},;|@\"'=])([^\s()\[\]{},;|@\"'=]+)\Z", text[: self.at.start] if self.at else "")
         version = re.match(r"\d+", text[self.at.end :] if self.at else "")
         reference = named[1] if named else "letter"
         reference = reference if reference.startswith("aug:") else f"aug:…/{reference}"

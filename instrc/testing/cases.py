@@ -32,9 +32,10 @@ ENDINGS: Final = (ENDING, RECORDED)
 GIVEN = frozenset({"answer", "answers", "input"})
 EXPECTED = ("output", "thoughts", "metrics", "problems", "value", "error")
 _WORDS = (*sorted(GIVEN), *EXPECTED)
-_HEADING = re.compile(r"^## +(.+?)\s*$", re.MULTILINE)
-_FENCE = re.compile(r"^ {0,3}(```+|~~~+)(json[ \t]+)?(\w+)([^\n]*)\n(.*?)^ {0,3}\1[ \t]*\r?$", re.MULTILINE | re.DOTALL)
+_HEADING = re.compile(r"^## (.+)$", re.MULTILINE)
 _MARKS = re.compile(r"^ {0,3}(```+|~~~+)(.*)$", re.MULTILINE)
+_TYPE = re.compile(r"(json[ \t]+)?(\w+)(.*)")
+"""What follows the marks that open a block."""
 _NO_HEADING = "before the first case"
 """Title used for content before the first heading."""
 
@@ -73,26 +74,36 @@ def read_cases(text: str) -> list[Case]:
     """Return the cases of a file, in order; blocks before the first heading form a case that cannot run."""
     heads = list(_HEADING.finditer(text))
     cases = []
-    stray = next((result for result in _fences(text, 0, heads[0].start() if heads else len(text)) if result[3] in _WORDS), None)
+    stray = next((block for _, block in _fences(text, 0, heads[0].start() if heads else len(text)) if block.word in _WORDS), None)
     if stray is not None:
         reason = "this block belongs to no case: write a heading `## …` before it"
-        cases.append(Case(_NO_HEADING, _line(text, stray.start()), (), reason))
+        cases.append(Case(_NO_HEADING, _line(text, stray.start) - 1, (), reason))
+    line, counted = 1, 0
     for head, following in zip(heads, [*heads[1:], None], strict=False):
         end = following.start() if following else len(text)
-        fences = _fences(text, head.end(), end)
-        blocks = tuple(
-            Block(result[3], tuple(result[4].split()), result[5], result.start(5), result.end(5))
-            for result in fences
-            if result[3] in _WORDS
-        )
-        unknown = [result for result in fences if result[3] not in _WORDS and (result[2] or _is_like_a_word(result[3]))]
+        line, counted = line + text.count("\n", counted, head.start()), head.start()
+        fences = list(_fences(text, head.end(), end))
+        blocks = tuple(block for _, block in fences if block.word in _WORDS)
+        unknown = [each for each in fences if each[1].word not in _WORDS and (each[0] or _is_like_a_word(each[1].word))]
         mistake = _mistake(blocks, unknown) or _unclosed(text, head.end(), end)
-        cases.append(Case(head[1], _line(text, head.start()), blocks, mistake))
+        cases.append(Case(head[1].strip(), line, blocks, mistake))
     return cases
 
 
-def _fences(text: str, start: int, end: int) -> list[re.Match[str]]:
-    return list(_FENCE.finditer(text, start, end))
+def _fences(text: str, start: int, end: int) -> Iterator[tuple[bool, Block]]:
+    """Yield the blocks that have a type and an end, each with whether `json` precedes the type; no place is read twice."""
+    marks = list(_MARKS.finditer(text, start, end))
+    closing: dict[str, re.Match[str]] = {}
+    ends: list[re.Match[str] | None] = []
+    for mark in reversed(marks):
+        ends.append(closing.get(mark[1]))
+        if not mark[2].strip():
+            closing[mark[1]] = mark
+    for mark, last in zip(marks, reversed(ends), strict=True):
+        if mark.start() >= start and last is not None and (kind := _TYPE.match(mark[2])):
+            inside = mark.end() + 1, last.start()
+            yield bool(kind[1]), Block(kind[2], tuple(kind[3].split()), text[slice(*inside)], *inside)
+            start = last.end()
 
 
 def _line(text: str, offset: int) -> int:
@@ -104,12 +115,12 @@ def _is_like_a_word(language: str) -> bool:
     return language.lower().removesuffix("s") in {word.removesuffix("s") for word in _WORDS}
 
 
-def _mistake(blocks: tuple[Block, ...], unknown: list[re.Match[str]]) -> str | None:
+def _mistake(blocks: tuple[Block, ...], unknown: list[tuple[bool, Block]]) -> str | None:
     """Return the fault of a case's blocks: one without a meaning, or one that another makes ineffective."""
     if unknown:
-        word = unknown[0][3]
+        is_json, word = unknown[0][0], unknown[0][1].word
         hint = did_you_mean(nearest(word, _WORDS)) or f"there are {', '.join(f'`{word}`' for word in _WORDS)}"
-        return f"a block `{'json ' if unknown[0][2] else ''}{word}` has no meaning: {hint}"
+        return f"a block `{'json ' if is_json else ''}{word}` has no meaning: {hint}"
     words = [block.word for block in blocks]
     for word in sorted(GIVEN):
         if words.count(word) > 1:

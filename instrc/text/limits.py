@@ -32,6 +32,8 @@ VALUE_LEVELS: Final = 100
 """Maximum nesting of objects in the value of a block."""
 SHOWN_NAME: Final = 100
 """Maximum characters of a name shown in a message."""
+PATH_MEMBERS: Final = 100
+"""Maximum members of a path; the parser keeps one more, for the message."""
 HEAD_TOKENS: Final = 30
 """Maximum tokens between a mistake in a block's head and the braces at which parsing resumes."""
 BRACKET_LEVELS: Final = 256

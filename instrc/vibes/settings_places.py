@@ -17,7 +17,7 @@ def readable_path(path: Path) -> Path:
     return path if below.startswith("..") else Path(below)
 
 
-_HEADER = r"(?im)^\s*\[\s*(?:tools?\s*\.\s*)?[\"']?instrc\b"
+_HEADER = r"(?im)^[ \t]*\[\s*(?:tools?\s*\.\s*)?[\"']?instrc\b"
 """Header of the settings table, and common misspellings of it."""
 
 
@@ -31,7 +31,7 @@ def entry_place(source: Source, word: str) -> Span:
 def header_place(source: Source, table: str) -> Span:
     """Return the place of the last part of a table's name in its header."""
     name = table.rpartition(".")[2]
-    found = re.search(rf"^\s*\[[^\]\n]*?({re.escape(name)})\b", source.text, re.MULTILINE)
+    found = re.search(rf"^[ \t]*\[[^\]\n]*?({re.escape(name)})\b", source.text, re.MULTILINE)
     return source.whole() if found is None else source.span(*found.span(1))
 
 
@@ -46,7 +46,7 @@ def error_place(source: Source, error: TomlError) -> Span:
 
 
 _OURS = "instrc"
-_HEADERS = r"(?m)^\s*\[\s*tools?\s*\.\s*[\"']?([\w-]+)"
+_HEADERS = r"(?m)^[ \t]*\[\s*tools?\s*\.\s*[\"']?([\w-]+)"
 
 
 def has_similar_header(text: str) -> bool:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from msgspec.structs import replace
 
 from instrc import problems
@@ -16,10 +14,8 @@ from instrc.compiler.bind.values import BoundValue, Data, Inner, Members, StepRe
 from instrc.compiler.ir import Local, Path, Reached
 from instrc.language.surface import Access, Expression, Name, Object, Segment
 from instrc.problems.suggest import nearest
+from instrc.text.limits import PATH_MEMBERS
 from instrc.text.source import Span
-
-PATH_MEMBERS: Final = 100
-"""Maximum members of a path."""
 
 
 def access(ev: Evaluation, written: Access, context: EvaluationContext) -> BoundValue | None:

@@ -35,6 +35,8 @@ class BodyNames(msgspec.Struct):
     mentioned: set[str] = msgspec.field(default_factory=set)
     """Every bare name in an expression of the program."""
 
+    places: dict[str, Span] = msgspec.field(default_factory=dict)
+    """By name, where a block first defines it."""
     elements: dict[str, Span] = msgspec.field(default_factory=dict)
     """Elements that blocks name, with the first span of each name."""
 
@@ -57,7 +59,7 @@ class BodyNames(msgspec.Struct):
 
     def defined(self, name: str) -> Span | None:
         """Return the place where a block defines a name or its element of that name, or `None`."""
-        return next((names[name].name.span for names in self.locals.values() if name in names), self.elements.get(name))
+        return self.places.get(name, self.elements.get(name))
 
 
 def _holds(body: Span, at: Span) -> bool:
@@ -133,6 +135,7 @@ def _open(
                 _refuse(name, statement.name.span, visible, reserved, found, report)
             else:
                 names[name] = statement
+                found.places.setdefault(name, statement.name.span)
                 visible[name] = home
     found.locals[start] = names
 
