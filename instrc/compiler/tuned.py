@@ -14,7 +14,7 @@ from instrc.compiler.ir import Context, FlatGraph
 from instrc.problems.report import Report
 from instrc.process.request_settings import WordsLevel
 from instrc.text.files import read_toml, read_whole
-from instrc.text.jsontext import dumps
+from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, JsonObject, as_texts, listing, mapping
 from instrc.text.names import snake
 from instrc.text.source import Source
@@ -97,7 +97,7 @@ def read_tuned(program: str, report: Report) -> Tuned | None:
 
 
 def _loaded(value: Json) -> list[Json]:
-    return [msgspec.json.decode(text) for text in as_texts(listing(value))]
+    return [loads(text) for text in as_texts(listing(value))]
 
 
 def formed(flat: FlatGraph, form: PromptForm) -> FlatGraph:

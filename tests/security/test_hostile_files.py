@@ -1,0 +1,110 @@
+"""Files of others: opening, checking and formatting them runs nothing, and a small one costs little."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from time import process_time
+
+import pytest
+from serving import go, service
+
+from instrc.compiler.workspace import OptionOverrides, Workspace  # the checks of an editor
+from instrc.language.formatter import format_source  # the layout by itself
+from instrc.lsp.completion import completion  # one request of an editor
+from instrc.lsp.hints import semantic_tokens  # another one
+from instrc.lsp.session import EditorSession, Lines, TextDocument  # the texts of an editor
+from instrc.problems.report import Report
+from instrc.server.studio import Studio  # the room behind its command
+from instrc.testing.cases import read_cases  # the reader behind `instrc test`
+from instrc.text.source import Source
+from instrc.vibes.settings import read_file  # the reader of settings
+
+MODULES = ("instrc", "typer", "msgspec", "json")
+
+
+def test_no_module_of_a_project_is_imported_by_the_views_of_the_studio(tmp_path: Path) -> None:
+    project, trace = tmp_path / "project", tmp_path / "imported"
+    project.mkdir()
+    (project / "a.aug").write_text("Draft(prompt);\n")
+    for name in MODULES:
+        (project / f"{name}.py").write_text(f"open({str(trace)!r}, 'w').close()\n")
+
+    async def body() -> None:
+        page = Studio(project, service(tmp_path / ".instrc"))
+        shown = await page.command("compile", "--sketch", "--", "./a.aug")
+        page.close()
+        assert shown.code == 0
+        assert "Use prompt." in shown.output
+
+    go(body())
+    assert not trace.exists()
+
+
+def _checked(text: str) -> None:
+    report = Report()
+    Workspace().check(Source("a.aug", text), report)
+    assert all(problem.hint != "" for problem in report.problems)
+
+
+def _formatted(text: str) -> None:
+    format_source(Source("a.aug", text), Report())
+
+
+def _completed(text: str) -> None:
+    session = EditorSession()
+    completion(session.put("a.aug", text), len(text), session, snippets=False)
+
+
+def _coloured(text: str) -> None:
+    semantic_tokens(TextDocument("a.aug", text, "utf-16"))
+
+
+@pytest.mark.parametrize(
+    ("read", "text"),
+    [
+        (read_cases, f"## a{' ' * 100_000}b\n"),
+        (read_cases, "## a\n" + "```json answer\n" * 20_000),
+        (read_cases, "## a\n" * 50_000),
+        (_checked, f"// {'a' * 100_000}\nconst b = Letter(prompt)@2\n"),
+        (_checked, "a." * 20_000 + "a"),
+        (_formatted, "/* x */ " * 10_000),
+        (_completed, '"' + '\\"' * 20_000 + "\\"),
+        (_completed, "null" * 1_250),
+        (_coloured, "\U0001d400)" * 8_000),
+    ],
+    ids=["heading", "fences", "headings", "comment", "path", "comments", "quotes", "word", "line"],
+)
+def test_a_text_of_one_thing_repeated_is_read_in_one_pass(read: Callable[[str], object], text: str) -> None:
+    start = process_time()
+    read(text)
+    assert process_time() - start < 1
+
+
+def test_settings_behind_many_lines_are_read_in_one_pass(tmp_path: Path) -> None:
+    file = tmp_path / "pyproject.toml"
+    file.write_text("\n" * 100_000)
+    start = process_time()
+    assert read_file(file).file == file
+    assert process_time() - start < 1
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-32"])
+def test_places_of_a_line_are_counted_in_its_units(encoding: str) -> None:
+    text = "aé\U0001d400\ud800b\r\nя\U0001d400"
+    lines = Lines(Source("a.aug", text), encoding)
+    width = {"utf-8": 1, "utf-16": 2, "utf-32": 4}[encoding]
+    codec = encoding if encoding == "utf-8" else f"{encoding}-le"
+    for offset in range(len(text) + 1):
+        line, column = lines.place(offset)
+        before = text[:offset].rpartition("\n")[2]
+        assert (line, column) == (text.count("\n", 0, offset), len(before.encode(codec, "surrogatepass")) // width)
+
+
+def test_a_form_of_a_program_that_nests_too_deeply_is_told(tmp_path: Path) -> None:
+    (tmp_path / "a.aug").write_text('@{ title: "A", type: "object" };\n')
+    head = "".join(f'{name} = "a"\n' for name in ("export", "model", "program", "data", "date"))
+    (tmp_path / "a.tuned.toml").write_text(f"{head}[form.values]\na = ['{'[' * 100_000}']\n")
+    report = Report()
+    Workspace().compile(str(tmp_path / "a.aug"), OptionOverrides(), report)
+    assert [problem.name for problem in report.problems] == ["not-tuned"]
