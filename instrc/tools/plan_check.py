@@ -325,6 +325,8 @@ class _Check:
     @staticmethod
     def _fitting(reference: Reference, source: PlanTask, tool: plan_tools.PlanTool, target: Json) -> str | None:
         given: Json = {"type": "array", "items": tool.output} if source.copied else tool.output
+        if len(reference.steps) > plan_tools.RELATED_LEVELS:
+            return None
         for step in reference.steps:
             given = plan_tools.part_of_output(given, step)
         if reference.kind == "each":
@@ -386,6 +388,7 @@ def _renumber_plan(plan: list[Json], place: tuple[str, ...], notes: list[str]) -
     ids = [task["id"] for task in plan if isinstance(task, dict) and isinstance(task.get("id"), str)]
     read = _read(plan)
     used = {item for item in ids if isinstance(item, str)}
+    seen: set[str] = set()
     counts: dict[str, int] = {}
     result: list[Json] = []
     told = len(notes)
@@ -393,13 +396,13 @@ def _renumber_plan(plan: list[Json], place: tuple[str, ...], notes: list[str]) -
         if not isinstance(task, dict) or not isinstance(old := task.get("id"), str):
             result.append(task)
             continue
-        if old in counts and old not in read:
+        if old in seen and old not in read:
             new = _free(old, used, counts)
             used.add(new)
             notes.append(f"{pointer((*place, str(index), 'id'))}: another task `{old}` is called `{new}`")
             result.append({**task, "id": new})
         else:
-            counts.setdefault(old, 1)
+            seen.add(old)
             result.append(task)
     return result if len(notes) > told else plan
 
@@ -421,9 +424,10 @@ def _read(plan: list[Json]) -> set[str]:
 
 
 def _free(old: str, used: set[str], counts: dict[str, int]) -> str:
+    stem = old[: PLAN_KEY - 4]  # ids that only differ behind it get the same names, so that they are counted together
     while True:
-        counts[old] += 1
-        new = f"{old[: PLAN_KEY - 1 - len(str(counts[old]))]}_{counts[old]}"
+        number = counts[stem] = counts.get(stem, 1) + 1
+        new = f"{old[: PLAN_KEY - 1 - len(str(number))]}_{number}"
         if new not in used:
             return new
 

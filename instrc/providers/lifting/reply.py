@@ -278,19 +278,25 @@ def strip_reasoning(text: str) -> tuple[str, bool]:
     for opening, ending in _PAIRS:
         if begun.startswith(opening):
             _, end, rest = begun.partition(ending)
-            return (_DEBRIS.sub(r"\1", rest), False) if end else ("", True)
+            return (_inside(rest, _DEBRIS, _DEBRIS_ENDS), False) if end else ("", True)
     if _BEGINS_CHANNEL.match(text) and _place_of(CHANNEL, text) >= 0:
         return without_analysis(text)
     place = _place_of("</think>", text)
     text = text[place + len("</think>") :] if place >= 0 and "<think>" not in text[:place] else text
-    return _DEBRIS.sub(r"\1", text), False
+    return _inside(text, _DEBRIS, _DEBRIS_ENDS), False
 
 
-_DEBRIS = re.compile(
-    r"\A\s*(?:\[ARGS\](?=\s*\{)|json\s*\n(?=\s*[\[{])|<\|(?:begin_of_box|START_(?:RESPONSE|TEXT))\|>)(.*?)(?:<\|(?:end_of_box|END_(?:RESPONSE|TEXT))\|>)?\s*\Z",
-    re.DOTALL,
-)
-"""Remains of Mistral's markers and of a fence before a value; the box of GLM and the marks of Command around one."""
+_DEBRIS = re.compile(r"\s*+(?:\[ARGS\](?=\s*+\{)|json(?=\s*+[\[{])[^\S\n]*+\n|<\|(?:begin_of_box|START_(?:RESPONSE|TEXT))\|>)")
+"""Remains of Mistral's markers and of a fence before a value; the beginning of GLM's box and of Command's marks around one."""
+_DEBRIS_ENDS = ("<|end_of_box|>", "<|END_RESPONSE|>", "<|END_TEXT|>")
+
+
+def _inside(text: str, opening: re.Pattern[str], endings: tuple[str, ...]) -> str:
+    """Return the part of a text after its opening mark and before its closing one, if it has any."""
+    if (begun := opening.match(text)) is None:
+        return text
+    text = text[begun.end() :].rstrip()
+    return text.removesuffix(next(filter(text.endswith, endings), ""))
 
 
 _BEGINS_JSON = re.compile(r"\s*+(?:```[\w-]*+\s*+)?[\[{]")
@@ -309,7 +315,7 @@ def _place_of(mark: str, text: str) -> int:
     return -1
 
 
-_FENCE = re.compile(r"\A\s*```[\w-]*[ \t]*\n(.*?)(?:\n?[ \t]*```\s*)?\Z", re.DOTALL)
+_FENCE = re.compile(r"\s*+```[\w-]*+[ \t]*+\n")
 """Code fence around a whole text; the closing one is missing in an answer that was cut off."""
 
 
@@ -319,8 +325,7 @@ def raw_call(name: Json, arguments: Json, call_id: Json = None) -> RawCall:
     if not isinstance(arguments, str):
         return RawCall(name, {} if arguments is None else arguments, call_id)
     text, _ = strip_reasoning(arguments.removeprefix("\ufeff"))
-    if fence := _FENCE.match(text):
-        text = fence.group(1)
+    text = _inside(text, _FENCE, ("```",))
     if not text.strip():
         return RawCall(name, {}, call_id)
     try:
@@ -338,29 +343,27 @@ def raw_call(name: Json, arguments: Json, call_id: Json = None) -> RawCall:
 def with_repeated(calls: Iterable[RawCall], keys: Iterable[str]) -> tuple[RawCall, ...]:
     """Return calls from one text, marked if a key occurs twice in an object of the text."""
     names = tuple(keys)
-    return (
-        tuple(calls)
-        if not names
-        else tuple(
-            structs.replace(
-                call, repeated=tuple(dict.fromkeys([*call.repeated, *(name for name in names if _holds(call.arguments, name))]))
-            )
-            for call in calls
-        )
+    if not names:
+        return tuple(calls)
+    own = [(call, _keys_in(call.arguments)) for call in calls]
+    return tuple(
+        structs.replace(call, repeated=tuple(dict.fromkeys([*call.repeated, *filter(held.__contains__, names)])))
+        for call, held in own
     )
 
 
-def _holds(value: Json, key: str) -> bool:
+def _keys_in(value: Json) -> set[str]:
+    """Return the keys of all objects in a value."""
+    result: set[str] = set()
     waiting = [value]
     while waiting:
         part = waiting.pop()
         if isinstance(part, dict):
-            if key in part:
-                return True
+            result.update(part)
             waiting += part.values()
         elif isinstance(part, list):
             waiting += part
-    return False
+    return result
 
 
 def text_of(value: Json) -> str | None:

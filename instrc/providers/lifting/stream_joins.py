@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import TypeAlias
 
+import orjson
 from msgspec import Struct, field
 
 from instrc.providers.lifting.parts import content, is_ended
 from instrc.providers.lifting.reply import first, says_something
-from instrc.text.jsontext import value_in
 from instrc.text.jsonvalue import Json, JsonArray, JsonObject, listing, mapping, text_or_empty
 
 _Mark: TypeAlias = Callable[[JsonObject], bool]
@@ -99,7 +99,12 @@ def _begins_call(known: JsonObject, part: JsonObject, own: Json) -> bool:
 
 def _is_whole(arguments: Json) -> bool:
     """Return whether arguments are an object, or the text of one."""
-    return isinstance(value_in(arguments) if isinstance(arguments, str) else arguments, dict)
+    if isinstance(arguments, str):
+        try:
+            arguments = orjson.loads(arguments)  # nothing else tells as fast that a text has no end: each fragment asks
+        except orjson.JSONDecodeError:
+            return False
+    return isinstance(arguments, dict)
 
 
 def _choices_of(pieces: list[JsonObject]) -> Iterator[JsonObject]:

@@ -137,7 +137,7 @@ def _all_ours(calls: list[RawCall], tools: KnownTools) -> bool:
     return all(call.name in tools.names for call in calls)
 
 
-_LINE_END = re.compile(r"[ \t]*;?[ \t]*(?=\n|\Z)")
+_LINE_END = re.compile(r"[ \t]*+;?[ \t]*+(?=\n|\Z)")
 
 
 SEARCHED_STARTS: Final = 100
@@ -395,7 +395,7 @@ def tagged(text: str) -> tuple[list[RawCall], str]:
     return [], text
 
 
-_GLM = re.compile(r"<arg_key>(?P<key>.*?)</arg_key>\s*<arg_value>(?P<value>.*?)(?P<end></arg_value>|\Z)", re.DOTALL)
+_GLM = re.compile(r"<arg_key>(?P<key>[^<]*+)</arg_key>\s*+<arg_value>(?P<value>.*?)(?P<end></arg_value>|\Z)", re.DOTALL)
 _BEHIND_NAME = re.compile(r"(?:function<tool_sep>)?(?!call:)(?P<name>[\w.:-]+)\s*(?P<arguments>(?:```|\{).*)", re.DOTALL)
 """A name followed by JSON, as Hunyuan writes a call."""
 
@@ -415,7 +415,7 @@ def _tool_call(match: re.Match[str]) -> list[RawCall]:
     return json_calls(body)
 
 
-_MISTRAL_NAME = re.compile(r"(?P<name>[\w.:-]+?)\s*(?:\[CALL_ID\]\w+)?(?:(?:\[ARGS\])?\s*(?=\{)|\[ARGS\]\s*\Z)")
+_MISTRAL_NAME = re.compile(r"(?P<name>[\w.:-]++)\s*+(?:\[CALL_ID\]\w++)?(?:(?:\[ARGS\])?\s*+(?=\{)|\[ARGS\]\s*+\Z)")
 _SPACE = re.compile(r"\s*")
 
 
@@ -442,7 +442,7 @@ def _name_and_json(match: re.Match[str]) -> list[RawCall]:
 _PREFIX = r"(?:[|｜‖]DSML[|｜‖]|\w+:)?"
 """Prefix of element names: DeepSeek's marker or a namespace."""
 _PARAMETER = re.compile(
-    rf"<{_PREFIX}param(?:eter)?(?:=|\s+name=)[\"']?(?P<key>[^>\"']+)[\"']?[^>]*>(?P<value>.*?)(?P<end></{_PREFIX}param(?:eter)?>|\Z)",
+    rf"<{_PREFIX}param(?:eter)?(?:=|\s+name=)[\"']?(?P<key>[^<>\"']++)[\"']?[^<>]*+>(?P<value>.*?)(?P<end></{_PREFIX}param(?:eter)?>|\Z)",
     re.DOTALL,
 )
 
@@ -456,13 +456,13 @@ def _elements(name: str, body: str, pattern: re.Pattern[str] = _PARAMETER, *, en
     A call without an end is whole if its last argument is, since a server may take its mark for the end of the answer.
     """
     arguments: dict[str, Json] = {}
-    repeated: list[str] = []
+    repeated: dict[str, None] = {}
     cut, mixed = not ended, False
     place = 0
     for match in pattern.finditer(body):
         key = match["key"].strip()
         mixed = mixed or bool(arguments and body[place : match.start()].strip()) or bool(_ARGUMENT_BEGINS.search(match["value"]))
-        repeated += [key] if key in arguments and key not in repeated else []
+        repeated |= {key: None} if key in arguments else {}
         arguments[key] = match["value"].removeprefix("\n").removesuffix("\n")
         cut = not match["end"]
         place = match.end()
@@ -488,7 +488,7 @@ def _marked_call(name: str, arguments: str, *, ended: bool = True) -> RawCall:
 
 
 _GEMMA = re.compile(
-    r'(?P<mark><escape>|<\|"\|>)(?P<text>.*?)(?P=mark)|(?P<json>"(?:[^"\\]|\\.)*+")|(?P<key>(?<![\w.$-])[^\W\d][\w.$-]*+)(?=\s*:)',
+    r'(?P<mark><escape>|<\|"\|>)(?P<text>.*?)(?P=mark)|(?P<json>"(?:[^"\\]|\\.)*+"?)|(?P<key>(?<![\w.$-])[^\W\d][\w.$-]*+)(?=\s*:)',
     re.DOTALL,
 )
 
@@ -504,7 +504,7 @@ def _as_json(text: str) -> str:
     return _GEMMA.sub(quoted, text)
 
 
-_FUNCTION = re.compile(r"<function(?:=|\s+name=)[\"']?(?P<name>[^>\"']+)[\"']?>(?P<body>.*?)(?P<end></function>|\Z)", re.DOTALL)
+_FUNCTION = re.compile(r"<function(?:=|\s+name=)[\"']?(?P<name>[^<>\"']++)[\"']?>(?P<body>.*?)(?P<end></function>|\Z)", re.DOTALL)
 
 
 def _functions(text: str, *, ended: bool = False) -> list[RawCall]:
@@ -536,7 +536,7 @@ _FORMS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], list[RawCall]]], 
     ),
     (
         re.compile(
-            r"<\|tool_call_begin\|>(?P<name>.*?)<\|tool_call_argument_begin\|>(?P<body>.*?)(?P<end><\|tool_call_end\|>|\Z)",
+            r"<\|tool_call_begin\|>(?P<name>[^<]*+)<\|tool_call_argument_begin\|>(?P<body>.*?)(?P<end><\|tool_call_end\|>|\Z)",
             re.DOTALL,
         ),
         _name_and_json,
@@ -581,7 +581,7 @@ _FORMS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], list[RawCall]]], 
         lambda match: json_calls(match["body"]),
     ),
     (
-        re.compile(r"\bfunctools(?P<body>\[.*?\])(?=\s*(?:functools\[|<\||\Z))", re.DOTALL),
+        re.compile(r"\bfunctools(?P<body>\[(?:(?!functools\[).)*?\])(?=\s*+(?:functools\[|<\||\Z))", re.DOTALL),
         lambda match: json_calls(match["body"]),
     ),
 )

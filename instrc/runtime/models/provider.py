@@ -217,7 +217,7 @@ class Provider(ABC):
                 raise
             self._context = result[0]  # the limit was too high: retry with what remains
             return await self._answer(client, request, model, target, form)
-        lifted = lift_response(answer, lowering.map)
+        lifted = await asyncio.to_thread(lift_response, answer, lowering.map)
         if isinstance(answer, dict) and answer.keys().isdisjoint({self.envelope, *_INSTEAD}) and lifted.status != "failed":
             said = f"the answer of the provider has no `{self.envelope}`"
             raise ModelError(said, code="unreadable", retry=True)
