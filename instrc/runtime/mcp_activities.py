@@ -13,7 +13,7 @@ import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TextIO, cast
+from typing import Final, NoReturn, TextIO, cast
 from weakref import WeakKeyDictionary
 
 import mcp_types
@@ -25,12 +25,15 @@ from pydantic import ValidationError
 
 from instrc.runtime.activities import INVALID_OUTPUT, ActivityError, Handler, ServedTable
 from instrc.runtime.interpreter.documents import bare_name
-from instrc.runtime.secrets import UnusableTableError, secret
+from instrc.runtime.secrets import UnusableTableError, redacted, secret
+from instrc.schema.validation import validate
 from instrc.text.jsontext import loads
 from instrc.text.jsonvalue import Json
 
 IDLE = 10.0
 """Seconds without a call after which a session is closed."""
+_PAGES: Final = 100
+"""Maximum pages read of a server's list of tools."""
 
 
 class McpTable(ServedTable, frozen=True):
@@ -50,8 +53,7 @@ def handler_of(name: str, table: McpTable, folder: Path) -> Handler:
 
     async def call(value: Json) -> Json:
         if not isinstance(value, dict):
-            message = "a tool is given an object: name its arguments"
-            raise ActivityError(message, code="invalid-input", retry=False)
+            raise ActivityError("a tool is given an object: name its arguments", code="invalid-input", retry=False)
         return await _session(server).call(table.tool, name, value)
 
     return call
@@ -88,8 +90,8 @@ class _Session:
 
     def __init__(self, server: _Server) -> None:
         self.server = server
-        self.opened: asyncio.Future[tuple[Client, dict[str, str]]] = asyncio.get_running_loop().create_future()
-        """The client, and the names of its tools by bare name."""
+        self.opened: asyncio.Future[tuple[Client, dict[str, Json]]] = asyncio.get_running_loop().create_future()
+        """The client, and the schemas of the results of its tools by name."""
         self.calls: set[asyncio.Task[Json]] = set()
         self.used = asyncio.Event()
         self.ended = False
@@ -115,7 +117,8 @@ class _Session:
         try:
             transport = address if isinstance(address, str) else stdio_client(address, _error_stream())
             async with Client(transport) as client:
-                self.opened.set_result((client, {bare_name(tool.name): tool.name for tool in await _tools(client)}))
+                client.session.validate_tool_result = _unvalidated  # type: ignore[assignment, method-assign]  # of one object
+                self.opened.set_result((client, {tool.name: tool.output_schema for tool in await _tools(client)}))
                 while not self.ended:
                     self.used.clear()
                     try:
@@ -127,28 +130,35 @@ class _Session:
         return None
 
     async def _answer(self, tool: str | None, activity: str, given: dict[str, Json]) -> Json:
-        client, names = await asyncio.shield(self.opened)
-        name = tool or _tool_name(activity, names)
+        client, schemas = await asyncio.shield(self.opened)
+        name = tool or _tool_name(activity, {bare_name(each): each for each in schemas})
         try:
             result = await client.call_tool(name, given)
         except MCPError as error:
             if error.error.code != mcp_types.CONNECTION_CLOSED:
                 raise ActivityError(str(error), code=str(error.error.code), retry=False) from None
             message = f"the MCP server is gone: {str(error).lower()}"
-        except (
-            RuntimeError,
-            ValidationError,
-        ) as error:  # the library's message for an answer that violates the tool's own schema
-            said = str(error).partition("\n")[0]
-            message = f"the answer of the tool does not fit: {said}"
-            raise ActivityError(message, code=INVALID_OUTPUT, retry=False) from None
+        except (RuntimeError, ValidationError) as error:  # an answer that violates the protocol
+            _misfit(str(error).partition("\n")[0])
         except Exception as error:  # noqa: BLE001  -- all errors are passed to the caller
             message = f"{type(error).__name__}: {error}"
         else:
-            return _value(result)
+            value, schema = _value(result), schemas.get(name)
+            held = redacted(cast("Json", result.structured_content))
+            for wrong in () if schema is None else await asyncio.to_thread(validate, held, schema, formats=False, most=1):
+                _misfit(wrong.message)
+            return value
         self.ended = True
         self.used.set()
         raise ActivityError(message, code="unreachable")
+
+
+async def _unvalidated(_name: str, _result: mcp_types.CallToolResult) -> None:
+    """Replace the validation of the library: a server's schema is hostile, so that only our own validator applies it."""
+
+
+def _misfit(reason: str) -> NoReturn:
+    raise ActivityError(f"the answer of the tool does not fit: {reason}", code=INVALID_OUTPUT, retry=False) from None
 
 
 def _without_traceback(record: logging.LogRecord) -> bool:
@@ -169,12 +179,12 @@ def _error_stream() -> TextIO:
 async def _tools(client: Client) -> list[mcp_types.Tool]:
     tools: list[mcp_types.Tool] = []
     cursor: str | None = None
-    while True:
+    for _ in range(_PAGES):
         page = await client.list_tools(cursor=cursor)
-        tools += page.tools
-        if page.next_cursor is None or page.next_cursor == cursor:
-            return tools
-        cursor = page.next_cursor
+        tools, cursor = [*tools, *page.tools], page.next_cursor
+        if cursor is None:
+            break
+    return tools
 
 
 def _value(result: mcp_types.CallToolResult) -> Json:
@@ -199,10 +209,8 @@ def _tool_name(activity: str, names: Mapping[str, str]) -> str:
     name = names.get(bare_name(activity)) or names.get(bare_name(activity.removesuffix("_Activity")))
     if name is None:
         known = ", ".join(f"`{item}`" for item in names.values()) or "none"
-        message = (
-            f"the MCP server has no tool for `{activity}`; it has {known}: name one as `tool` in the settings of the activity"
-        )
-        raise ActivityError(message, code="unknown-tool", retry=False)
+        there = f"it has {known}: name one as `tool` in the settings of the activity"
+        raise ActivityError(f"the MCP server has no tool for `{activity}`; {there}", code="unknown-tool", retry=False)
     return name
 
 

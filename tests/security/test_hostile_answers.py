@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
+import sys
+from pathlib import Path
 from time import process_time
+from typing import Any
 
 import pytest
+from http_server import Answer, serving
 
 from instrc.providers.lifting.lift import lift_response
 from instrc.providers.lowering.lower import lower
 from instrc.providers.targets import dialect
+from instrc.runtime.activities import Activities
+from instrc.runtime.effects import Effects
+from instrc.runtime.models.failures import as_model_error, failure_of
+from instrc.runtime.models.model import Sample
+from instrc.runtime.served_activities import served
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json
 from instrc.tools.plan_check import check_plan, with_unique_ids
@@ -71,3 +81,55 @@ def test_a_plan_takes_time_by_its_length() -> None:
     reads = {"tool": "find", "id": "b", "arguments": {"text": {"from": "a" + ".x" * 200_000}}}
     assert not check_plan([{"tool": "find", "id": "a", "arguments": {}}, reads], tools)
     assert process_time() - begun < 2
+
+
+SECRET = "sk-0123456789-abcdefghijklmnop"
+
+
+def called(table: dict[str, Any]) -> tuple[Any, list[Any]]:
+    """Return the result of an activity, and the events of its call."""
+    activities, events = Activities(), []
+    activities.add("Ask", served("Ask", {**table, "retry": {"attempts": 1}}, Path()))
+    command: Any = {"kind": "fire", "id": "c", "activity": "Ask", "step": "ask", "input": {}}
+    return asyncio.run(Effects("run", Sample(), activities, events.append).call(command)), events
+
+
+def test_an_error_that_is_cut_inside_a_secret_shows_no_part_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SHOP_TOKEN", SECRET)
+    for length in (270, 290, 295):
+        with serving(lambda _, length=length: Answer(b"x" * length + SECRET.encode(), 400)) as url:
+            assert SECRET[:4] not in str(called({"url": url}))
+    for length in (560, 580, 590):
+        assert SECRET[:4] not in str(as_model_error(ValueError("x" * length + SECRET)))
+        assert SECRET[:4] not in str(failure_of("x" * length + SECRET, None))
+
+
+MCP = """
+import json, sys
+
+for line in sys.stdin:
+    asked = json.loads(line)
+    given = asked.get("params") or {}
+    schema = {"type": "object", "properties": {"n": {"pattern": "^(a+)+$"}}}
+    pages = {"nextCursor": given.get("cursor", "") + "x"} if "pages" in sys.argv else {}
+    about = {"capabilities": {"tools": {}}, "serverInfo": {"name": "odd", "version": "1"}}
+    known = {
+        "initialize": {"protocolVersion": given.get("protocolVersion"), **about},
+        "tools/list": {"tools": [{"name": "Ask", "inputSchema": {"type": "object"}, "outputSchema": schema}], **pages},
+        "tools/call": {"content": [], "structuredContent": {"n": "a" * 50 + "!"}},
+    }
+    method = asked.get("method")
+    said = {"result": known[method]} if method in known else {"error": {"code": -32601, "message": "Method not found"}}
+    if "id" in asked:
+        print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], **said}), flush=True)
+"""
+
+
+@pytest.mark.parametrize("how", ["pattern", "pages"])
+def test_a_server_of_tools_does_not_stop_the_loop_by_what_it_lists(how: str, tmp_path: Path) -> None:
+    """A pattern that takes exponential time in its schema, and a list that never ends."""
+    pytest.importorskip("mcp")
+    (tmp_path / "server.py").write_text(MCP, encoding="utf-8")
+    result, _ = called({"mcp": f"{sys.executable} {tmp_path / 'server.py'} {how}"})
+    assert result["error"]["code"] == "invalid-output"
+    assert "does not match" in result["error"]["message"]
