@@ -356,6 +356,7 @@ class Effects(Struct, frozen=True):
                 return await once(attempt), attempt
             except Exception as error:  # noqa: BLE001  -- handlers and model adapters may be user code
                 fault = fault_of(error)
+                fault = fault._replace(message=redacted(writable(fault.message))[:ERROR_CHARACTERS])
             if not fault.retry or not policy.again(attempt, fault.code):
                 return self._failed(command, fault.message, fault.code or fault.recorded, attempt, began, fault.place)
             chance = uniform(1 - policy.jitter, 1 + policy.jitter)  # noqa: S311  -- no secret
@@ -568,6 +569,8 @@ def _called_here(handler: Handler, given: Json) -> HandlerResult | Awaitable[Han
 
 
 _ReplyParts: TypeAlias = "tuple[float | None, str | None, list[str], list[Complaint], list[str], str | None, str | None]"
+ERROR_CHARACTERS: Final = 20_000
+"""Maximum characters kept of an error, with its secrets masked: part of a secret would not be found."""
 TRACEBACK_CHARACTERS: Final = 20_000
 """Maximum characters kept of a traceback, from its end."""
 _OURS = f"{Path(__file__).parents[1]}{os.sep}"
@@ -595,7 +598,7 @@ def place_of(error: BaseException) -> EventFacts:
         if item[0] == first or (item[0].startswith(folder) and "site-packages" not in item[0].removeprefix(folder))
     ]
     written = "".join(traceback.format_exception(type(error), error, trace))
-    return {"place": _shown_line(*own[-1]), "traceback": writable(written)[-TRACEBACK_CHARACTERS:]}
+    return {"place": _shown_line(*own[-1]), "traceback": redacted(writable(written))[-TRACEBACK_CHARACTERS:]}
 
 
 def _is_passed_over(file: str) -> bool:

@@ -16,7 +16,7 @@ import httpx
 from msgspec import field
 
 from instrc.runtime.activities import ActivityError, Handler, ServedTable, current_call, is_temporary
-from instrc.runtime.secrets import UnusableTableError
+from instrc.runtime.secrets import UnusableTableError, redacted
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, JsonObject, at
 
@@ -72,8 +72,8 @@ def handler_of(name: str, table: HttpTable, folder: Path) -> Handler:  # noqa: A
                 answer = await client.send(request, stream=True)
                 body = await _body(answer)
         except httpx.HTTPError as error:
-            message = f"no answer from {request.url.netloc.decode()} ({type(error).__name__}: {error})"
-            raise ActivityError(message, code="unreachable") from error
+            said = f"{type(error).__name__}: {error}"
+            raise ActivityError(f"no answer from {request.url.netloc.decode()} ({said})", code="unreachable") from error
         return _result(answer, body, table.result)
 
     return call
@@ -222,8 +222,7 @@ _CHARSET: Final = re.compile(
 def _result(answer: httpx.Response, body: bytes, pointer: str) -> Json:
     status = answer.status_code
     if not answer.is_success:
-        shown = body[: SHOWN_HTTP * 4].decode("utf-8", "replace")[:SHOWN_HTTP]
-        message = f"HTTP {status}: {shown}"
+        message = f"HTTP {status}: {redacted(body.decode('utf-8', 'replace'))[:SHOWN_HTTP]}"
         raise ActivityError(message, code=str(status), retry=is_temporary(status))
     if not body:
         return None
@@ -233,13 +232,11 @@ def _result(answer: httpx.Response, body: bytes, pointer: str) -> Json:
     try:
         value = loads(body)
     except ValueError as error:
-        message = f"the answer is not JSON: {error}"
-        raise ActivityError(message, code="no-json", retry=False) from error
+        raise ActivityError(f"the answer is not JSON: {error}", code="no-json", retry=False) from error
     try:
         return at(value, pointer)
     except (LookupError, ValueError, TypeError) as error:
-        message = f"the answer has no `{pointer}`"
-        raise ActivityError(message, code="no-result", retry=False) from error
+        raise ActivityError(f"the answer has no `{pointer}`", code="no-result", retry=False) from error
 
 
 def fill_template(template: Json, given: Json) -> Json:

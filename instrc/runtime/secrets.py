@@ -50,7 +50,10 @@ def secret(name: str) -> str | None:
 
 
 def redacted(value: _T) -> _T:
-    """Return JSON with the currently known secrets masked in its texts and keys."""
+    """Return JSON with the currently known secrets masked in its texts and keys.
+
+    Mask a text before it is cut: part of a secret is not found.
+    """
     hidden = secrets()
     return cast("_T", _redacted(cast("Json", value), hidden)) if hidden else value
 

@@ -13,6 +13,7 @@ from instrc.providers.lifting.answers import reported_error
 from instrc.providers.lifting.reply import text_of
 from instrc.runtime.activities import is_temporary
 from instrc.runtime.models.model import ModelError
+from instrc.runtime.secrets import redacted
 from instrc.text.jsontext import dumps, value_in
 from instrc.text.jsonvalue import Json, JsonObject, listing, mapping
 
@@ -68,7 +69,7 @@ def as_model_error(error: Exception) -> ModelError:
     status = next(
         (result for name in ("status_code", "code", "http_status") if isinstance(result := getattr(error, name, None), int)), None
     )
-    text = " ".join(f"{type(error).__name__}: {error}".split())[:_MESSAGE]
+    text = redacted(" ".join(f"{type(error).__name__}: {error}".split()))[:_MESSAGE]
     if status is not None and status >= 400:
         code, retry = _word(f"{text} {getattr(error, 'body', '')}", status)
         return ModelError(text, code=code, retry=retry, after=_pause(error) if retry else None)
@@ -207,7 +208,7 @@ def failure_of(said: str, answer: Json) -> ModelError:
     """Return the error reported in a response with status 200."""
     error = _reported(answer)
     code, retry = _word(f"{said} {dumps(error, indent=False)}", _status_in(error))
-    return ModelError(said[:_MESSAGE], code=code, retry=retry)
+    return ModelError(redacted(said)[:_MESSAGE], code=code, retry=retry)
 
 
 def context_of(error: ModelError) -> tuple[int, int] | None:
