@@ -90,7 +90,7 @@ class EventStreams:
                 for event in (*found, *reading.parts(box)):
                     yield event
                 changed = (found or woken) and not await self._is_still(run, (status,))
-                if changed or monotonic() > looked + _LOOK_ANYWAY:
+                if report.has_ended or changed or monotonic() > looked + _LOOK_ANYWAY:
                     report, looked = await self.visibility.seen(caller, run), monotonic()
                     for event in await asyncio.to_thread(reading.events) if report.has_ended else ():
                         yield event
@@ -137,10 +137,9 @@ class EventStreams:
                 await self.hub.wait(None, LOOK)
 
     async def _follows(self, caller: Caller, program: str, run: str) -> bool:
-        if may_see(caller, program, None) or not caller.may("starter", program):
-            return may_see(caller, program, None)
-        row = await asyncio.to_thread(self.records.run, run)
-        return row is not None and row.starter == caller.name
+        sees = may_see(caller, program, None)
+        row = None if sees or not caller.may("starter", program) else await asyncio.to_thread(self.records.run, run)
+        return sees or (row is not None and row.starter == caller.name)
 
 
 class NumberedEvent(Struct, frozen=True):

@@ -328,6 +328,22 @@ def test_a_doubled_key_of_a_body_is_refused_and_all_methods_are_named(tmp_path: 
     go(body())
 
 
+def test_the_stream_of_a_run_that_has_ended_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    async def body() -> None:
+        made = service(tmp_path / "store", name="durable")
+        async with client(made) as http:
+            run = (await made.start(BOSS, "letter", "x", wait=20)).report.run
+            await made.cancel(BOSS, run)
+            await settled(made, run, "cancelled")
+            async with asyncio.timeout(20):  # and not when it is looked at anyway
+                told = (await http.get(f"/v1/runs/{run}/events")).text
+            assert events(told)[-1][1] == "status"
+
+    go(body())
+
+
 def events(text: str) -> list[tuple[int, str, Any]]:
     """Return the events of a stream: number, kind, data."""
     found = []
