@@ -45,6 +45,8 @@ CONTEXT: Final = "a2a.context"
 """Key of a run's metadata that holds the context of its task."""
 MOST_PUSHED: Final = 20
 """Maximum push addresses of one caller for a task."""
+DATA: Final = 16 * 1024
+"""Maximum characters of a value that is also sent as data: protobuf's library takes long, and holds up other requests."""
 _STATES: Final[dict[str, pb.TaskState]] = {
     "running": pb.TASK_STATE_WORKING,
     "waiting": pb.TASK_STATE_INPUT_REQUIRED,
@@ -57,9 +59,11 @@ _STATES: Final[dict[str, pb.TaskState]] = {
 
 
 def parts_of(value: Json, question: str | None = None) -> list[pb.Part]:
-    """Return a value as parts: its exact JSON as text, and data next to it if protobuf can represent that."""
+    """Return a value as parts: its exact JSON as text, and data next to it if it is small and protobuf can represent it."""
     metadata = None if question is None else struct_pb2.Struct(fields={"question": struct_pb2.Value(string_value=question)})
     made = [pb.Part(text=dumps(value, indent=False), media_type=exchange.EXACT, metadata=metadata)]
+    if len(made[0].text) > DATA:
+        return made
     try:
         data = ParseDict(value, struct_pb2.Value())  # type: ignore[arg-type]  # accepts any JSON
     except (ParseError, ValueError, RecursionError, OverflowError):
@@ -247,7 +251,7 @@ class ServiceHandler(RequestHandler):
     async def on_list_tasks(self, params: pb.ListTasksRequest, context: ServerCallContext) -> pb.ListTasksResponse:
         """Return a page of runs as tasks, latest first; `total_size` counts those of the page."""
         caller = _caller(context)
-        size = min(params.page_size or 50, 100)
+        size = min(params.page_size or 50, 10 if params.include_artifacts else 100)
         if params.page_size < 0:
             raise errors.InvalidParamsError(message="a page has from 1 to 100 tasks")
         wanted = {pb.TASK_STATE_UNSPECIFIED: None} | {state: status for status, state in _STATES.items() if status != "held"}
@@ -262,7 +266,7 @@ class ServiceHandler(RequestHandler):
                 limit=size,
                 cursor=place_of_run(params.page_token or None),
             )
-            tasks = [task_of(await self.service.run(caller, row.run)) for row in page.rows]
+            tasks = [task_of(await self.service.run(caller, row.run, whole=False)) for row in page.rows]
         return pb.ListTasksResponse(tasks=tasks, next_page_token=token_of(page.next) or "", page_size=size, total_size=len(tasks))
 
     async def on_cancel_task(self, params: pb.CancelTaskRequest, context: ServerCallContext) -> pb.Task:

@@ -41,7 +41,8 @@ def agui_routes(service: RunService) -> list[BaseRoute]:
         try:
             asked = types.RunAgentInput.model_validate_json(await request.body())
         except ValidationError as error:
-            reason = "; ".join(f"{'/'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors())
+            few = error.errors() if error.error_count() <= PARTS else []  # to tell many takes long
+            reason = "; ".join(f"{'/'.join(map(str, each['loc']))}: {each['msg']}" for each in few) or "too much in it is wrong"
             raise RequestError([problems.serving.InvalidRequest(reason=reason)]) from None
         if len(asked.messages) > PARTS:
             raise RequestError([problems.serving.InvalidRequest(reason=f"there are more than {PARTS:,}", pointer="/messages")])

@@ -7,7 +7,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from instrc.text.jsontext import loads
+from instrc.text.jsontext import loads, repeated_members, value_in
 from instrc.text.jsonvalue import Json
 
 HEAD_SECONDS: Final = 10.0
@@ -43,7 +43,7 @@ _UTF_8: Final = re.compile(r'charset="?utf[-_]?8"? *(;|$)')
 
 
 def excess_in(body: bytes) -> str | None:
-    """Return the part of a JSON text that exceeds its limit, or `None`, in linear time.
+    """Return the part of a JSON text that exceeds its limit or is written twice, or `None`, in linear time.
 
     Another encoding than UTF-8 is one: libraries of the protocols would detect it, and read what is not bounded here.
     """
@@ -63,7 +63,9 @@ def excess_in(body: bytes) -> str | None:
         depth += len(bracket[0]) if bracket[0][0] in b"[{" else -len(bracket[0])
         if depth > DEPTH:
             return f"the body is nested deeper than {DEPTH:,} levels"
-    return None
+    value = value_in(body)
+    repeated = () if value is None else repeated_members(body.decode(), value)  # libraries of the protocols keep the last one
+    return repeated[0].reason if repeated else None
 
 
 def names_codec(content_type: str) -> bool:

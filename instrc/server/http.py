@@ -40,7 +40,7 @@ from instrc.server.operations import ENDPOINTS, Endpoint, RequestData, ResponseD
 from instrc.server.operators import OPERATOR_ENDPOINTS
 from instrc.server.run_service import RunService
 from instrc.server.streams import NumberedEvent
-from instrc.text.jsontext import dumps, loads, repeated_members
+from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import JsonObject
 
 PING: Final = 15.0
@@ -306,8 +306,6 @@ def _parsed(raw: bytes, schema: JsonObject) -> JsonObject:
         body = loads(raw)
     except ValueError as error:
         refuse(f"the body is not JSON: {error}")
-    for member in repeated_members(raw.decode("utf-8", "replace"), body):
-        refuse(member.reason)
     wrong = complaints(body, schema)
     if wrong:
         raise RequestError(problems.serving.InvalidRequest(reason=each["message"], pointer=each["pointer"]) for each in wrong)

@@ -214,9 +214,9 @@ class RunService:
             caller.require("operator", "", "see workers")
         return await self.engine.workers() if isinstance(self.engine, WorkerListing) else []
 
-    async def run(self, caller: Caller, run: str) -> RunInfo:
-        """Return the state of a run; one that the caller may not see is reported as missing."""
-        report = await self.visibility.seen(caller, run)
+    async def run(self, caller: Caller, run: str, *, whole: bool = True) -> RunInfo:
+        """Return the state of a run, with its record if `whole`; one that the caller may not see is reported as missing."""
+        report = await self.visibility.seen(caller, run, whole=whole)
         await self._note(report)
         return await self.visibility.info_of(caller, report)
 

@@ -18,10 +18,10 @@ import pytest
 import uvicorn
 from a2a.types.a2a_pb2 import Part
 from a2a.utils.errors import InvalidParamsError
-from serving import BOSS, client, go, service
+from serving import BOSS, asking, client, go, service
 
 from instrc.server import bounds  # the table of what is tried here
-from instrc.server.a2a import a2a_routes, given_in  # the service over A2A
+from instrc.server.a2a import a2a_routes, given_in, parts_of  # the service over A2A
 from instrc.server.access import peer_of  # as limits count it
 from instrc.server.agui import agui_routes  # the service over AG-UI
 from instrc.server.exchange import answer_of  # what answers over protocols are
@@ -37,6 +37,11 @@ DIGITS = b'{"program": "letter", "input": ' + b"9" * 900_000 + b"}"
 DEEP = b'{"program": "letter", "input": ' + b"[" * 400_000 + b"]" * 400_000 + b"}"
 WIDE = b'{"program": "letter", "input": [' + b"1," * 300_000 + b"1]}"
 WIDE_16 = WIDE[:50_000].decode().encode("utf-16")
+TWICE = (
+    b'{"threadId": "t", "runId": "r", "tools": [], "context": [], "state": {}, "messages": [], '
+    b'"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "letter", "arguments": {"prompt": "a"}}, '
+    b'"program": "letter", "forwardedProps": {"input": {"prompt": "a", "prompt": "b"}}}'
+)
 METADATA = b'{"program": "letter", "metadata": {' + b",".join(b'"k%d":""' % each for each in range(70_000)) + b"}}"
 
 
@@ -67,9 +72,57 @@ def test_a_body_that_costs_much_is_refused_soon_at_every_door(path: str, body: b
     go(test())
 
 
+@pytest.mark.parametrize("path", DOORS)
+def test_a_member_that_is_written_twice_is_refused_at_every_door(path: str, tmp_path: Path) -> None:
+    async def test() -> None:
+        made = service(tmp_path)
+        mcp, running = mcp_mount(RunOffers([], made), no_link)
+        async with client(made, routes=[mcp, *a2a_routes(made), *agui_routes(made)], beside=[running]) as http:
+            headers = {"Content-Type": "application/json", "A2A-Version": "1.0", "Accept": "application/json, text/event-stream"}
+            done = await http.post(path, content=TWICE, headers=headers)
+            assert (done.status_code, "`prompt` is written twice" in done.text) == (400, True), done.text
+
+    go(test())
+    with pytest.raises(InvalidParamsError, match="twice"):
+        given_in([Part(text='{"prompt": "a", "prompt": "b"}', media_type="application/json")])
+
+
+def test_many_mistakes_of_a_request_are_told_in_few_words(tmp_path: Path) -> None:
+    said = {"threadId": "t", "runId": "r", "messages": [], "tools": [{}] * 90_000, "context": [], "state": {}}
+
+    async def test() -> None:
+        made = service(tmp_path)
+        async with client(made, routes=agui_routes(made)) as http:
+            done = await http.post("/agui/letter", json={**said, "forwardedProps": {}})
+            assert (done.status_code, len(done.content) < 10_000) == (400, True)
+
+    go(test())
+
+
+def test_a_list_of_tasks_of_a2a_does_not_convert_large_results(tmp_path: Path) -> None:
+    large = [1] * 50_000
+    assert [part.WhichOneof("content") for part in parts_of(large)] == ["text"]
+    assert [part.WhichOneof("content") for part in parts_of(large[:100])] == ["text", "data"]
+
+    async def test() -> None:
+        made = service(tmp_path, name="durable", letter=asking())
+        async with client(made, routes=a2a_routes(made)) as http:
+            for number in range(11):
+                await made.start(BOSS, "letter", str(number))
+            sizes = []
+            for more in ({}, {"includeArtifacts": True}):
+                sent = {"jsonrpc": "2.0", "id": 1, "method": "ListTasks", "params": {"pageSize": 50, **more}}
+                done = await http.post("/a2a", json=sent, headers={"A2A-Version": "1.0"})
+                sizes.append(len(done.json()["result"]["tasks"]))
+            assert sizes == [11, 10]
+
+    go(test())
+
+
 @pytest.mark.parametrize(
     ("body", "said"),
     [
+        (b'{"a": {"b": 1, "\\u0062": 2}}', "twice"),
         (b"9" * 1000, None),
         (b"9" * 1001, "digits"),
         (b'"' + b"9" * 5000 + b'"', None),
