@@ -190,17 +190,14 @@ def require_clear_names(service: RunService) -> None:
     """Raise for names in settings and programs that are ambiguous between keys and an identity provider."""
     settings, names = service.settings, service.visibility.names
     said = [(f"[tool.instrc.serve.groups] {group}", word) for group, listed in settings.groups.items() for word in listed]
-    said += [
-        ("[tool.instrc.serve.roles]", word) for all_ in settings.roles.values() for listed in all_.values() for word in listed
-    ]
+    roles = [who for held in settings.roles.values() for who in held.values()]
+    said += [("[tool.instrc.serve.roles]", word) for who in roles for word in who]
     said += [("[tool.instrc.people]", word) for each in settings.people.values() for word in each.candidates]
     for name, launcher in service.launchers.items():
         said += [(f"`{name}`", word) for word in _approvers_in(launcher.prepared.document)]
     for place, word in said:
         if len(names.read(word)) > 1:
-            reason = (
-                f"in {place} it may be a key or a subject of the identity provider: write `key:{word}` or `oidc:ISSUER#{word}`"
-            )
+            reason = f"in {place} it is a key or a subject of the identity provider: write `key:{word}` or `oidc:ISSUER#{word}`"
             raise unusable("name", word, reason)
 
 

@@ -147,7 +147,7 @@ class Identity(Struct, frozen=True):
         caller = await asyncio.to_thread(self._of_session, headers.get("cookie", ""))
         if caller is not None and caller.name.startswith("oidc:"):  # as a token, it ends with the key that signed it
             known = self.keys is not None and await self.keys.key(caller.key or "") is not None
-            return caller if known and _is_subject(self.settings, caller.name) else None
+            return caller if known and is_known(self.settings, self.records, caller.name) else None
         return caller
 
     async def bearer(self, word: str) -> Caller:
@@ -273,11 +273,21 @@ def caller_later(settings: ServiceSettings, records: Records, name: str, kept: J
     if name.startswith("oidc:"):
         until = kept.get("until")
         groups = as_texts(kept["groups"]) if isinstance(until, int | float) and until >= time() else []
-        return _caller(settings, records, "token", name, groups) if _is_subject(settings, name) else None
+        return _caller(settings, records, "token", name, groups) if is_known(settings, records, name) else None
     row = records.key(str(kept.get("key")))
     if row is None or normal_name(row.name) != name:
         return None
     return _caller(settings, records, "key", name, row.groups, row.roles)
+
+
+def is_known(settings: ServiceSettings, records: Records, name: str) -> bool:
+    """Return whether a name is that of a caller now: a subject of the identity provider, or the owner of a valid key.
+
+    Without authentication, it is the local user; in a store that never had a key, callers are authenticated by other means.
+    """
+    if name.startswith("oidc:"):
+        return settings.oidc is not None and name.startswith(f"oidc:{settings.oidc.issuer}#")
+    return name == LOCAL.name or not records.requires_keys() or bool(records.keys_of(name))
 
 
 def known_person(settings: ServiceSettings, records: Records, word: str) -> Caller:
@@ -315,11 +325,6 @@ def _is_reserved(name: str) -> bool:
     return name == ALL or name.startswith(("group:", "oidc:", "key:", OUTSIDER))
 
 
-def _is_subject(settings: ServiceSettings, name: str) -> bool:
-    """Return whether a name is of the identity provider that the settings name now."""
-    return settings.oidc is not None and name.startswith(f"oidc:{settings.oidc.issuer}#")
-
-
 def _key_id(kid: object) -> str:
     """Return the id under which a key of an identity provider is stored, whose own id may have any length."""
     return _digest(ascii(str(kid or "")))[:32]
@@ -345,7 +350,8 @@ def refuse_unknown(reason: str) -> NoReturn:
 
 def link_word(signer: Signer, run: str, question: str, to: str, sender: str) -> str:
     """Return the token of a link, asked for by `sender`, by which a person may see and answer one question."""
-    return signer.sign("question", {"run": run, "question": question, "for": to, "by": sender, "nonce": token_urlsafe(12)})
+    name = to if _is_reserved(to) else f"key:{to}"  # which the settings cannot give another meaning
+    return signer.sign("question", {"run": run, "question": question, "for": name, "by": sender, "nonce": token_urlsafe(12)})
 
 
 def read_link(signer: Signer, word: str) -> Caller:

@@ -39,7 +39,7 @@ from instrc.runtime.run_report import RunFilter, RunReport
 from instrc.runtime.traces import Event
 from instrc.server.access import Action, Caller, RateLimiter, is_candidate, refusal_of, require_allowed
 from instrc.server.bounds import NAME
-from instrc.server.identity import Signer, caller_later, known_person, link_word, read_link, refuse_unknown
+from instrc.server.identity import Signer, caller_later, is_known, known_person, link_word, read_link, refuse_unknown
 from instrc.server.records import Records
 from instrc.server.streams import LOOK, EventStreams, Hub, Timelines
 from instrc.server.views import Page, ProgramInfo, QuestionInfo, RunInfo, RunStory, inputs_of, program_info
@@ -405,8 +405,10 @@ class RunService:
         return link_word(self.signer, run, found.question.id, person.name, caller.name)
 
     async def linked(self, word: str) -> Caller:
-        """Return the bearer of a link: the person it names, with their current groups."""
+        """Return the bearer of a link: the person it names, with their current groups. It ends with its sender's last key."""
         bearer = read_link(self.signer, word)
+        if bearer.sender and not await asyncio.to_thread(is_known, self.settings, self.records, bearer.sender):
+            refuse_unknown("the person who asked for the link is no caller of this service any more")
         return replace(await self._person(bearer.name), only=bearer.only, nonce=bearer.nonce, sender=bearer.sender)
 
     async def later(self, name: str, kept: JsonObject) -> Caller | None:

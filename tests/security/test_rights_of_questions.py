@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from itertools import product
 from pathlib import Path
+from time import time
 from typing import Any, get_args
 
 import pytest
+import sqlalchemy as sa
 from msgspec.structs import replace
 from serving import ANSWER, BOSS, LETTER, asking, client, go, on, opened, person, service, settled
 from written_processes import DECISION, TEXT, call, chunk, process, step
@@ -26,6 +28,7 @@ from instrc.engines.equip import LocalObjects, opening_of  # the same
 from instrc.engines.launch import Launcher
 from instrc.engines.operating import AuditFilter, audit_log  # what is noted of it
 from instrc.engines.prepare import Prepared
+from instrc.engines.service_tables import KEYS  # where keys are
 from instrc.problems.errors import AccessError, InstrcError, NotFoundError, SettingsError
 from instrc.runtime.activities import Activities, Activity  # what serves one
 from instrc.runtime.questions import Question  # what the table asks about
@@ -370,11 +373,46 @@ def test_a_link_has_the_rights_of_its_person_of_now(tmp_path: Path) -> None:
         made = service(tmp_path, settings=settings)
         identity = Identity(made.records, made.settings, made.signer)
         identity.new_key("ann", groups=["leads"])
+        identity.new_key("boss")
         run = (await made.start(BOSS, "letter", "x", wait=20)).report.run
         word = await made.link(BOSS, run, "userContext1", "ann")
         made.records.revoke("ann")  # she is in no group any more
         async with client(made) as http:
             assert (await http.post(f"/v1/links/{word}", json={"data": ANSWER})).status_code == 403
+
+    go(body())
+
+
+@pytest.mark.parametrize("lost", ["revoked", "expired", "issuer"])
+def test_a_link_ends_with_the_last_key_or_the_issuer_of_who_asked_for_it(lost: str, tmp_path: Path) -> None:
+    """An operator keeps the links of candidates; with these, they could answer for seven days."""
+    oidc = OidcSettings(ISSUER, "instrc", "keys.json")
+    sender = replace(BOSS, name=f"oidc:{ISSUER}#boss", by="token") if lost == "issuer" else BOSS
+
+    async def body() -> None:
+        made = service(tmp_path, settings=ServiceSettings(oidc=oidc if lost == "issuer" else None))
+        identity = Identity(made.records, made.settings, made.signer)
+        identity.new_key("ann", ["answerer"])
+        for _ in range(2):
+            identity.new_key("boss", ["operator"])
+        run = (await made.start(BOSS, "letter", "x", wait=20)).report.run
+        word = await made.link(sender, run, "userContext1", "key:ann")
+        newest = sa.select(KEYS.c.id).where(KEYS.c.name == "boss").limit(1)
+        made.records.execute(sa.delete(KEYS).where(KEYS.c.id.in_(newest)))  # they changed their key
+        bearer = await made.linked(word)
+        assert (bearer.name, bearer.sender) == ("ann", sender.name)
+        made.settings = ServiceSettings(oidc=oidc)
+        made.records.revoke("ann")
+        assert (await made.linked(word)).name == "ann"  # not the subject of that name
+        if lost == "revoked":
+            made.records.revoke("boss")
+        elif lost == "expired":
+            made.records.execute(sa.update(KEYS).where(KEYS.c.name == "boss").values(expires=time() - 1))
+        else:
+            made.settings = ServiceSettings(oidc=replace(oidc, issuer=f"{ISSUER}/other"))
+        async with client(made) as http:
+            assert (await http.get(f"/v1/links/{word}")).status_code == 401
+            assert (await http.post(f"/v1/links/{word}", json={"data": ANSWER})).status_code == 401
 
     go(body())
 

@@ -244,6 +244,7 @@ def test_a_link_shows_no_menus_that_lead_nowhere(tmp_path: Path) -> None:
     async def body() -> None:
         made = service(tmp_path)
         identity = Identity(made.records, made.settings, made.signer)
+        identity.new_key("boss", ["admin"])
         identity.new_key("eve", ["answerer"])
         async with client(made, identity=identity, routes=Inbox(made, identity=identity).routes) as http:
             run = (await made.start(BOSS, "letter", "Ann comes", wait=20)).report.run
@@ -679,6 +680,7 @@ def test_the_bearer_of_a_link_is_sent_the_files_that_the_question_shows(tmp_path
     async def body() -> None:
         made = service(tmp_path, look=program)
         identity = Identity(made.records, made.settings, made.signer)
+        identity.new_key("boss", ["admin"])
         identity.new_key("eve", ["answerer"])
         shown, other = (keep(made.records, "letter-1", "a.png", PNG + end) for end in (b"1", b"2"))
         async with client(made, identity=identity, routes=Inbox(made, identity=identity).routes) as http:
