@@ -74,6 +74,10 @@ CLASSES = {
     "methodcaller": "import operator\noperator.attrgetter('__class__.__base__')(())",
     "pattern matching": "match ():\n    case object(__class__=c):\n        pass\nc.__base__",
     "an exception group": "try:\n    1 / 0\nexcept* Exception as e:\n    e.__class__",
+    "an instance as a key": "class A:\n    pass\n{A(): 1}",
+    "an instance as a key of an argument": "class A:\n    pass\npay({(A(),): 1})",
+    "an instance in a set": "class A:\n    pass\nfinal_answer({A()})",
+    "an instance as a key of a series": "class A:\n    pass\nimport statistics\nstatistics.mean({A(): 1})",
     "the type of a tool": "type(pay).__base__.__subclasses__()",
 }
 IMPORTS = {

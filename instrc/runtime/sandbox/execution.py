@@ -104,7 +104,7 @@ class Execution:
         except MontyError as error:
             failed = self._fault(error)
             return self._answer or failed
-        except (RuntimeError, ValueError) as error:  # an out-of-sync worker, or a value that is too large
+        except Exception as error:  # noqa: BLE001  -- of an out-of-sync worker, or a value that has no form here: an instance as a key
             return self._failed("ended", str(error))
 
     def _served(self, snapshot: FunctionSnapshot) -> SyncSnapshot | ToolCall:
