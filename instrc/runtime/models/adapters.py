@@ -134,7 +134,7 @@ class Gemini(Provider):
     def connect(self, library: ModuleType, key: str | None) -> Client:
         """Return a client, of which the asynchronous part is used."""
         url = base_url_from(self.url)
-        hooks: dict[str, Any] = {"async_client_args": {"event_hooks": REPORTED}}  # from several libraries
+        hooks: dict[str, Any] = {"async_client_args": {"event_hooks": REPORTED, "follow_redirects": False}}  # with the key
         return library.Client(api_key=key, http_options=hooks | ({"base_url": url} if url else {}))
 
     async def send(self, client: Client, asked: ProviderRequest) -> Json:
@@ -239,7 +239,7 @@ class Mistral(Provider):
         """
         from httpx import AsyncClient
 
-        web = AsyncClient(follow_redirects=True, event_hooks=REPORTED)  # as the library creates it
+        web = AsyncClient(follow_redirects=False, event_hooks=REPORTED)
         return library.Mistral(api_key=key, server_url=base_url_from(self.url), async_client=web)
 
     async def send(self, client: Client, asked: ProviderRequest) -> Json:
