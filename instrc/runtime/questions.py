@@ -9,6 +9,7 @@ from msgspec import Struct, structs
 
 from instrc.runtime.boundary import copy_of
 from instrc.runtime.interpreter import documents, versions
+from instrc.text.jsontext import digest_of
 from instrc.text.jsonvalue import Json, JsonObject
 
 
@@ -24,6 +25,16 @@ class Question(Struct, frozen=True):
     schema: Json
     """JSON Schema that the answer must satisfy."""
     by: Asker = "person"
+
+    @property
+    def tag(self) -> str:
+        """A short text that changes with what is shown and asked."""
+        return digest_of([self.show, self.schema])[:24]
+
+    @property
+    def shown_id(self) -> str:
+        """Its id with its tag: the answer of a client that sends it back is refused if the question has changed."""
+        return f"{self.id}@{self.tag}"
 
     def apart(self) -> Question:
         """Return the question with copies of the values it shows."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from datetime import UTC, datetime
+from logging import getLogger
 from typing import Final
 from uuid import uuid4
 
@@ -56,6 +57,9 @@ _STATES: Final[dict[str, pb.TaskState]] = {
     "stopped": pb.TASK_STATE_REJECTED,
     "cancelled": pb.TASK_STATE_CANCELED,
 }
+
+for _name in ("a2a.server.routes.jsonrpc_dispatcher", "a2a.server.routes.rest_dispatcher", "a2a.utils.error_handlers"):
+    getLogger(_name).addFilter(lambda record: str(record.msg).startswith(("Unhandled", "Unknown")))  # others repeat what was sent
 
 
 def parts_of(value: Json, question: str | None = None) -> list[pb.Part]:
@@ -120,7 +124,7 @@ def task_of(info: RunInfo) -> pb.Task:
     context = info.metadata.get(CONTEXT, report.run)
     status = pb.TaskStatus(state=state)
     status.timestamp.FromDatetime(datetime.fromtimestamp(report.ended or report.began or 0.0, UTC))
-    parts = [part for each in asked for part in parts_of(exchange.question_json(each), each.id)]
+    parts = [part for each in asked for part in parts_of(exchange.question_json(each), each.shown_id)]
     if not parts and report.status not in {"running", "waiting", "done"}:
         parts = [pb.Part(text=exchange.ended_words(report), media_type="text/plain")]
     if parts:
@@ -160,14 +164,14 @@ class ServiceHandler(RequestHandler):
 
     async def on_message_send_stream(self, params: pb.SendMessageRequest, context: ServerCallContext) -> AsyncGenerator[Event]:
         """Do the same, and report the state of the task until it has ended or waits for a person."""
-        with _in_their_words(), _stream(context):
+        with _in_their_words(), context.state["streams"].entered(_caller(context).name):
             info = await self._taken(params, context)
             async for event in self._followed(context, info, through_questions=False):
                 yield event
 
     async def on_subscribe_to_task(self, params: pb.SubscribeToTaskRequest, context: ServerCallContext) -> AsyncGenerator[Event]:
         """Report the state of a task until it has ended."""
-        with _in_their_words(), _stream(context):
+        with _in_their_words(), context.state["streams"].entered(_caller(context).name):
             info = await self._info(context, params.id)
             if info.report.has_ended:
                 raise errors.UnsupportedOperationError(message=_ended(info))
@@ -236,11 +240,11 @@ class ServiceHandler(RequestHandler):
         for name, parts in named.items():
             asked = exchange.asked_of_people(info.report)
             wanted = name or general or (asked[0].id if len(asked) == 1 else "")
-            question = find_question(asked, wanted, run, info.report)
+            question = find_question(asked, wanted.partition("@")[0], run, info.report)
             is_json, value, words = given_in(parts)
             data = value if is_json else exchange.answer_of(words, question.schema)
             comment = words if is_json and words else None
-            info = await self.service.answer(caller, run, question.id, data, comment=comment)
+            info = await self.service.answer(caller, run, wanted or question.id, data, comment=comment)
         return info
 
     async def on_get_task(self, params: pb.GetTaskRequest, context: ServerCallContext) -> pb.Task:
@@ -386,12 +390,6 @@ def _as_a2a(error: InstrcError) -> errors.A2AError:
         case problems.serving.NotAllowed():
             return errors.InvalidRequestError(message=message, data=told)
     return errors.InvalidParamsError(message=message, data=told)
-
-
-def _stream(context: ServerCallContext) -> AbstractContextManager[None]:
-    """Return a context that counts as one of the caller's streams."""
-    entered: AbstractContextManager[None] = context.state["streams"].entered(_caller(context).name)
-    return entered
 
 
 def _updates(before: pb.Task, task: pb.Task) -> Iterator[Event]:

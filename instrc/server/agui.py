@@ -72,7 +72,7 @@ async def _taken(service: RunService, caller: Caller, program: str, asked: types
     for entry in asked.resume:
         if entry.status == "resolved":
             question = (await service.question(caller, run, entry.interrupt_id)).question
-            await service.answer(caller, run, question.id, answer_of(entry.payload, question.schema))
+            await service.answer(caller, run, entry.interrupt_id, answer_of(entry.payload, question.schema))
     return run, after
 
 
@@ -136,7 +136,7 @@ def _interrupt(info: QuestionInfo) -> types.Interrupt:
     question = info.question
     shown = question.show if isinstance(question.show, str) else dumps(question.show)
     return types.Interrupt(
-        id=question.id,
+        id=question.shown_id,
         reason=REASON,
         message=shown,
         response_schema=question.schema if isinstance(question.schema, dict) else {"not": {}} if question.schema is False else {},

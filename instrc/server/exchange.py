@@ -54,7 +54,7 @@ def asked_of_people(report: RunReport) -> list[Question]:
 
 def question_json(question: Question) -> JsonObject:
     """Return a question in the form for clients."""
-    return {"question": question.id, "steps": list(question.steps), "show": question.show, "schema": question.schema}
+    return {"question": question.shown_id, "steps": list(question.steps), "show": question.show, "schema": question.schema}
 
 
 def answer_of(data: Json, schema: Json) -> Json:

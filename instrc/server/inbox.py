@@ -298,7 +298,7 @@ class Inbox:
             "note": None,
             "mine": found.claimed_by == caller.name,
             "gives": caller.may("operator", found.program),
-            "tag": found.tag,
+            "tag": found.question.tag,
             "seen": self.service.signer.sign("seen", {"run": found.run, "question": found.question.id, "who": caller.name}),
         }
         return self.page(
@@ -320,7 +320,7 @@ class Inbox:
         schema, show = self._asked(request, found), found.question.show
         limit = self.service.settings.body
         filled = partial(AnswerForm, schema, words=self.words(request), show=show, decides=True, files=limit)
-        kept: dict[str, object] = {"comment": comment, "to": to, "tag": tag or found.tag}
+        kept: dict[str, object] = {"comment": comment, "to": to, "tag": tag or found.question.tag}
         try:
             sent |= await self._uploaded(request, found, filled(sent))
         except LimitError as error:
@@ -359,7 +359,7 @@ class Inbox:
                 return await self._closed(request, error, {**sent, "/comment": comment})
             kept["problems"] = _at_fields(error, form)
             if isinstance(error, StaleError):
-                kept["tag"] = found.tag  # now shown on the page
+                kept["tag"] = found.question.tag  # now shown on the page
             return await self._shown(request, found, form, kept, codes_of(type(error)).http)
         if "word" in request.path_params:
             return self.page(request, "message.html", {"problems": (), "note": "recorded_link"})

@@ -126,7 +126,7 @@ class RunOffers(Offers):
     async def _questions(self, caller: Caller, given: JsonObject) -> Json:
         info = await self.service.run(caller, as_text(given["run"]))
         asked: list[Json] = [
-            {"id": each.id, **{key: value for key, value in question_json(each).items() if key != "question"}}
+            {"id": each.shown_id, **{key: value for key, value in question_json(each).items() if key != "question"}}
             for each in info.report.questions
         ]
         return {"run": info.report.run, "questions": asked}
@@ -134,7 +134,7 @@ class RunOffers(Offers):
     async def _answer(self, caller: Caller, given: JsonObject) -> Json:
         run, step = as_text(given["run"]), as_text(given["step"])
         found = (await self.service.question(caller, run, step)).question
-        return standing_of(await self.service.answer(caller, run, found.id, answer_of(given["data"], found.schema)))
+        return standing_of(await self.service.answer(caller, run, step, answer_of(given["data"], found.schema)))
 
     async def _cancel(self, caller: Caller, given: JsonObject) -> Json:
         return standing_of(await self.service.cancel(caller, as_text(given["run"])))
@@ -281,7 +281,7 @@ class RunTasks:
         _, inputs = self.offers.read(params.name, cast("Json", params.arguments or {}), caller)
         assert offer.program is not None
         info = await self.service.start(caller, offer.program, inputs)
-        if _knows_tasks(context):
+        if TASKS in (_able(context).extensions or {}):
             return cast(
                 "Answered", {"resultType": "task", **task_json(info)}
             )  # the library sends the result of an extension unchanged
@@ -297,11 +297,11 @@ class RunTasks:
                 done += 1
                 await context.session.report_progress(done, None, info.report.status)
                 asked = asked_of_people(info.report)
-                if asked and not _asks_people(context):
+                if asked and _able(context).elicitation is None:
                     break
                 if asked and not context.session.can_send_request:
                     requests: mcp_types.InputRequests = {
-                        each.id: _again(elicitation_of(each, self.link(run, each.id)), (wrong or {}).get(each.id))
+                        each.shown_id: _again(elicitation_of(each, self.link(run, each.id)), (wrong or {}).get(each.shown_id))
                         for each in asked
                     }
                     return mcp_types.InputRequiredResult(input_requests=requests, request_state=run)
@@ -334,7 +334,7 @@ class RunTasks:
                 if not await is_still(context):  # another key of the same name may send the answer
                     raise RefusedError("the key or the session of the request has ended")
                 try:
-                    await self.service.answer(caller, run, question.id, data)
+                    await self.service.answer(caller, run, question.shown_id, data)
                     break
                 except InstrcError as error:
                     if not isinstance(error.problems[0], problems.runs.RejectedAnswer):
@@ -348,10 +348,11 @@ class RunTasks:
         info = await self.service.run(caller, run)
         asked = {each.id: each for each in asked_of_people(info.report)}
         for name, response in responses.items():
-            if name not in asked:
+            question = asked.get(name.partition("@")[0])
+            if question is None:
                 continue
             result = response if isinstance(response, mcp_types.ElicitResult) else mcp_types.ElicitResult.model_validate(response)
-            is_answer, data = answer_in(asked[name], result)
+            is_answer, data = answer_in(question, result)
             if is_answer:
                 try:
                     await self.service.answer(caller, run, name, data)
@@ -362,7 +363,7 @@ class RunTasks:
         return wrong
 
     async def _task(self, context: Context, run: str) -> tuple[Caller, RunInfo]:
-        if not _knows_tasks(context):
+        if TASKS not in (_able(context).extensions or {}):
             data: JsonObject = {"requiredCapabilities": {"extensions": {TASKS: {}}}}
             raise MCPError(code=MISSING_CAPABILITY, message="tasks are for clients that declare their extension", data=data)
         named = None if context.request is None else context.request.headers.get("mcp-name")
@@ -377,7 +378,7 @@ class RunTasks:
         if made["status"] == "completed":
             result = result_of_run(info).model_dump(mode="json", by_alias=True, exclude_none=True)
             made["result"] = {**result, "resultType": "complete"}
-        asked = {each.id: elicitation_of(each, self.link(params.task_id, each.id)) for each in asked_of_people(info.report)}
+        asked = {each.shown_id: elicitation_of(each, self.link(params.task_id, each.id)) for each in asked_of_people(info.report)}
         if asked:
             made["inputRequests"] = {
                 name: each.model_dump(mode="json", by_alias=True, exclude_none=True) for name, each in asked.items()
@@ -409,14 +410,8 @@ class _UpdateParams(_TaskParams):
     input_responses: dict[str, object] = Field(alias="inputResponses", default_factory=dict)  # each one is checked
 
 
-def _knows_tasks(context: Context) -> bool:
-    known = context.session.client_capabilities
-    return known is not None and TASKS in (known.extensions or {})
-
-
-def _asks_people(context: Context) -> bool:
-    known = context.session.client_capabilities
-    return known is not None and known.elicitation is not None
+def _able(context: Context) -> mcp_types.ClientCapabilities:
+    return context.session.client_capabilities or mcp_types.ClientCapabilities()
 
 
 def _again(request: mcp_types.ElicitRequest, said: str | None) -> mcp_types.ElicitRequest:

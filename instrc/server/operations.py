@@ -444,7 +444,7 @@ def _page_json(page: Page) -> JsonObject:
 
 
 def _question_answer(info: QuestionInfo) -> ResponseData:
-    return ResponseData(question_json(info), 200, {"ETag": f'"{info.tag}"'})
+    return ResponseData(question_json(info), 200, {"ETag": f'"{info.question.tag}"'})
 
 
 def in_path(operation: Endpoint) -> list[str]:

@@ -194,8 +194,7 @@ class RunService:
         seen = [name for name in self.launchers if caller.may_any(SEES, name) and not own]
         every = caller.may_any(SEES, "") and not own  # a role for `*`
         limit = max(1, min(limit, _MOST))
-        starter = None if every else caller.name
-        query = runs_query(chosen, programs=None if every else seen, starter=starter, before=cursor)
+        query = runs_query(chosen, programs=None if every else seen, starter=None if every else caller.name, before=cursor)
         if not caller.may_any((*SEES, "starter"), ""):  # whose role was withdrawn does not see their own runs any more
             query = query.where(RUNS.c.program.in_([n for n in self.launchers if caller.may_any((*SEES, "starter"), n)]))
         rows = await asyncio.to_thread(self.records.runs, query, limit + 1)
@@ -341,6 +340,7 @@ class RunService:
 
     async def question(self, caller: Caller, run: str, question: str) -> QuestionInfo:
         """Return an open question by its id, one of its steps or its chunk; one for others is not shown to who is only asked."""
+        question = question.partition("@")[0]  # of a `shown_id`
         report = await self.visibility.seen(caller, run, question)
         await self._note(report)
         try:
@@ -429,6 +429,7 @@ class RunService:
         Repeating the same answer as the same person changes nothing.
         """
         await self._enter(caller)
+        question, _, tag = question.partition("@")  # a `shown_id`
         before = (await asyncio.to_thread(self.records.votes, run, question)).get(question, [])
         if any(each.who == caller.name and each.data == data for each in before):
             report = await self.visibility.seen(caller, run, question)
@@ -440,7 +441,7 @@ class RunService:
         if gives and self._protects(found.program, mapping(found.question.show)):
             action, reason = f"give the result of `{question}`", "people decide in the process that serves it"
             raise AccessError([problems.serving.NotAllowed(who=caller.name, action=action, reason=reason)])
-        if tags and found.tag not in tags:
+        if (tags or tag) and found.question.tag not in {*tags, tag}:
             raise StaleError([problems.serving.QuestionNotFree(question=question, state="shown anew")])
         return await self._take(caller, found, data, comment)
 

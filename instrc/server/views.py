@@ -48,11 +48,6 @@ class QuestionInfo(QuestionRow, frozen=True):
         """Its id among all runs: `RUN:QUESTION`."""
         return f"{self.run}:{self.question.id}"
 
-    @property
-    def tag(self) -> str:
-        """A short text that changes with the content."""
-        return digest_of([self.question.show, self.question.schema])[:24]
-
 
 class RunInfo(Struct, frozen=True):
     """The state of a run, and who began it."""

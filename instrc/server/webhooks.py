@@ -297,9 +297,8 @@ class Webhooks:
         return sum(await asyncio.gather(*(self._send(row) for row in rows)))
 
     async def _send(self, row: sa.Row[tuple[object, ...]]) -> bool:
-        mine = sa.update(DELIVERIES).where(
-            DELIVERIES.c.message == row.message, DELIVERIES.c.hook == row.hook, DELIVERIES.c.due == row.due
-        )
+        where = sa.update(DELIVERIES).where(DELIVERIES.c.message == row.message, DELIVERIES.c.hook == row.hook)
+        mine = where.where(DELIVERIES.c.due == row.due)
         if await asyncio.to_thread(self.records.execute, mine.values(due=time() + _LEASE)) != 1:
             return False  # another server sends it
         hook, code, error = _hook_of(row), None, None
@@ -315,7 +314,6 @@ class Webhooks:
         due = None if done else time() + pause_after(attempts)
         given_up = due is not None and due > row.at + PATIENCE
         status = "delivered" if done else "failed" if given_up or code == 410 else "pending"
-        where = sa.update(DELIVERIES).where(DELIVERIES.c.message == row.message, DELIVERIES.c.hook == row.hook)
         told = {"status": status, "attempts": attempts, "code": code, "error": error, "last": time()}
         written: list[sa.Executable] = [where.values(due=due if status == "pending" else None, **told)]
         if code == 410:

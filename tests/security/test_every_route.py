@@ -142,6 +142,7 @@ def others_of(run: str, data: Any = APPROVE) -> list[tuple[str, str, Any]]:
     """Return requests of the other protocols about a run, with an answer of its question."""
     push = {"taskId": run, "url": "https://example.com/", "id": "p"}
     message = {"messageId": "m", "role": "ROLE_USER", "taskId": run, "parts": [{"data": data}]}
+    message["metadata"] = {"question": "userContext1"}
     methods: dict[str, Any] = {
         "GetTask": {"id": run},
         "ListTasks": {},
@@ -267,6 +268,25 @@ def test_disputes_and_origins_of_answers_hold_for_every_protocol(number: int, tm
                 votes = made.records.votes(run).get("userContext1", [])
                 assert [each.who for each in votes] == counted, (first, text)
                 assert (await made.run(BOSS, run)).report.status == ("done" if len(counted) == 2 else "waiting")
+
+    go(body())
+
+
+@pytest.mark.parametrize("number", range(len(answers_of("", APPROVE))))
+def test_an_answer_to_a_question_that_has_changed_is_refused_by_every_protocol(number: int, tmp_path: Path) -> None:
+    async def body() -> None:
+        made = service(tmp_path, ask=asking(**{"x-approvers": ["boss", "ann"], "x-needed": 2}))
+        mcp, running = mcp_mount(RunOffers([], made), no_link)
+        async with client(made, BOSS), running():
+            app = application(made, Webhooks(made.records, AddressRules(), lambda _: ""), BOSS, mcp)
+            run = (await made.start(BOSS, "ask", "x", wait=20, metadata={"agui.thread": "t"})).report.run
+            shown = (await made.question(BOSS, run, "userContext1")).question.shown_id
+            for name, counted in ((f"userContext1@{24 * '0'}", 0), (shown, 1)):
+                method, path, sent = answers_of(run, APPROVE)[number]
+                sent = json.loads(json.dumps(sent).replace("userContext1", name))
+                status, text, _ = await ask(app, method, path.replace("userContext1", name), sent)
+                assert 0 < status < 500, text
+                assert len(made.records.votes(run).get("userContext1", [])) == counted, text
 
     go(body())
 

@@ -20,6 +20,7 @@ from serving import BOSS, asking, client, go, launcher, service
 
 from instrc.engines.hosts import engine_of
 from instrc.runtime.engine_protocol import WorkerOptions
+from instrc.server.a2a import a2a_routes  # the service over A2A
 from instrc.server.logs import REQUESTS, log_as_json  # what `serve --log-json` does
 from instrc.server.records import Records  # as `serve` opens them
 from instrc.server.run_service import RunService  # without a process of its own
@@ -100,3 +101,22 @@ def test_the_age_of_a_queue_that_nobody_takes_from_is_measured(postgres_server: 
     [age] = re.findall(r"^instrc_queue_age_seconds (\S+)$", counted, re.MULTILINE)
     assert 0.2 < float(age) < 30
     assert "instrc_workers 0" in counted
+
+
+def test_the_library_of_a2a_logs_nothing_of_what_was_sent(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    parts = [{"text": "a secret"}, {"text": 3}]
+    asked: list[tuple[str, object]] = [("GetTask", {"id": "a secret"}), ("SendMessage", {"message": {"parts": parts}})]
+    asked += [("GetTask", "a secret"), ("SendStreamingMessage", {"message": {"taskId": "a secret"}})]
+
+    async def body() -> None:
+        made = service(tmp_path)
+        async with client(made, routes=a2a_routes(made)) as http:
+            for method, params in asked:
+                sent = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+                assert "error" in (await http.post("/a2a", json=sent, headers={"A2A-Version": "1.0"})).text
+            rest = {"A2A-Version": "1.0"}
+            assert (await http.get("/a2a/rest/tasks/a%20secret", headers=rest)).status_code == 404
+            assert (await http.get("/a2a/rest/tasks?pageSize=secret", headers=rest)).status_code == 400
+
+    go(body())
+    assert "secret" not in caplog.text
