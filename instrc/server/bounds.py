@@ -34,6 +34,8 @@ PARTS: Final = 1000
 """Maximum parts of a message, and messages of a conversation."""
 SESSIONS: Final = 20
 """Maximum open MCP sessions per caller."""
+PAGE_SESSIONS: Final = 100
+"""Maximum sessions of pages per caller: another one ends that which would expire first."""
 SMALL_BODY: Final = 64 * 1024
 """Size in bytes up to which a body is parsed in the event loop; larger ones are parsed in a thread."""
 FORM: Final = 32

@@ -21,7 +21,7 @@ from itsdangerous import BadData, URLSafeTimedSerializer
 from msgspec import Struct, structs
 
 from instrc import problems
-from instrc.engines.approvals import ALL, OUTSIDER, known_as, normal_name
+from instrc.engines.approvals import ALL, ERASED, OUTSIDER, known_as, normal_name
 from instrc.engines.equip import names_of
 from instrc.engines.run_table import storable
 from instrc.problems.errors import AuthenticationError, RequestError, unusable
@@ -164,7 +164,7 @@ class Identity(Struct, frozen=True):
         """Return a new key, stored only as a digest; roles are `ROLE` for all programs, or `PROGRAM:ROLE`."""
         name = normal_name(name)
         if not name or _is_reserved(name):
-            raise unusable("name of a key", name, "key names must not begin with `group:`, `oidc:`, `key:` or `link:`, or be `*`")
+            raise unusable("name of a key", name, "it is empty or reserved, as are `group:…`, `oidc:…`, `key:…` and `link:…`")
         ident, secret = token_hex(6), token_urlsafe(32)
         word = f"ik_{ident}_{secret}"
         self.records.add_key(ident, _digest(word), name, [*roles], [*map(normal_name, groups)], expires)
@@ -180,9 +180,8 @@ class Identity(Struct, frozen=True):
         name = normal_name(row.name)
         if _is_reserved(name):
             refuse_unknown("the key has a name that is not one of a key")
-        return structs.replace(
-            _caller(self.settings, self.records, by, name, row.groups, row.roles), key=row.id, until=row.expires
-        )
+        known = _caller(self.settings, self.records, by, name, row.groups, row.roles)
+        return structs.replace(known, key=row.id, until=row.expires)
 
     async def _of_token(self, word: str, oidc: OidcSettings) -> Caller:
         assert self.keys is not None
@@ -259,8 +258,7 @@ def cookie_in(header: str, name: str) -> str | None:
 
 def kept_rights(caller: Caller) -> JsonObject:
     """Return the rights of a caller in a form to store with later work."""
-    groups: list[Json] = [*sorted(caller.groups)]
-    return {"by": caller.by, "key": caller.key, "until": caller.until, "groups": groups}
+    return {"by": caller.by, "key": caller.key, "until": caller.until, "groups": [*sorted(caller.groups)]}
 
 
 def caller_later(settings: ServiceSettings, records: Records, name: str, kept: JsonObject) -> Caller | None:
@@ -322,7 +320,7 @@ def _caller(
 
 
 def _is_reserved(name: str) -> bool:
-    return name == ALL or name.startswith(("group:", "oidc:", "key:", OUTSIDER))
+    return name in {ALL, LOCAL.name} or name.startswith(("group:", "oidc:", "key:", OUTSIDER, ERASED))
 
 
 def _key_id(kid: object) -> str:

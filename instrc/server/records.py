@@ -47,6 +47,7 @@ from instrc.problems.errors import RequestError, unusable
 from instrc.problems.serving import InvalidRequest
 from instrc.runtime.questions import Question
 from instrc.runtime.run_report import RunReport
+from instrc.server.bounds import PAGE_SESSIONS
 
 KeyRow: TypeAlias = sa.Row[*tuple[object, ...]]
 """An API key as stored."""
@@ -257,9 +258,11 @@ class Records(RunTable):
             return row
 
     def add_session(self, digest: str, name: str, groups: Sequence[str], key: str | None, expires: float) -> None:
-        """Store the digest of a page session; expired ones are deleted."""
+        """Store the digest of a page session; expired ones, and those of the same caller beyond the limit, are deleted."""
         said = {"hash": digest, "name": name, "groups": [*groups], "key": key, "expires": expires}
-        self.execute(sa.delete(SESSIONS).where(SESSIONS.c.expires < time()), sa.insert(SESSIONS).values(said))
+        theirs = sa.select(SESSIONS.c.hash).where(SESSIONS.c.name == name).order_by(SESSIONS.c.expires.desc())
+        ended = sa.or_(SESSIONS.c.expires < time(), SESSIONS.c.hash.in_(theirs.offset(PAGE_SESSIONS - 1)))
+        self.execute(sa.delete(SESSIONS).where(ended), sa.insert(SESSIONS).values(said))
 
     def session(self, digest: str) -> KeyRow | None:
         """Return an active session."""

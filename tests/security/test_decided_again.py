@@ -74,6 +74,25 @@ def test_a_cookie_does_nothing_after_logout(tmp_path: Path) -> None:
     go(body())
 
 
+@pytest.mark.parametrize("kind", ["folder", "postgres"])
+def test_the_latest_sessions_of_a_caller_are_kept(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    monkeypatch.setattr("instrc.server.records.PAGE_SESSIONS", 3)
+    place = request.getfixturevalue("postgres_server").fresh() if kind == "postgres" else str(tmp_path)
+    made = service(tmp_path, records=place)
+    identity = Identity(made.records, made.settings, made.signer)
+    keys = {name: identity.new_key(name) for name in ("ann", "bob")}
+
+    async def body() -> None:
+        callers = [await identity.bearer(keys[name]) for name in ("bob", "ann", "ann", "ann", "ann", "bob")]
+        begun = [{"cookie": identity.session(caller)} for caller in callers]
+        known = [await identity(each) for each in begun]
+        assert [caller and caller.name for caller in known] == ["bob", None, "ann", "ann", "ann", "bob"]
+
+    go(body())
+
+
 @pytest.mark.parametrize(
     ("sent", "who"),
     [

@@ -675,7 +675,8 @@ def test_a_bare_name_is_of_the_only_issuer(names: NameRules, word: str, read: tu
 def test_a_key_has_no_name_of_another_issuer(tmp_path: Path) -> None:
     made = service(tmp_path)
     identity = Identity(made.records, made.settings, made.signer)
-    for name in ("group:staff", "oidc:https://id.example#ann", "key:ann", "link:ann", "*", " ", "\u200b", " group:staff"):
+    reserved = ("group:staff", "oidc:https://id.example#ann", "key:ann", "link:ann", "erased:", "*", "local")
+    for name in (*reserved, " ", "\u200b", " group:staff"):
         with pytest.raises(SettingsError):
             identity.new_key(name)
 
