@@ -229,7 +229,8 @@ class Effects(Struct, frozen=True):
                 await asyncio.to_thread(budget.settle, entry, 0.0)
             raise
         cost = reply.cost if reply.cost is not None else cost_of(self.prices, reply.model, reply.usage)
-        if cost == 0 and reply.cost is None and not (reply.usage or reply.cached or reply.invented):
+        is_told = reply.cached or reply.invented or {"input_tokens", "output_tokens"} <= reply.usage.keys()
+        if cost is not None and reply.cost is None and not is_told:
             return structs.replace(reply, notes=(*reply.notes, _ESTIMATED))
         await asyncio.to_thread(budget.settle, entry, cost or 0.0)
         return reply if cost is not None or reply.invented else structs.replace(reply, notes=(*reply.notes, _NOT_COUNTED))

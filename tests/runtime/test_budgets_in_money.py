@@ -103,7 +103,16 @@ def test_what_is_answered_with_an_error_costs_nothing_and_a_refused_request_is_n
     assert len(standin.seen) == 2
 
 
-@pytest.mark.parametrize("usage", [{}, {"usage": None}, {"usage": {"prompt_tokens": -9, "completion_tokens": 10**30}}])
+@pytest.mark.parametrize(
+    "usage",
+    [
+        {},
+        {"usage": None},
+        {"usage": {"prompt_tokens": -9, "completion_tokens": 10**30}},
+        {"usage": {"prompt_tokens": 1, "completion_tokens": 10**30}},
+        {"usage": {"completion_tokens": 1}},
+    ],
+)
 def test_an_answer_that_does_not_say_its_tokens_costs_what_was_estimated(standin: Standin, usage: Any) -> None:
     body = called(FILLED, "read")
     del body["usage"]
