@@ -148,7 +148,10 @@ OUTSIDER: Final = "link:"
 
 def normal_name(text: str) -> str:
     """Return a name in the form in which names are compared: NFKC, single spaces, no invisible characters."""
-    seen = [each for each in normalize("NFKC", text) if each.isspace() or not (category(each) in _UNSEEN or _EMPTY.match(each))]
+    text = " ".join(normalize("NFKC", text).split())
+    if text.isprintable() and not _EMPTY.search(text):  # as nearly all: lists of people may be long
+        return text
+    seen = [each for each in text if not (category(each) in _UNSEEN or _EMPTY.match(each))]
     return " ".join(normalize("NFKC", "".join(seen)).split())
 
 

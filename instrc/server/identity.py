@@ -186,14 +186,10 @@ class Identity(Struct, frozen=True):
     async def _of_token(self, word: str, oidc: OidcSettings) -> Caller:
         assert self.keys is not None
         try:
-            header = jwt.get_unverified_header(word)
-        except jwt.PyJWTError:
-            refuse_unknown("the token is not one")
-        ident = _key_id(header.get("kid"))
-        key = await self.keys.key(ident)
-        if key is None or key.algorithm_name not in _ALGORITHMS:
-            refuse_unknown("the token is signed with a key that the identity provider does not name")
-        try:
+            ident = _key_id(jwt.get_unverified_header(word).get("kid"))
+            key = await self.keys.key(ident)
+            if key is None or key.algorithm_name not in _ALGORITHMS:
+                refuse_unknown("the token is signed with a key that the identity provider does not name")
             claims = jwt.decode(
                 word,
                 key,
