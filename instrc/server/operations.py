@@ -116,7 +116,7 @@ class Endpoint(Struct, frozen=True):
 
 def tags_of(header: str | None) -> frozenset[str]:
     """Return the state tags in `If-Match` or `If-None-Match`; `*` is any."""
-    return frozenset(each.strip().removeprefix("W/").strip('"') for each in (header or "").split(",")) - {""}
+    return frozenset() if header is None else frozenset(each.strip().removeprefix("W/").strip('"') for each in header.split(","))
 
 
 PAGE: Final[dict[str, JsonObject]] = {"limit": {"type": "integer", "minimum": 1, "maximum": 200}, "cursor": WORD}

@@ -151,6 +151,7 @@ def test_tags_of_states_come_in_lists(tmp_path: Path) -> None:
                 assert (await http.get(address, headers={"If-None-Match": listed})).status_code == 304
             data = {"data": {"decision": "Approve"}}
             assert (await http.post(f"{address}/answer", json=data, headers={"If-Match": '"other"'})).status_code == 412
+            assert (await http.post(f"{address}/answer", json=data, headers={"If-Match": '""'})).status_code == 412
             assert (await http.post(f"{address}/answer", json=data, headers={"If-Match": f'"other", {tag}'})).status_code == 200
 
     go(body())
