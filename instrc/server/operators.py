@@ -50,7 +50,6 @@ from instrc.server.run_service import RunService
 from instrc.server.visibility import SEES
 from instrc.server.webhooks import EVENTS, STATUSES, Hook, Webhooks
 from instrc.text.jsonvalue import Json, JsonObject, as_number, as_object, as_text, as_texts, optional_text
-from instrc.vibes.service_settings import Role
 
 _AT_ONCE: Final = 8
 """Maximum runs of one request processed concurrently."""
@@ -80,13 +79,14 @@ async def act_on_runs(
 ) -> ActedRuns:
     """Apply an action to a page of matching runs that the caller may operate; with `dry_run`, only list and count them.
 
-    Erasing requires the role `admin`, everything else `operator`.
+    Erasing, which changes the audit log, requires the role `admin` for all programs, everything else `operator`.
     """
-    role: Role = "admin" if action == "erase" else "operator"
-    programs = [name for name in service.launchers if caller.may(role, name)]
+    if action == "erase":
+        caller.require("admin", ALL, "erase runs")
+    programs = [name for name in service.launchers if caller.may("operator", name)]
     if chosen.program is not None or not programs:
-        caller.require(role, chosen.program or "", f"{action} runs")
-    query = partial(action_query, action, chosen, programs=None if caller.may(role, "") else programs)
+        caller.require("operator", chosen.program or "", f"{action} runs")
+    query = partial(action_query, action, chosen, programs=None if caller.may("operator", "") else programs)
     count = await asyncio.to_thread(service.records.count, query())
     rows = await asyncio.to_thread(service.records.runs, query(before=cursor), limit + 1)
     page = tuple(rows[:limit])
