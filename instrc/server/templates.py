@@ -153,13 +153,14 @@ def _environment() -> Environment:
     return made
 
 
-_OVERRIDES: Final = {0x202D: "[U+202D]", 0x202E: "[U+202E]"}
-"""Characters by which a text would be shown in another order than the one that programs read."""
+_HIDDEN: Final = re.compile("[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e007f]")
+"""Characters that show nothing, or by which a text would be shown in another order than the one that programs read."""
 
 
 def _linked(text: str) -> Markup:
-    """Return a text to show: web addresses become links, and characters that reorder it become visible."""
-    parts = re.split(r"(https?://[^\s<>\"'`]*[^\s<>\"'`.,;:!?)\]}*_])", text.translate(_OVERRIDES))
+    """Return a text to show: web addresses become links, and hidden characters become visible."""
+    shown = _HIDDEN.sub(lambda found: f"[U+{ord(found[0]):04X}]", text)
+    parts = re.split(r"(https?://[^\s<>\"'`]*[^\s<>\"'`.,;:!?)\]}*_])", shown)
     return Markup("").join(
         Markup('<a href="{0}" rel="noreferrer">{0}</a>').format(part) if at % 2 else escape(part) for at, part in enumerate(parts)
     )

@@ -458,6 +458,24 @@ def test_a_text_is_shown_in_the_order_in_which_programs_read_it(tmp_path: Path) 
     inbox(tmp_path, test, ask=asking())
 
 
+@pytest.mark.parametrize("hidden", ["\u200f", "\u202b", "\u2067", "\u061c", "\u200b", "\u2060", "\ufeff", "\u00ad", "\U000e0041"])
+def test_what_is_hidden_in_a_value_is_shown(hidden: str, tmp_path: Path) -> None:
+    """A mark of direction reverses groups of digits: after it, `12 34` is read as `34 12`."""
+
+    async def test(http: httpx.AsyncClient, _run: str) -> None:
+        sent = {"program": "ask", "input": f"to {hidden}12 34"}
+        run = (await http.post("/v1/runs", json=sent, headers={"Prefer": "wait=20"})).json()["run"]
+        place = f"{run}:userContext1"
+        given = {"data": {"decision": "Approve"}, "comment": f"as {hidden}12 34"}
+        assert (await http.post(f"/v1/questions/{place}/answer", json=given)).json()["status"] == "waiting"
+        page = (await http.get(f"/inbox/question/{place}")).text + (await http.get("/inbox?show=all")).text
+        assert page.count(f"to [U+{ord(hidden):04X}]12 34") == 2
+        assert f"as [U+{ord(hidden):04X}]12 34" in page
+        assert hidden not in page
+
+    inbox(tmp_path, test, ask=asking(**{"x-needed": 2}))
+
+
 def test_whoever_operates_gives_a_question_on_that_is_for_others(tmp_path: Path) -> None:
     async def test(http: httpx.AsyncClient, run: str) -> None:
         page = await http.get(asked(run))
