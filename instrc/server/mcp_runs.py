@@ -211,7 +211,8 @@ _TEXT_FORM: Final = object_of({"answer": {"type": "string", "title": "The answer
 def elicitation_of(question: Question, link: str | None) -> mcp_types.ElicitRequest:
     """Return a question as a request to a person: a form, or a link if a form cannot represent the answer."""
     shown = question.show if isinstance(question.show, str) else dumps(question.show)
-    message = f"{', '.join(question.steps)}:\n{shown[:SHOWN]}"
+    more = f"\u2026\nThis is not all: `open_questions` shows {len(shown) - SHOWN:,} more characters" if len(shown) > SHOWN else ""
+    message = f"{', '.join(question.steps)}:\n{shown[:SHOWN]}{more}"
     form = form_of(question.schema)
     if form is None and link is not None:
         return mcp_types.ElicitRequest(params=mcp_types.ElicitRequestURLParams(message=message, url=link))

@@ -17,8 +17,9 @@ from mcp.client import Client
 from serving import ANSWER, BOSS, LETTER, go, person, service, settled
 from written_processes import chunk, process, step
 
+from instrc.runtime.questions import Question  # what is asked
 from instrc.server.http import app_of  # the service, in the process of the test
-from instrc.server.mcp_runs import RunOffers, form_of, mcp_mount  # the service, in the process of the test
+from instrc.server.mcp_runs import SHOWN, RunOffers, elicitation_of, form_of, mcp_mount  # the service, in the process of the test
 from instrc.server.run_service import RunService  # the same
 
 NESTED = {"type": "object", "properties": {"list": {"type": "array", "items": {"type": "integer"}}}, "required": ["list"]}
@@ -272,3 +273,11 @@ async def followed(made: RunService) -> str:
 def test_a_form_is_flat_and_has_nothing_chosen(schema: Any, flat: Any) -> None:
     form = form_of({"type": "object", "properties": {"a": schema}, "required": ["a"]})
     assert form == (None if flat is None else {"type": "object", "properties": {"a": flat}, "required": ["a"]})
+
+
+def test_a_long_value_says_that_it_is_cut() -> None:
+    """Who sees only its beginning may not take that for all that is approved."""
+    schema: Any = {"properties": {"decision": {"enum": ["Approve", "Reject"]}}}
+    for length, is_cut in ((SHOWN, False), (SHOWN + 1, True)):
+        asked = elicitation_of(Question("q", ("pay",), "x" * length, schema, "person"), None)
+        assert ("1 more characters" in asked.params.message) == is_cut
