@@ -49,6 +49,8 @@ from instrc.runtime.questions import Question
 from instrc.runtime.run_report import RunReport
 from instrc.server.bounds import PAGE_SESSIONS
 
+VoteCheck: TypeAlias = "Callable[[Sequence[Vote]], object]"
+"""Raises for an answer that is refused beside earlier ones."""
 KeyRow: TypeAlias = sa.Row[*tuple[object, ...]]
 """An API key as stored."""
 _VALID: Final = sa.select(KEYS).where(sa.func.coalesce(KEYS.c.expires, sa.bindparam("now")) >= sa.bindparam("now"))
@@ -171,13 +173,7 @@ class Records(RunTable):
         return None
 
     def vote(
-        self,
-        run: str,
-        question: str,
-        vote: Vote,
-        opened: float,
-        nonce: str | None,
-        check: Callable[[Sequence[Vote]], object] = lambda _: None,
+        self, run: str, question: str, vote: Vote, opened: float, nonce: str | None, check: VoteCheck = lambda _: None
     ) -> Vote | None:
         """Record the answer of a person, also in the audit log; return their earlier answer, if any, which is kept.
 
