@@ -23,6 +23,7 @@ _T = TypeVar("_T")
 LEVELS: Final = 254
 """Maximum nesting of a value: the limit of `orjson`, and close to that of every store."""
 _DEEP = f"it is nested deeper than {LEVELS} levels, or contains itself"
+_TOO_LONG: Final = 10**INTEGER_DIGITS  # computing it anew for each integer of a value takes most of the time
 _LONG = f"an integer in it has over {INTEGER_DIGITS:,} digits"
 _ENDLESS = f"it contains itself, or has over {WRITTEN_VALUES:,} values when it is written"
 
@@ -78,7 +79,7 @@ def _received_slowly(value: object) -> Json:
 def _has_long_integer(value: Json) -> bool:
     if isinstance(value, dict | list):
         return any(map(_has_long_integer, value.values() if isinstance(value, dict) else value))
-    return isinstance(value, int) and abs(value) >= 10**INTEGER_DIGITS
+    return isinstance(value, int) and abs(value) >= _TOO_LONG
 
 
 class ForeignError(Exception):

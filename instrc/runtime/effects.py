@@ -561,7 +561,7 @@ async def _called(handler: Handler, given: Json) -> HandlerResult:
             value = await asyncio.to_thread(_called_here, handler, given)
         if isinstance(value, Awaitable):  # a function that returns a coroutine
             value = await value
-        return value if isinstance(value, Pending) else received(value)
+        return value if isinstance(value, Pending) else await asyncio.to_thread(received, value)
 
 
 def _called_here(handler: Handler, given: Json) -> HandlerResult | Awaitable[HandlerResult]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import zlib
 from collections.abc import Mapping
@@ -74,7 +75,7 @@ def handler_of(name: str, table: HttpTable, folder: Path) -> Handler:  # noqa: A
         except httpx.HTTPError as error:
             said = f"{type(error).__name__}: {error}"
             raise ActivityError(f"no answer from {request.url.netloc.decode()} ({said})", code="unreachable") from error
-        return _result(answer, body, table.result)
+        return await asyncio.to_thread(_result, answer, body, table.result)
 
     return call
 

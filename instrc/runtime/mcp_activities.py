@@ -143,7 +143,7 @@ class _Session:
         except Exception as error:  # noqa: BLE001  -- all errors are passed to the caller
             message = f"{type(error).__name__}: {error}"
         else:
-            value, schema = _value(result), schemas.get(name)
+            value, schema = await asyncio.to_thread(_value, result), schemas.get(name)
             held = redacted(cast("Json", result.structured_content))
             for wrong in () if schema is None else await asyncio.to_thread(validate, held, schema, formats=False, most=1):
                 _misfit(wrong.message)

@@ -15,6 +15,7 @@ from instrc.providers.lifting.lift import lift_response
 from instrc.providers.lowering.lower import lower
 from instrc.providers.targets import dialect
 from instrc.runtime.activities import Activities
+from instrc.runtime.boundary import received
 from instrc.runtime.effects import Effects
 from instrc.runtime.models.failures import as_model_error, failure_of
 from instrc.runtime.models.model import Sample
@@ -80,6 +81,12 @@ def test_a_plan_takes_time_by_its_length() -> None:
     assert len(with_unique_ids(twice, {"type": "array", "items": task})[1]) == 4_000
     reads = {"tool": "find", "id": "b", "arguments": {"text": {"from": "a" + ".x" * 200_000}}}
     assert not check_plan([{"tool": "find", "id": "a", "arguments": {}}, reads], tools)
+    assert process_time() - begun < 2
+
+
+def test_a_value_with_a_long_integer_takes_time_by_its_length() -> None:
+    begun = process_time()
+    assert received([10**30, *[1] * 100_000]) == [10**30, *[1] * 100_000]
     assert process_time() - begun < 2
 
 
