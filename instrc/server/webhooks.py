@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 from base64 import b64encode
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
@@ -131,6 +132,8 @@ _GATHERED: Final = 0.2
 """Seconds in which changes are gathered, so that many of them are read at once."""
 _AT_ONCE: Final = 4
 """Maximum concurrent messages to one webhook, so that a slow receiver delays no other."""
+_ROUND: Final = 1.0
+"""Seconds after which a round leaves slow receivers to themselves."""
 _LEASE: Final = 60.0
 """Seconds for which one process owns a message; if that process ends, another one sends it afterwards."""
 PATIENCE: Final = 3 * 86400.0
@@ -163,6 +166,7 @@ class Webhooks:
         self.forms: dict[str, Form] = {}
         """Other forms of messages, by their names."""
         self._noted = asyncio.Event()
+        self._sending: set[asyncio.Task[bool]] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
         if records.cursor(_FEED) is None:
             records.move_cursor(_FEED, str(records.feed_bounds()[1]))
@@ -189,18 +193,8 @@ class Webhooks:
             reason = f"an event is {', '.join(f'`{each}`' for each in EVENTS)}"
             raise RequestError([problems.serving.InvalidRequest(reason=reason, pointer="/events")])
         await self.rules.check(url)
-        made = Hook(
-            id or f"wh_{secrets.token_hex(12)}",
-            url,
-            [*events],
-            [*programs],
-            run,
-            form,
-            owner,
-            time(),
-            None,
-            details or {},
-        )
+        ident = id or f"wh_{secrets.token_hex(12)}"
+        made = Hook(ident, url, [*events], [*programs], run, form, owner, time(), None, details or {})
         secret = f"whsec_{b64encode(secrets.token_bytes(32)).decode('ascii')}"
         await asyncio.to_thread(self.records.execute, sa.insert(HOOKS).values(**structs.asdict(made), secret=secret))
         return made, secret
@@ -289,12 +283,17 @@ class Webhooks:
                 with suppress(TimeoutError):
                     await asyncio.wait_for(self._noted.wait(), every)
                     await asyncio.sleep(_GATHERED)
+        await asyncio.gather(*self._sending, return_exceptions=True)
 
     async def deliver(self) -> int:
-        """Send the due messages once each, and return their number."""
+        """Send the due messages once each, and return their number; those that take long continue after a second."""
         await asyncio.to_thread(self.read_feed)
         rows = await asyncio.to_thread(self.records.select, _PENDING, now=time())
-        return sum(await asyncio.gather(*(self._send(row) for row in rows)))
+        busy = Counter(each.get_name() for each in self._sending)
+        free = [row for row in rows if row.turn + busy[row.hook] <= _AT_ONCE]
+        self._sending |= {asyncio.create_task(self._send(row), name=row.hook) for row in free}
+        done, self._sending = await asyncio.wait(self._sending, timeout=_ROUND) if self._sending else (set(), set())
+        return sum(each.result() for each in done)
 
     async def _send(self, row: sa.Row[tuple[object, ...]]) -> bool:
         where = sa.update(DELIVERIES).where(DELIVERIES.c.message == row.message, DELIVERIES.c.hook == row.hook)

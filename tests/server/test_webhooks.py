@@ -588,3 +588,33 @@ def test_an_admin_manages_webhooks_over_http(tmp_path: Path) -> None:
             assert (await http.post("/v1/webhooks", json={"url": "https://1.1.1.1/"})).status_code == 403
 
     go(body())
+
+
+def test_a_slow_receiver_delays_no_other(server: tuple[Server, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    made, address = server
+    monkeypatch.setattr(webhooks, "_ROUND", 0.05)
+    free = threading.Event()
+
+    def answer(asked: Asked) -> Answer:
+        if asked.path == "/slow":
+            free.wait(30)
+        return Answer(b"")
+
+    def told(path: str) -> int:
+        return [each.path for each in made.asked].count(path)
+
+    async def play() -> None:
+        made.says = answer
+        for path in ("slow", "fast"):
+            await made.hooks.add(f"{address}/{path}", owner="ann")
+        for number in range(6):
+            made.report("done", run=f"r{number}")
+        while told("/fast") < 6 or told("/slow") < 4:
+            await made.hooks.deliver()
+        await made.hooks.deliver()
+        assert told("/slow") == 4  # as many as one receiver gets at once
+        free.set()
+        while told("/slow") < 6:
+            await made.hooks.deliver()
+
+    asyncio.run(play())
