@@ -38,6 +38,8 @@ class Caller(Struct, frozen=True):
     """Id of the API key used, or of the identity provider's key that signed the token used, directly or through a session."""
     until: float | None = None
     """Expiry of the token's claims, in seconds since 1970."""
+    stated: frozenset[str] = frozenset()
+    """Groups in the token or of the key, without those of the settings, which may be others later."""
 
     def may(self, role: Role, program: str) -> bool:
         """Return whether the caller has a role for a program; an `admin` has all, and the bearer of a link none."""

@@ -220,7 +220,7 @@ class Identity(Struct, frozen=True):
         """
         secret, longest = token_urlsafe(32), time() + SESSION_SECONDS
         until = longest if caller.until is None else min(longest, caller.until)
-        self.records.add_session(_digest(secret), caller.name, sorted(caller.groups), caller.key, until)
+        self.records.add_session(_digest(secret), caller.name, sorted(caller.stated), caller.key, until)
         return f"{COOKIE}={secret}; Path=/; Max-Age={SESSION_SECONDS}; HttpOnly; Secure; SameSite=Lax"
 
     def end_session(self, header: str) -> str:
@@ -254,7 +254,7 @@ def cookie_in(header: str, name: str) -> str | None:
 
 def kept_rights(caller: Caller) -> JsonObject:
     """Return the rights of a caller in a form to store with later work."""
-    return {"by": caller.by, "key": caller.key, "until": caller.until, "groups": [*sorted(caller.groups)]}
+    return {"by": caller.by, "key": caller.key, "until": caller.until, "groups": [*sorted(caller.stated)]}
 
 
 def caller_later(settings: ServiceSettings, records: Records, name: str, kept: JsonObject) -> Caller | None:
@@ -307,12 +307,12 @@ def _caller(
     A group of a token grants nothing to another spelling: an identity provider may let anybody create it.
     """
     names = names_of(settings, records.has_keys)
-    listed = {group for group, members in settings.groups.items() if name in names.clear(members)}
-    known = frozenset({*groups, *map(normal_name, listed)} - {""})
+    known = frozenset({*groups, *(normal_name(each) for each, who in settings.groups.items() if name in names.clear(who))} - {""})
     words = {name, ALL, *(f"group:{group}" for group in known)}
     held = [(at, role) for at, people in settings.roles.items() for role, who in people.items() if words & {*names.clear(who)}]
     held += [(said.rpartition(":")[0] or ALL, said.rpartition(":")[2]) for said in roles]
-    return Caller(name, known, {at: frozenset(cast("Role", role) for each, role in held if each == at) for at, _ in held}, by)
+    roles_at = {at: frozenset(cast("Role", role) for each, role in held if each == at) for at, _ in held}
+    return Caller(name, known, roles_at, by, stated=frozenset(groups))
 
 
 def _is_reserved(name: str) -> bool:

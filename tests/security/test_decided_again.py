@@ -290,6 +290,26 @@ def test_an_odd_answer_of_an_identity_provider_is_no_error_and_takes_bounded_tim
     go(body())
 
 
+def test_a_group_of_the_settings_ends_with_them_in_sessions_and_for_later_work(tmp_path: Path) -> None:
+    async def body() -> None:
+        publish(tmp_path, "one")
+        keys = ProviderKeys("keys.json", tmp_path)
+        grouped = replace(SETTINGS, groups={"leads": ("ann",), "staff": ("ann",)})
+        made = service(tmp_path, settings=grouped)
+        identity = Identity(made.records, grouped, made.signer, keys)
+        for stated, kept in (([], set()), (["sales"], {"sales"}), (["leads"], {"leads"})):
+            caller = await identity.bearer(token(groups=stated))
+            assert caller.groups == {"leads", "staff", *stated}
+            session = {"cookie": identity.session(caller)}
+            assert await identity(session) == replace(caller, by="cookie")
+            now = await Identity(made.records, SETTINGS, made.signer, keys)(session)
+            for known in (now, caller_later(SETTINGS, made.records, caller.name, kept_rights(caller))):
+                assert known is not None
+                assert (known.groups, known.knows("letter")) == (kept, kept == {"leads"})
+
+    go(body())
+
+
 def test_nothing_is_left_of_an_identity_provider_that_the_settings_name_no_more(tmp_path: Path) -> None:
     async def body() -> None:
         publish(tmp_path, "one")
