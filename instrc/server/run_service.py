@@ -150,7 +150,7 @@ class RunService:
                 raise ConflictError([problems.serving.KeyReused(key=key)])
             launch = replace(launch, run=known)
         if key is not None or run is not None:
-            await self.visibility.require_free(caller, launch.run)
+            await self.visibility.require_free(caller, launch.run, None if run is None else [program, launch.inputs])
         if self._keeper is not None and self._keeper.starts_by_queue:
             started = audit_row(caller.name, caller.by, "start", launch.run, None, launch.inputs)
             report = await self._settled(await self._keeper.enqueue(launch, [started]), wait)
@@ -253,9 +253,9 @@ class RunService:
         caller.require("operator", report.name, f"fork runs of `{report.name}`")
         if options.run is not None and await asyncio.to_thread(self.records.run, options.run) is not None:
             raise ConflictError([problems.runs.RunExists(run=options.run)])
-        protects = partial(self._protects, report.name)
-        options = replace(options, by={"who": caller.name, "means": caller.by}, protects=protects)
-        launch = await forked(self.engine, run, options)
+        by: Author = {"who": caller.name, "means": caller.by}
+        launch = await forked(self.engine, run, replace(options, by=by, protects=partial(self._protects, report.name)))
+        await self.visibility.require_free(caller, launch.run, token_hex(8))
         launch = _begun_by(caller, launch, launch.config.metadata)
         made = await self._recorded(launch.run, self.engine.start(launch), 0.0)
         await self._note(made)

@@ -21,6 +21,8 @@ from instrc.runtime.run_report import RunReport
 from instrc.server.access import Caller
 from instrc.server.records import Records
 from instrc.server.views import RunInfo
+from instrc.text.jsontext import digest_of
+from instrc.text.jsonvalue import Json
 from instrc.vibes.service_settings import Role, ServiceSettings
 
 SEES: Final[tuple[Role, ...]] = ("viewer", "operator", "author")
@@ -95,12 +97,18 @@ class Visibility:
         waits_for = await self.unserved({report.run: report.config.project} if report.status == "running" else {})
         return RunInfo(report, starter, metadata, digest=digest, waits_for=waits_for.get(report.run))
 
-    async def require_free(self, caller: Caller, run: str) -> None:
-        """Raise for the id of a deleted run, or of another caller's, whose state would otherwise be revealed."""
+    async def require_free(self, caller: Caller, run: str, launched: Json = None) -> None:
+        """Raise for the id of a deleted run, or of another caller's, whose state would otherwise be revealed.
+
+        With what is `launched`, reserve the id: of several launches at the same time, one gets it.
+        """
         row = await asyncio.to_thread(self.records.run, run)
         if row is not None and row.status == DELETED:
             raise GoneError([problems.runs.NoSuchRun(run=run, store="")])
         if row is not None and not may_see(caller, row.program, row.starter):
+            raise ConflictError([problems.runs.RunExists(run=run)])
+        digest = digest_of([caller.name, launched])
+        if launched is not None and (await asyncio.to_thread(self.records.reserve, f"run {run}", digest, run))[0] != digest:
             raise ConflictError([problems.runs.RunExists(run=run)])
 
     async def require_whole(self, caller: Caller, run: str) -> None:

@@ -55,6 +55,26 @@ def test_a_request_to_start_that_is_sent_again_begins_one_run(name: str, how: st
     go(body())
 
 
+@pytest.mark.parametrize("name", ["memory", "durable"])
+def test_an_id_that_several_choose_at_the_same_time_is_the_run_of_one(name: str, tmp_path: Path) -> None:
+    async def body() -> None:
+        made = service(tmp_path, name=name, records=str(tmp_path), letter=asking(), other=asking())
+        asks = [
+            made.start(person(f"{program}-{text}", "starter", program=program), program, text, run="one")
+            for program in ("letter", "other")
+            for text in ("a", "b")
+        ]
+        asks += [made.start(person("letter-a", "starter", program="letter"), "letter", "c", run="one")]
+        async with client(made, BOSS) as http:
+            done = await asyncio.gather(*asks, return_exceptions=True)
+            [begun] = [each for each in done if not isinstance(each, ConflictError)]
+            assert not isinstance(begun, BaseException), begun
+            audit = (await http.get("/v1/audit", params={"action": "start"})).json()["items"]
+            assert [each["who"] for each in audit] == [begun.starter]
+
+    go(body())
+
+
 def test_sessions_of_mcp_are_few_however_fast_they_begin(tmp_path: Path) -> None:
     async def body() -> None:
         made = service(tmp_path)
