@@ -19,6 +19,7 @@ from instrc.text.jsonvalue import Json, JsonObject, as_texts, listing, mapping
 from instrc.text.names import snake
 from instrc.text.source import Source
 from instrc.vibes.find_files import tuned_file
+from instrc.vibes.lock import toml_of
 
 
 class PromptForm(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -52,7 +53,7 @@ class Tuned(Struct, frozen=True, kw_only=True):
 
     def text(self) -> str:
         """Return the text of the file."""
-        top = "".join(f"{name} = {_toml(getattr(self, name))}\n" for name in ("export", "model", "program", "data", "date"))
+        top = "".join(f"{name} = {toml_of(getattr(self, name))}\n" for name in ("export", "model", "program", "data", "date"))
         form: JsonObject = msgspec.to_builtins(self.form)
         tables: dict[str, JsonObject] = {"figures": dict(self.figures), "form": {}}
         for name, value in form.items():
@@ -61,7 +62,7 @@ class Tuned(Struct, frozen=True, kw_only=True):
             else:
                 tables["form"][name] = value
         written = (
-            f"\n[{name}]\n" + "".join(f"{_toml(key)} = {_toml(_plain(value))}\n" for key, value in entries.items())
+            f"\n[{name}]\n" + "".join(f"{toml_of(key)} = {toml_of(_plain(value))}\n" for key, value in entries.items())
             for name, entries in tables.items()
         )
         return f"{_HEAD}{top}{''.join(written)}"
@@ -76,11 +77,6 @@ _HEAD: Final = (
 def _plain(value: Json) -> Json:
     """Return a list of values as a list of JSON strings, since TOML has no `null`."""
     return [dumps(item, indent=False) for item in value] if isinstance(value, list) else value
-
-
-def _toml(value: Json) -> str:
-    """Return a value as TOML, which can express strings, numbers and lists of JSON strings."""
-    return dumps(value, indent=False).replace("\x7f", "\\u007f")
 
 
 def read_tuned(program: str, report: Report) -> Tuned | None:

@@ -56,7 +56,8 @@ def _share(gap: tuple[Trivia, ...], last: Leaf | None, leaf: Leaf | None, before
     same_line = last is not None
     lines = 0
     lead, trail = list[Comment](), list[Comment]()
-    last_end = max((number for number, trivia in enumerate(gap) if _ends_line(trivia)), default=-1)
+    ends = (number for number, each in enumerate(gap) if each.text.startswith("//") or _line_ends(each.text))
+    last_end = max(ends, default=-1)
     for number, trivia in enumerate(gap):
         if trivia.kind == "space":
             lines += _line_ends(trivia.text)
@@ -79,13 +80,7 @@ def _share(gap: tuple[Trivia, ...], last: Leaf | None, leaf: Leaf | None, before
 
 
 def _line_ends(text: str) -> int:
-    if "\r" not in text:
-        return text.count("\n")
     return text.replace("\r\n", "\n").replace("\r", "\n").count("\n")
-
-
-def _ends_line(trivia: Trivia) -> bool:
-    return trivia.text.startswith("//") or _line_ends(trivia.text) > 0
 
 
 GOES_ON = frozenset({"(", "@"}) | {word.lower() for word in CONTEXTUAL}

@@ -37,8 +37,8 @@ UNOPENED_BYTES: Final = 1024 * 1024
 T = TypeVar("T")
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _IN_LINE = re.compile(r"[^\r\n]+")
-_BEYOND_7_BITS = re.compile(r"[^\x00-\x7f]")
-_BEYOND_16_BITS = re.compile("[\U00010000-\U0010ffff]")
+_LONG = {"utf-8": r"[^\x00-\x7f]", "utf-16": r"[^\x00-\uffff]", "utf-32": "(?!)"}
+"""The characters that are several units, by encoding."""
 
 
 def uri_of(path: str) -> str:
@@ -53,8 +53,7 @@ class Lines:
         self.source = source
         self.encoding = encoding
         self._starts = [0, *(found.end() for found in _LINE_END.finditer(source.text))]
-        text = "" if encoding == "utf-32" or source.text.isascii() else source.text
-        long = list((_BEYOND_7_BITS if encoding == "utf-8" else _BEYOND_16_BITS).finditer(text))
+        long = list(re.finditer(_LONG[encoding], source.text))
         self._long = [found.start() for found in long]
         """The places of characters that are several units."""
         more = (len(found[0].encode("utf-8", "surrogatepass")) - 1 if encoding == "utf-8" else 1 for found in long)
@@ -87,8 +86,7 @@ class Lines:
         if position.line >= len(self._starts):
             return len(text)
         start = self._starts[max(0, position.line)]
-        end = self._starts[position.line + 1] if position.line + 1 < len(self._starts) else len(text)
-        end = start + len(text[start:end].rstrip("\r\n"))
+        end = found.end() if (found := _IN_LINE.match(text, start)) else start
         return bisect_left(range(end), self._units(start) + max(0, position.character), start, key=self._units)
 
     def _units(self, offset: int) -> int:

@@ -8,10 +8,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextvars import ContextVar
 from functools import cached_property, lru_cache
 from itertools import islice
 from math import isfinite
-from typing import Final, NamedTuple, Protocol, cast
+from typing import Any, Final, NamedTuple, Protocol, cast
 
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
@@ -30,6 +31,8 @@ TOLD_HEAD: Final = 200
 """Maximum characters of a message: those of the library contain the whole value."""
 INSTANCE_LEVELS: Final = 2_000
 """Maximum nesting of a validated value; deeper values are refused."""
+REFERRED_ERRORS: Final = 1_000
+"""Maximum errors of a value that are kept for one reference."""
 INSTANCE_CONTAINERS: Final = 2_000_000
 """Maximum objects and lists of a validated value; larger values are refused."""
 _UNIONS = frozenset({"anyOf", "oneOf"})
@@ -97,24 +100,10 @@ def _is_of_another(error: ValidationError) -> bool:
     return (not path and error.validator in _OF_KIND) or (len(path) == 1 and error.validator in _OF_LABEL)
 
 
-class _Resolved(Protocol):
-    """The target of a reference."""
-
-    contents: Json
-    resolver: object
-
-
-class _Resolver(Protocol):
-    """Resolves references."""
-
-    def lookup(self, ref: Json) -> _Resolved:
-        """Return the target of a reference."""
-
-
 class Validator(Protocol):
     """The library's validator: the methods used here and in the custom keywords."""
 
-    _resolver: _Resolver  # there is no public function from a reference to its schema
+    _resolver: Any  # there is no public function from a reference to its schema
 
     def iter_errors(self, instance: Json) -> Iterator[ValidationError]:
         """Yield the errors of a value."""
@@ -137,6 +126,7 @@ def validator_class() -> Callable[..., Validator]:
     result = extend(  # type: ignore[no-untyped-call]  # the library's own function has no types
         Draft202012Validator,
         {
+            "$ref": _reference,
             "enum": _enum,
             "required": _required,
             "dependentRequired": _dependent_required,
@@ -148,6 +138,22 @@ def validator_class() -> Callable[..., Validator]:
         },
     )
     return cast("Callable[..., Validator]", result)
+
+
+_ERRORS: ContextVar[dict[tuple[object, ...], list[ValidationError]]] = ContextVar("_ERRORS")
+"""Errors of a value by what a reference leads to, of one call of `errors_of`."""
+
+
+def _reference(validator: Validator, reference: str, instance: Json, _: Json) -> Iterator[ValidationError]:
+    """Check an object or a list by the target of a reference once: each branch of a union would do it, with all below it."""
+    found = validator._resolver.lookup(reference)  # noqa: SLF001  -- as below
+    errors = validator.evolve(schema=found.contents, _resolver=found.resolver).iter_errors(instance)
+    if isinstance(instance, dict | list):  # equal values of other types are one object, in places with other paths
+        known, scope = _ERRORS.get(), dict.fromkeys(uri for uri, _ in found.resolver.dynamic_scope())
+        if (key := (id(instance), id(found.contents), *scope)) not in known:
+            known[key] = list(islice(errors, REFERRED_ERRORS))
+        errors = map(ValidationError.create_from, known[key])
+    yield from errors
 
 
 def _enum(validator: Validator, values: Json, instance: Json, schema: Json) -> Iterator[ValidationError]:
@@ -317,12 +323,21 @@ def _validated(
     if not is_json and (place := json_fault(value)) is not None:
         return (Violation(place[0], "json", "", place[1]),)
     try:
-        with time_limit():
-            return tuple(_violation(error, faults or {}) for error in islice(made().iter_errors(value), most))
+        return tuple(_violation(error, faults or {}) for error in errors_of(made(), value, most))
     except RAISED_ON_PURPOSE:
         raise
     except BaseException as error:  # noqa: BLE001  -- any error of the library; report it here
         return (Violation("", "schema", "", f"the schema cannot be applied: {_reason(error)}"[:TOLD_WORDS]),)
+
+
+def errors_of(validator: Validator, value: Json, most: int) -> list[ValidationError]:
+    """Return the first `most` errors of the library for a value; it may raise any error that the schema provokes."""
+    token = _ERRORS.set({})
+    try:
+        with time_limit():
+            return list(islice(validator.iter_errors(value), most))
+    finally:
+        _ERRORS.reset(token)
 
 
 def _violation(error: ValidationError, faults: Mapping[str, str]) -> Violation:
@@ -407,8 +422,7 @@ def _is_valid(value: Json, schema: Json, made: Callable[[], Validator], *, unsur
     if isinstance(schema, bool):
         return schema
     try:
-        with time_limit():
-            return made().is_valid(value)
+        return not errors_of(made(), value, 1)
     except RAISED_ON_PURPOSE:
         raise
     except BaseException:  # noqa: BLE001  -- as above

@@ -370,12 +370,11 @@ def _digest(text: str | None) -> str | None:
 
 def _fixes(problem: Problem, document: TextDocument) -> Json:
     """Return the fixes of a problem that change this text."""
-    made: list[Json] = []
-    for fix in problem.fixes:
-        if all(edit.span.source.text == document.source.text for edit in fix.edits):
-            edits: list[Json] = [{"from": each.span.start, "to": each.span.end, "text": each.text} for each in fix.edits]
-            made.append({"title": fix.title, "edits": edits})
-    return made
+    return [
+        {"title": fix.title, "edits": [{"from": edit.span.start, "to": edit.span.end, "text": edit.text} for edit in fix.edits]}
+        for fix in problem.fixes
+        if all(edit.span.source.text == document.source.text for edit in fix.edits)
+    ]
 
 
 def _drawn(place: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from heapq import heappop, heappush
 from itertools import count
 from typing import Final, NoReturn
@@ -66,32 +66,35 @@ class Case(Struct, frozen=True):
     @property
     def export(self) -> str | None:
         """The export to test."""
-        exports = [word.removeprefix("export=") for block in self.blocks for word in block.rest if word.startswith("export=")]
-        return exports[0] if exports else None
+        words = (word for block in self.blocks for word in block.rest)
+        return next((word.removeprefix("export=") for word in words if word.startswith("export=")), None)
 
 
 def read_cases(text: str) -> list[Case]:
     """Return the cases of a file, in order; blocks before the first heading form a case that cannot run."""
     heads = list(_HEADING.finditer(text))
     cases = []
-    stray = next((block for _, block in _fences(text, 0, heads[0].start() if heads else len(text)) if block.word in _WORDS), None)
-    if stray is not None:
+    before = _blocks(text, _fences(text, 0, heads[0].start() if heads else len(text)))
+    if (stray := next((block for _, block in before if block.word in _WORDS), None)) is not None:
         reason = "this block belongs to no case: write a heading `## …` before it"
         cases.append(Case(_NO_HEADING, _line(text, stray.start) - 1, (), reason))
     line, counted = 1, 0
     for head, following in zip(heads, [*heads[1:], None], strict=False):
-        end = following.start() if following else len(text)
         line, counted = line + text.count("\n", counted, head.start()), head.start()
-        fences = list(_fences(text, head.end(), end))
-        blocks = tuple(block for _, block in fences if block.word in _WORDS)
-        unknown = [each for each in fences if each[1].word not in _WORDS and (each[0] or _is_like_a_word(each[1].word))]
-        mistake = _mistake(blocks, unknown) or _unclosed(text, head.end(), end)
+        fences = list(_fences(text, head.end(), following.start() if following else len(text)))
+        typed = list(_blocks(text, fences))
+        blocks = tuple(block for _, block in typed if block.word in _WORDS)
+        unknown = [each for each in typed if each[1].word not in _WORDS and (each[0] or _is_like_a_word(each[1].word))]
+        opened = next((mark for mark, last in fences if last is None), None)
+        mistake = _mistake(blocks, unknown)
+        if mistake is None and opened is not None:
+            mistake = f"the block of line {_line(text, opened.start())} is not closed: write ```` {opened[1]} ```` after it"
         cases.append(Case(head[1].strip(), line, blocks, mistake))
     return cases
 
 
-def _fences(text: str, start: int, end: int) -> Iterator[tuple[bool, Block]]:
-    """Yield the blocks that have a type and an end, each with whether `json` precedes the type; no place is read twice."""
+def _fences(text: str, start: int, end: int) -> Iterator[tuple[re.Match[str], re.Match[str] | None]]:
+    """Yield the marks that open a block, each with those that close it, or `None`; no place is read twice."""
     marks = list(_MARKS.finditer(text, start, end))
     closing: dict[str, re.Match[str]] = {}
     ends: list[re.Match[str] | None] = []
@@ -100,10 +103,17 @@ def _fences(text: str, start: int, end: int) -> Iterator[tuple[bool, Block]]:
         if not mark[2].strip():
             closing[mark[1]] = mark
     for mark, last in zip(marks, reversed(ends), strict=True):
-        if mark.start() >= start and last is not None and (kind := _TYPE.match(mark[2])):
+        if mark.start() >= start:
+            yield mark, last
+            start = end if last is None else last.end()
+
+
+def _blocks(text: str, fences: Iterable[tuple[re.Match[str], re.Match[str] | None]]) -> Iterator[tuple[bool, Block]]:
+    """Yield the blocks that have a type and an end, each with whether `json` precedes the type."""
+    for mark, last in fences:
+        if last is not None and (kind := _TYPE.match(mark[2])):
             inside = mark.end() + 1, last.start()
             yield bool(kind[1]), Block(kind[2], tuple(kind[3].split()), text[slice(*inside)], *inside)
-            start = last.end()
 
 
 def _line(text: str, offset: int) -> int:
@@ -130,21 +140,6 @@ def _mistake(blocks: tuple[Block, ...], unknown: list[tuple[bool, Block]]) -> st
     if "answer" in words and "input" in words:
         return "`json input` is for a whole run, with `json answers`: remove it"
     return None
-
-
-def _unclosed(text: str, start: int, end: int) -> str | None:
-    """Return the block of a case that is never closed."""
-    opened: re.Match[str] | None = None
-    for marks in _MARKS.finditer(text, start, end):
-        if opened is None:
-            opened = marks
-        elif marks[1] == opened[1] and not marks[2].strip():
-            opened = None
-    return (
-        None
-        if opened is None
-        else f"the block of line {_line(text, opened.start())} is not closed: write ```` {opened[1]} ```` after it"
-    )
 
 
 class Difference(Struct, frozen=True):
@@ -235,7 +230,8 @@ def _run(answers: Json, given: Block | None, artefact: Artefact) -> dict[str, Js
     """Return the outcome of a run whose questions are all answered by the case."""
     if not isinstance(answers, dict):
         _refuse("`answers` is an object: by chunk, step or activity")
-    inputs: JsonObject = {"prompt": ""} if given is None else _inputs(_json(given))
+    value = "" if given is None else _json(given)
+    inputs: JsonObject = value if isinstance(value, dict) else {"prompt": value}
     plan = plan_of(artefact.documents[artefact.kind], step=artefact.step)
     state = begin(plan, inputs)
     script = CaseScript(answers, artefact.step, unread=plan["kind"] == "call")
@@ -256,10 +252,6 @@ def _run(answers: Json, given: Block | None, artefact: Artefact) -> dict[str, Js
         _refuse("the run does not end")
     ended = without_type(outcome)
     return {"value": ended.get("value"), "output": ended.get("output"), "error": ended.get("error"), "problems": []}
-
-
-def _inputs(value: Json) -> dict[str, Json]:
-    return value if isinstance(value, dict) else {"prompt": value}
 
 
 def _differences(expected: list[Block], actual: dict[str, Json]) -> Iterator[Difference]:

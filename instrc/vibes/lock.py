@@ -15,6 +15,7 @@ from instrc.text import files
 from instrc.text.arguments import excerpt
 from instrc.text.files import TomlError, read_toml, read_whole
 from instrc.text.jsontext import dumps
+from instrc.text.jsonvalue import Json
 from instrc.text.source import CONFLICT_MARK, Source, Span
 from instrc.vibes.packages import package_roots
 from instrc.vibes.uri import evergreen_of, short
@@ -61,15 +62,14 @@ class Lock(Struct, frozen=True):
     def text(self) -> str:
         """Return the text of the lock."""
         tables = [
-            "\n[[vibe]]\n" + "".join(f"{name} = {_toml_string(getattr(entry, name))}\n" for name in _FIELDS)
-            for entry in self.entries
+            "\n[[vibe]]\n" + "".join(f"{name} = {toml_of(getattr(entry, name))}\n" for name in _FIELDS) for entry in self.entries
         ]
         return f"{_HEAD}version = {FORMAT}\n{''.join(tables)}"
 
 
-def _toml_string(text: str) -> str:
-    """Return a text as a TOML basic string, which is JSON's string syntax."""
-    return dumps(text, indent=False).replace("\x7f", "\\u007f")
+def toml_of(value: Json) -> str:
+    """Return a text, a number or a list of texts in TOML, which writes them as JSON does."""
+    return dumps(value, indent=False).replace("\x7f", "\\u007f")
 
 
 NAME = "aug.lock"
@@ -156,9 +156,9 @@ def read_lock(path: Path, text: str) -> Lock:
 def _invalid(path: Path, text: str, reason: str, value: str = "", at: tuple[int, int] | None = None) -> CompileError:
     """Return the error of a lock, at a range of characters or at the invalid value, if one is given and found."""
     source = Source(path.as_posix(), text)
-    start = text.find(_toml_string(value)) if value else -1
+    start = text.find(toml_of(value)) if value else -1
     if start >= 0:
-        at = (start, start + len(_toml_string(value)))
+        at = (start, start + len(toml_of(value)))
     return CompileError([problems.settings.InvalidLock(at=source.whole() if at is None else source.span(*at), reason=reason)])
 
 
@@ -192,7 +192,7 @@ def place_in_lock(source: Source, reference: str, file: str) -> Span:
 
     Return the whole lock if it has no such entry or a handwritten layout.
     """
-    wanted = (f"reference = {_toml_string(reference)}\n", f"file = {_toml_string(file)}\n")
+    wanted = (f"reference = {toml_of(reference)}\n", f"file = {toml_of(file)}\n")
     start = 0
     for table in source.text.split("[[vibe]]\n"):
         if all(line in table for line in wanted):

@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 from time import process_time
+from typing import Any
 
 import pytest
 from serving import go, service
 
+import instrc
 from instrc.compiler.workspace import OptionOverrides, Workspace  # the checks of an editor
 from instrc.language.formatter import format_source  # the layout by itself
 from instrc.lsp.completion import completion  # one request of an editor
 from instrc.lsp.hints import semantic_tokens  # another one
 from instrc.lsp.session import EditorSession, Lines, TextDocument  # the texts of an editor
 from instrc.problems.report import Report
+from instrc.schema.validation import validate  # what every answer and input passes
 from instrc.server.studio import Studio  # the room behind its command
 from instrc.testing.cases import read_cases  # the reader behind `instrc test`
 from instrc.text.source import Source
@@ -108,3 +111,37 @@ def test_a_form_of_a_program_that_nests_too_deeply_is_told(tmp_path: Path) -> No
     report = Report()
     Workspace().compile(str(tmp_path / "a.aug"), OptionOverrides(), report)
     assert [problem.name for problem in report.problems] == ["not-tuned"]
+
+
+def _node(word: str) -> dict[str, Any]:
+    members = {"op": {"const": word}, "of": {"type": "array", "items": {"$ref": "#/$defs/node"}}}
+    return {"type": "object", "properties": members, "required": ["op", "of"]}
+
+
+LEAF = {"type": "object", "properties": {"op": {"const": "is"}, "v": {"type": "string"}}, "required": ["op", "v"]}
+TREE = {"$ref": "#/$defs/node", "$defs": {"node": {"anyOf": [_node("and"), _node("or"), LEAF]}}}
+TOOL = {"type": "object", "properties": {"filter": {"$ref": "#/$defs/node"}}, "$defs": TREE["$defs"]}
+
+
+@pytest.mark.parametrize("leaf", ["x", 1])
+def test_a_value_of_a_recursive_union_is_checked_in_one_pass(leaf: object) -> None:
+    value: Any = {"op": "is", "v": leaf}
+    for _ in range(100):
+        value = {"op": "or", "of": [value]}
+    start = process_time()
+    found = [(each.instance, each.keyword) for each in validate(value, TREE)]
+    lifted = instrc.lift({"filter": value}, instrc.lower(TOOL, "mcp").map)
+    assert process_time() - start < 1
+    assert found == ([] if leaf == "x" else [("/of/0" * 100 + "/v", "type")])
+    assert [each.instance for each in lifted.invalid] == ([] if leaf == "x" else ["/filter" + "/of/0" * 100 + "/v"])
+
+
+def test_equal_values_at_two_places_have_a_violation_each() -> None:
+    schema: Any = {"items": {"$ref": "#/$defs/node"}, "$defs": TREE["$defs"]}
+    wrong = validate([{"op": "is", "v": 1}, {"op": "is", "v": 1}, 1, 1], schema)
+    assert [each.instance for each in wrong] == ["/0/v", "/1/v", "/2", "/3"]
+
+
+def test_a_reference_that_leads_to_itself_ends() -> None:
+    found = validate({}, {"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}})
+    assert [each.message for each in found] == ["the schema cannot be applied: it is cyclic, or is nested too deeply"]

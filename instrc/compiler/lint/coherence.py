@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cached_property, partial
-from itertools import filterfalse, islice
+from itertools import filterfalse
 from typing import Final, NamedTuple
 
 from msgspec.structs import replace
@@ -177,13 +177,14 @@ def _compose(vibe: Vibe, registry: Registry, report: Report, *, folds: bool) -> 
 def _solution(vibe: Vibe, flat: Json) -> Iterator[Problem]:
     """Yield the violations of the schema by the solution."""
     from instrc.schema.validation import (
+        errors_of,
         in_words,
         of_intended_branch,
         validator,  # imports a heavy library, and few vibes have a solution
     )
 
     try:
-        errors = list(islice(validator(flat, formats=True).iter_errors(vibe.solution), SOLUTION_VIOLATIONS))
+        errors = errors_of(validator(flat, formats=True), vibe.solution, SOLUTION_VIOLATIONS)
     except RecursionError:
         yield problems.files.TooLarge(at=vibe.place("/solution"), what="the solution", limit=SOLUTION_LEVELS, unit="levels")
         return

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from collections.abc import Set as AbstractSet
-from itertools import islice
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from msgspec import Struct
@@ -15,8 +14,7 @@ from instrc.providers.codec import ToolMap
 from instrc.providers.key_renaming import Shaping, shaped
 from instrc.providers.lifting.reply import loose_json
 from instrc.providers.transcode import CODEC_LEVELS, Transcoder
-from instrc.schema.patterns import time_limit
-from instrc.schema.validation import RAISED_ON_PURPOSE, Violation, json_fault, validate, validator
+from instrc.schema.validation import RAISED_ON_PURPOSE, Violation, errors_of, json_fault, validate, validator
 from instrc.text.jsontext import loads
 from instrc.text.jsonvalue import Json, JsonArray, JsonObject, Location, equal, mapping, pointer, put
 
@@ -381,9 +379,8 @@ def error_cost(schema: Json, value: Json) -> Wrongness:
     """Return the number and depth of a value's errors, for comparing two readings of an answer."""
     leaves: list[LeafViolation] = []
     try:
-        with time_limit():
-            errors = islice(validator(schema, formats=True).iter_errors(value), COUNTED_VIOLATIONS)
-            costs = [_cost(error, leaves, certain=True) for error in errors]
+        errors = errors_of(validator(schema, formats=True), value, COUNTED_VIOLATIONS)
+        costs = [_cost(error, leaves, {}, certain=True) for error in errors]
     except RAISED_ON_PURPOSE:
         raise
     except BaseException:  # noqa: BLE001  -- an answer that cannot be validated cannot be repaired
@@ -395,8 +392,12 @@ _WEIGHT: Final = 1_000_000
 """Weight of a wrong type relative to one a level deeper."""
 
 
-def _cost(error: ValidationError, leaves: list[LeafViolation], *, certain: bool) -> tuple[int, int]:
+def _cost(
+    error: ValidationError, leaves: list[LeafViolation], known: dict[int, tuple[int, int]], *, certain: bool
+) -> tuple[int, int]:
     """Return the shape errors and the number of repairs of one error; for a union, of its nearest alternative."""
+    if id(error) in known:  # the same part of a value in another branch
+        return known[id(error)]
     if not error.context:
         keyword, wanted = str(error.validator), error.validator_value
         words = wanted if keyword == "enum" else [wanted] if keyword == "const" else ()
@@ -415,10 +416,11 @@ def _cost(error: ValidationError, leaves: list[LeafViolation], *, certain: bool)
         branches.setdefault(cause.relative_schema_path[0] if cause.relative_schema_path else None, []).append(cause)
     nearest = (False, 0, 0)
     for place, causes in enumerate(branches.values()):
-        shape, count = _sum([_cost(cause, leaves, certain=False) for cause in causes])
+        shape, count = _sum([_cost(cause, leaves, known, certain=False) for cause in causes])
         other = any(cause.validator == "type" and not cause.relative_path for cause in causes)  # of an unintended type
         nearest = min(nearest, (other, count, shape)) if place else (other, count, shape)
-    return nearest[2], 1 + nearest[1]
+    known[id(error)] = result = nearest[2], 1 + nearest[1]
+    return result
 
 
 def _texts(items: object) -> tuple[str, ...]:
