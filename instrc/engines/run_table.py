@@ -408,6 +408,8 @@ def _note_questions(
         changes += _closed(connection, report, name, answered)
     for name in sorted(asked.keys() - known):
         question, noted = asked[name], opening(asked[name])
+        last = connection.execute(sa.select(sa.func.max(VOTES.c.at)).where(VOTES.c.run == report.run, VOTES.c.question == name))
+        opened = max(now, (last.scalar() or 0.0) + _APART)
         connection.execute(
             sa.insert(QUESTIONS).values(
                 run=report.run,
@@ -417,15 +419,19 @@ def _note_questions(
                 steps=list(question.steps),
                 show=question.show,
                 schema=question.schema,
-                opened=now,
+                opened=opened,
                 due=noted.due,
             )
         )
-        rows = [{"who": who, "opened": now, "run": report.run, "question": name} for who in dict.fromkeys(noted.candidates)]
+        rows = [{"who": who, "opened": opened, "run": report.run, "question": name} for who in dict.fromkeys(noted.candidates)]
         if rows:
             connection.execute(sa.insert(CANDIDATES), rows)
         changes.append(RunChange("question.opened", report.run, report.name, {"question": name, "by": question.by}))
     return changes
+
+
+_APART: Final = 1e-5
+"""Seconds between the last answer and the time from which answers to the same question, asked anew, count."""
 
 
 def _closed(connection: sa.Connection, report: RunReport, name: str, answered: Collection[str]) -> list[RunChange]:

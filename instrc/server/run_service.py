@@ -448,7 +448,8 @@ class RunService:
     async def _take(self, caller: Caller, found: QuestionInfo, data: Json, comment: str | None) -> RunInfo:
         run, name = found.run, found.question.id
         found.approval.require_fit(found.question, data)
-        vote = Vote(caller.name, caller.by, time(), data, comment, caller.sender)
+        # the clock of the process that asked may be ahead
+        vote = Vote(caller.name, caller.by, max(time(), found.opened), data, comment, caller.sender)
 
         def check(earlier: Sequence[Vote]) -> None:
             require_allowed("answer", replace(found, votes=tuple(earlier)), caller, vote=vote)

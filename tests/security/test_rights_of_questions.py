@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from itertools import product
 from pathlib import Path
 from time import time
@@ -313,6 +314,30 @@ def test_who_decides_the_same_with_other_data_is_refused_and_the_question_stays_
         assert statuses == [(200, "waiting", False), (409, 409, True), (200, "done", False)]
         assert (await made.run(BOSS, run)).report.outcome["value"] == {"decision": "Approve", "amount": 1}  # type: ignore[index]  # it is done
         assert [each.who for each in made.records.votes(run)["userContext1"]] == ["ann", "cat"]
+
+    go(body())
+
+
+@pytest.mark.parametrize("ahead", [-3600.0, 3600.0])
+def test_answers_are_of_the_question_as_it_was_asked_last_whatever_clocks_say(
+    ahead: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The process that asks may have another clock than the one that takes the answers."""
+
+    async def body() -> None:
+        made = service(tmp_path, pay=asking(**{"x-approvers": ["ann", "bob"], "x-needed": 2}))
+        ann, bob = person("ann", "answerer"), person("bob", "answerer")
+        run = (await made.start(BOSS, "pay", "x", wait=20)).report.run
+        asked = (await made.run(BOSS, run)).report
+        monkeypatch.setattr("instrc.engines.run_table.time", lambda: time() + ahead)
+        for last in (False, True):  # it closes, and the same question is asked anew
+            made.records.note(replace(asked, questions=()), partial(made.visibility.opening, "pay"))
+            made.records.note(asked, partial(made.visibility.opening, "pay"))
+            assert [each.who for each in (await made.question(BOSS, run, "userContext1")).votes] == []
+            assert (await made.answer(ann, run, "userContext1", ANSWER)).report.status == "waiting"
+            assert [each.who for each in (await made.question(BOSS, run, "userContext1")).votes] == ["ann"]
+            if last:
+                assert (await made.answer(bob, run, "userContext1", ANSWER)).report.status == "done"
 
     go(body())
 
