@@ -299,7 +299,6 @@ class ServiceHandler(RequestHandler):
             if not re.fullmatch(r"[ -~]*", params.token + said.scheme + said.credentials):
                 raise errors.InvalidParamsError(message="a token or credentials are sent in a header: one line of ASCII")
             ident = _hook_id(params.task_id, params.id, caller.name)
-            await self._hooks().remove(ident)
             details: JsonObject = {"config": MessageToDict(params), "rights": kept_rights(caller)}
             await self._hooks().add(params.url, owner=caller.name, run=params.task_id, form="a2a", id=ident, details=details)
         return params

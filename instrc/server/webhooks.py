@@ -184,7 +184,7 @@ class Webhooks:
         id: str | None = None,  # noqa: A002  -- the name of the member
         details: JsonObject | None = None,
     ) -> tuple[Hook, str]:
-        """Add a webhook; return it and its secret, which is shown only once.
+        """Add a webhook, or replace that of an `id`; return it and its secret, which is shown only once.
 
         Raise `InputError` for a refused address, or an unknown event.
         """
@@ -196,7 +196,9 @@ class Webhooks:
         ident = id or f"wh_{secrets.token_hex(12)}"
         made = Hook(ident, url, [*events], [*programs], run, form, owner, time(), None, details or {})
         secret = f"whsec_{b64encode(secrets.token_bytes(32)).decode('ascii')}"
-        await asyncio.to_thread(self.records.execute, sa.insert(HOOKS).values(**structs.asdict(made), secret=secret))
+        written = sa.delete(HOOKS).where(HOOKS.c.id == ident), sa.insert(HOOKS).values(**structs.asdict(made), secret=secret)
+        with suppress(sa.exc.IntegrityError):  # another request has just added the same
+            await asyncio.to_thread(self.records.execute, *written)
         return made, secret
 
     async def hooks(self, *, run: str | None = None) -> list[Hook]:

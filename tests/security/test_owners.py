@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -56,6 +57,10 @@ def test_push_settings_are_their_owners_and_end_with_their_key(how: str, tmp_pat
             with monkeypatch.context() as patched:
                 patched.setattr("instrc.server.a2a.MOST_PUSHED", 1)  # one caller cannot use up the addresses of another
                 assert "at most 1" in json.dumps(await call(http, eve, f"Create{PUSH}", **{**config, "id": "r"}))
+            again = [call(http, ann, f"Create{PUSH}", **config) for _ in range(10)]
+            assert all("result" in each for each in await asyncio.gather(*again))
+            assert "error" in await call(http, ann, f"Create{PUSH}", **{**config, "url": "https://10.0.0.1/"})
+            assert await call(http, ann, f"Get{PUSH}", taskId=run, id="p") == kept
             for wrong in ("é", "a\r\nb: c"):
                 assert "ASCII" in json.dumps(await call(http, ann, f"Create{PUSH}", **{**config, "id": "q", "token": wrong}))
             if how == "revoked":
