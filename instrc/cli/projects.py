@@ -27,7 +27,7 @@ from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.problems.suggest import comparison_key
 from instrc.text.arguments import excerpt
-from instrc.text.files import is_open_to_others, is_regular, read_whole
+from instrc.text.files import is_regular, read_whole
 from instrc.text.names import file_name
 from instrc.text.source import Source
 from instrc.text.visible import visible
@@ -324,22 +324,13 @@ def doctor_command(
             f"  the entry point `{point}` of a package brings nothing: it names no folder that contains `{point.split()[0]}`\n"
         )
     show(tuple(idle_entries(settings, registry)), Format.TEXT)
-    for line in _exposures(Path(".instrc")):
-        write_report(f"\nwarning: {line}")
+    from instrc.engines.stores import SERVICE_FILE, USUAL_FOLDER, exposed  # the other commands here know no store
+
+    for line in exposed(store := Path(USUAL_FOLDER), signs=(store / SERVICE_FILE).is_file()):
+        write_report(f"\nwarning: {line}\n")
     write_report(f"\nlock: {project.lock_place(None)}{'' if project.lock_place(None).is_file() else ' (not there)'}\n")
     for program, use in (("git", "check --dependents sees deleted vibes"), ("chromium", "our own tests look at pictures in it")):
         write_report(f"{program}: {shutil.which(program) or f'not found; with it {use}'}\n")
-
-
-def _exposures(store: Path) -> list[str]:
-    """Return a line for each way in which others may read a project's runs, or sign in its name."""
-    result = []
-    if is_open_to_others(store):
-        result.append(f"`{store}` is open to other users of this machine: `chmod -R go= {store}`\n")
-    given = [secret for secret in os.environ.get("INSTRC_SECRETS", "").split(",") if secret]
-    if (store / "server.sqlite").is_file() and not given:
-        result.append("the secret that signs links lies in the store, and in its backups: set `INSTRC_SECRETS`\n")
-    return result
 
 
 def _extras() -> list[str]:

@@ -20,7 +20,7 @@ from instrc.cli.terminal import is_terminal, write, write_error
 from instrc.problems.errors import InputError, InstrcError
 from instrc.problems.runs import InvalidInput
 from instrc.text.durations import seconds
-from instrc.text.files import is_inherited_stream, is_regular, reason, refuse_irregular
+from instrc.text.files import is_inherited_stream, reason, refuse_irregular
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, as_object
 from instrc.vibes.find_files import writing
@@ -176,8 +176,6 @@ def _line_writer(output: Path | None) -> Iterator[Callable[[str], object]]:
         return
     try:
         output.parent.mkdir(parents=True, exist_ok=True)
-        if output.is_symlink() or (output.exists() and not is_regular(str(output))):
-            raise OSError(0, "only a regular file is replaced", str(output))  # noqa: TRY301  -- reported below with the others
         file = output.open("w", encoding="utf-8")
     except (OSError, ValueError) as error:
         options.refuse_use(f"`{output}` cannot be written: {error}")

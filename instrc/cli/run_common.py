@@ -207,10 +207,7 @@ def report_as_json(report: RunReport, *, record: bool = False) -> JsonObject:
     """Return the state of a run as JSON."""
     from instrc.runtime.run import state_as_json
 
-    document: JsonObject = {"run": report.run, "name": report.name, **state_as_json(report)}
-    if record:
-        document["record"] = report.record
-    return document
+    return {"run": report.run, "name": report.name, **state_as_json(report), **({"record": report.record} if record else {})}
 
 
 def show_warnings(programs: Iterable[Prepared], shape: Format, *, quiet: bool = False) -> None:

@@ -20,7 +20,7 @@ from instrc.process.picture import titles_of
 from instrc.process.process import Process
 from instrc.runtime.traces import read_events, spans_of, usage_of
 from instrc.text.jsontext import dumps
-from instrc.text.jsonvalue import JsonObject
+from instrc.text.jsonvalue import Json, JsonObject, mapping
 from instrc.text.names import counted
 from instrc.text.visible import visible_lines
 
@@ -240,8 +240,8 @@ def _traced(run: str, at: options.EngineGroup) -> tuple[str, str, str, list[Even
     file = Path(run)
     if file.suffix == ".jsonl" and file.is_file():
         events, _ = read_events(file)
-        outcome = next((event["outcome"] for event in reversed(events) if event["event"] == "ended"), None)
-        return file.stem, "running" if outcome is None else outcome["status"], "", events, {}
+        outcome = next((event.get("outcome") for event in reversed(events) if event["event"] == "ended"), None)
+        return file.stem, str(mapping(cast("Json", outcome)).get("status", "running")), "", events, {}
     kept = engine(at, run=run)
     report, launch = run_to_end(kept.show(run)), run_to_end(kept.launch(run))
     return report.run, report.status, report.origin, kept.trace_from(run)[0], titles_of(Process.from_json(launch.plan["process"]))
@@ -354,7 +354,8 @@ async def _acted(
     from instrc.runtime.retry import RetryOptions
     from instrc.server.records import secrets_given
 
-    turns, reasons = Semaphore(_AT_ONCE), dict[str, str]()
+    size = _BATCH if action in {"delete", "erase"} else 1
+    turns, reasons = Semaphore(1 if size > 1 else _AT_ONCE), dict[str, str]()
     secret = (secrets_given() or [records.secret()])[-1]
 
     async def act_on(page: Sequence[str]) -> None:
@@ -374,11 +375,7 @@ async def _acted(
             except InstrcError as error:
                 reasons.update(dict.fromkeys(page, error.problems[0].message))
 
-    if action in {"delete", "erase"}:
-        for first in range(0, len(runs), _BATCH):
-            await act_on(runs[first : first + _BATCH])
-    else:
-        await gather(*(act_on([run]) for run in runs))
+    await gather(*(act_on(runs[first : first + size]) for first in range(0, len(runs), size)))
     return reasons
 
 

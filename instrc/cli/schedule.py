@@ -70,11 +70,9 @@ def add(
     from instrc.engines.schedules import Clock
 
     kept = _scheduling(at)
-    clock = Clock(cron, zone)
     prepared = prepare(file, export=export, project=folders.project)
-    prompt = run_common.given_inputs(given, prepared)
-    launch = Launcher(prepared, model=model).launch(prompt)
-    _line(run_common.run_to_end(kept.schedule(name, clock, launch, overlap)), as_json=as_json)
+    launch = Launcher(prepared, model=model).launch(run_common.given_inputs(given, prepared))
+    _line(run_common.run_to_end(kept.schedule(name, Clock(cron, zone), launch, overlap)), as_json=as_json)
 
 
 @schedule_group.command("list")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from time import time
 from typing import TYPE_CHECKING, Annotated
@@ -126,8 +127,7 @@ def _keep_keys(
     for said in (name, revoke):
         if said is not None and (not said.strip() or len(said) > _LONGEST_NAME):
             options.refuse_use(f"a name has 1 to {_LONGEST_NAME} letters", "--new-key" if said is name else "--revoke-keys")
-    records = Records(place)
-    try:
+    with closing(Records(place)) as records:
         if revoke is not None:
             known, taken = records.key_names(), records.revoke(revoke)
             if not taken:
@@ -141,8 +141,6 @@ def _keep_keys(
             write(f"{Identity(records, ServiceSettings(), Signer([])).new_key(name, roles, groups, until)}\n")
             if not roles:
                 write_error("it has the roles that the settings give to this name\n")
-    finally:
-        records.close()
 
 
 def studio_command(

@@ -91,7 +91,7 @@ class AuditFilter(Struct, frozen=True):
 
 def audit_log(table: RunTable, chosen: AuditFilter, limit: int, below: int | None = None) -> list[AuditEntry]:
     """Return entries of the audit log, latest first, with numbers `below` a given one."""
-    query = sa.select(AUDIT).order_by(AUDIT.c.number.desc()).limit(limit)
+    query = sa.select(AUDIT).order_by(AUDIT.c.number.desc())
     for column, value in ((AUDIT.c.run, chosen.run), (AUDIT.c.who, chosen.who), (AUDIT.c.action, chosen.action)):
         query = query if value is None else query.where(column == value)
     if chosen.since is not None:
@@ -100,7 +100,7 @@ def audit_log(table: RunTable, chosen: AuditFilter, limit: int, below: int | Non
         query = query.where(AUDIT.c.at < chosen.before)
     if below is not None:
         query = query.where(AUDIT.c.number < below)
-    return [AuditEntry(**row._mapping) for row in table.select(query)]  # noqa: SLF001  -- its public name for a mapping
+    return [AuditEntry(**row._mapping) for row in table.select(query, limit)]  # noqa: SLF001  -- its public name for a mapping
 
 
 CostGroup: TypeAlias = Literal["program", "day", "person"]
@@ -136,7 +136,7 @@ def costs(
     day = sa.cast(began, sa.BigInteger) // sa.literal_column(str(_DAY), sa.BigInteger)
     of_group = {"program": RUNS.c.program, "day": day, "person": RUNS.c.starter}
     columns = cast("Mapping[CostGroup, sa.ColumnElement[object]]", of_group)
-    keys = [(columns[group] if group in groups else sa.null()).label(group) for group in COST_GROUPS]
+    keys = [(columns[group] if group in groups else sa.literal(None, sa.Text)).label(group) for group in COST_GROUPS]
     used = [sa.func.coalesce(sa.func.sum(column), 0).label(column.name) for column in (RUNS.c.tokens, RUNS.c.cost)]
     chosen_columns = [columns[group] for group in groups]
     query = (
@@ -148,9 +148,7 @@ def costs(
     if programs is not None:
         query = query.where(RUNS.c.program.in_(list(programs)))
     return [
-        CostRow(
-            row.program, row.day if row.day is None else float(row.day * _DAY), row.person, row.runs, int(row.tokens), row.cost
-        )
+        CostRow(row.program, row.day and float(row.day * _DAY), row.person, row.runs, int(row.tokens), row.cost)
         for row in table.select(query)
         if row.runs
     ]
@@ -198,8 +196,8 @@ def deliveries(
     query = query.where(*_deliveries_of(chosen))
     if before is not None:
         query = query.where(sa.tuple_(MESSAGES.c.at, MESSAGES.c.id) < sa.tuple_(*map(sa.literal, before)))
-    query = query.order_by(MESSAGES.c.at.desc(), MESSAGES.c.id.desc()).limit(limit)
-    return [WebhookDelivery(**row._mapping) for row in table.select(query)]  # noqa: SLF001  -- its public name for a mapping
+    query = query.order_by(MESSAGES.c.at.desc(), MESSAGES.c.id.desc())
+    return [WebhookDelivery(**row._mapping) for row in table.select(query, limit)]  # noqa: SLF001  -- its public name for a mapping
 
 
 def send_again(table: RunTable, chosen: DeliveryFilter, *, dry_run: bool = False) -> int:

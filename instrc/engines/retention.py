@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 import sqlalchemy as sa
 
 from instrc.engines.projects import project_here
-from instrc.engines.run_table import RunTable
+from instrc.engines.run_table import RunTable, move_cursor
 from instrc.engines.service_tables import AUDIT, CURSORS, DELIVERIES, FEED, HOOKS, MESSAGES, NONCES, REQUESTS, RUNS
 from instrc.problems.errors import InstrcError
 from instrc.runtime.engine_protocol import Engine
@@ -84,8 +84,6 @@ def _take_turn(table: RunTable, project: str) -> bool:
     now, turn = time(), f"{_TURN}/{digest_of(project)[:16]}"
     with table.writing() as connection:
         last = connection.execute(sa.select(CURSORS.c.value).where(CURSORS.c.name == turn).with_for_update()).scalar()
-        if last is None:
-            connection.execute(sa.insert(CURSORS).values(name=turn, value=str(now)))
-        elif float(last) < now - _EVERY:
-            connection.execute(sa.update(CURSORS).where(CURSORS.c.name == turn).values(value=str(now)))
-        return last is None or float(last) < now - _EVERY
+        if is_due := last is None or float(last) < now - _EVERY:
+            move_cursor(connection, turn, str(now))
+        return is_due

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import partial
 from time import time
 from typing import Any, Final, Literal, Protocol, TypeAlias, cast, runtime_checkable
@@ -26,11 +26,12 @@ from instrc.engines.service_tables import (
     METADATA,
     QUESTIONS,
     RUNS,
+    UNREADABLE,
     USAGE,
     VOTES,
-    JsonColumn,
     create_tables,
     forget,
+    is_readable,
 )
 from instrc.runtime.interpreter.documents import Outcome
 from instrc.runtime.journal import JournalEntry
@@ -38,7 +39,7 @@ from instrc.runtime.questions import Question
 from instrc.runtime.run_config import Launch, LaunchDocument, RunConfig
 from instrc.runtime.run_report import OPEN, RunFault, RunFilter, RunReport
 from instrc.runtime.traces import usage_of
-from instrc.text.jsontext import digest_of, loads
+from instrc.text.jsontext import digest_of
 from instrc.text.jsonvalue import Json, JsonObject
 
 ChangeKind: TypeAlias = Literal[
@@ -60,6 +61,7 @@ ChangeKind: TypeAlias = Literal[
     "question.answered",
     "question.closed",
 ]
+_Query: TypeAlias = "sa.Select[*tuple[Any, ...]]"  # of any columns
 FILLED: Final = "filled"
 """Cursor for the run up to which a store of an earlier release was read into the table."""
 _KIND: Final = 64
@@ -231,10 +233,20 @@ class RunTable:
         with self.engine.begin() as connection:
             return [connection.execute(statement).rowcount for statement in statements][-1]
 
-    def select(self, query: sa.Select[*tuple[Any, ...]], **values: object) -> Sequence[Any]:  # rows of any columns
-        """Return the rows of a query with values of its parameters."""
+    def select(self, query: _Query, limit: int | None = None, skip: int = 0, **values: object) -> Sequence[Any]:  # as above
+        """Return the rows of a query with values of its parameters.
+
+        Unreadable rows are logged, and with a limit the next ones take their place.
+        """
         with self.single.connect() as connection:
-            return connection.execute(query, values).all()
+            rows = connection.execute(query if limit is None else query.limit(limit).offset(skip), values).all()
+        columns = query.selected_columns if self.engine.dialect.name == "sqlite" else ()
+        lost = [row for row in rows if UNREADABLE in row or not all(map(is_readable, row, columns))]
+        if not lost:
+            return rows
+        _log.error("rows that cannot be read are left out, by their first column: %r", [row[0] for row in lost])
+        more = [] if limit is None else self.select(query, len(lost), skip + limit, **values)
+        return [*(row for row in rows if row not in lost), *more]
 
     def run(self, run: str) -> RunRow | None:
         """Return a run."""
@@ -243,14 +255,14 @@ class RunTable:
 
     def runs(self, query: sa.Select[*tuple[object, ...]], limit: int | None = 50) -> list[RunRow]:
         """Return the runs of a `runs_query`."""
-        rows, known = self.select(query.limit(limit)), dict[str, dict[str, str]]()
+        rows, known = self.select(query, limit), dict[str, dict[str, str]]()
         for row in self.select(sa.select(METADATA).where(METADATA.c.run.in_([row.run for row in rows]))) if rows else ():
             known.setdefault(row.run, {})[row.key] = row.value
         return [_run_row(row, known.get(row.run, {})) for row in rows]
 
     def names(self, query: sa.Select[*tuple[object, ...]], limit: int | None = None) -> list[str]:
         """Return the ids of the runs of a `runs_query`."""
-        return [row.run for row in self.select(query.with_only_columns(RUNS.c.run).limit(limit))]
+        return [row.run for row in self.select(query.with_only_columns(RUNS.c.run), limit)]
 
     def count(self, query: sa.Select[*tuple[object, ...]]) -> int:
         """Return how many rows a query has."""
@@ -267,12 +279,9 @@ class RunTable:
         rows = self.select(sa.select(column, sa.func.count()).where(RUNS.c.status != DELETED).group_by(column))
         return {row[0]: row[1] for row in rows}
 
-    def questions(self, query: sa.Select[*tuple[object, ...]], limit: int | None = 50, skip: int = 0) -> list[QuestionRow]:
-        """Return the open questions of a `questions_query`; unreadable rows are logged, and the next ones take their place."""
-        rows = self.select(query.limit(limit).offset(skip))
-        found = [row for row in map(_question_row, rows) if row is not None]
-        unreadable = len(rows) - len(found)
-        return found if limit is None or not unreadable else [*found, *self.questions(query, unreadable, skip + limit)]
+    def questions(self, query: sa.Select[*tuple[object, ...]], limit: int | None = 50) -> list[QuestionRow]:
+        """Return the open questions of a `questions_query`."""
+        return [_question_row(row) for row in self.select(query, limit)]
 
     def feed(self, after: int, limit: int = 200) -> list[RunChange]:
         """Return the events after a number."""
@@ -299,8 +308,7 @@ class RunTable:
     def move_cursor(self, name: str, value: str) -> None:
         """Store a cursor."""
         with self.writing() as connection:
-            connection.execute(sa.delete(CURSORS).where(CURSORS.c.name == name))
-            connection.execute(sa.insert(CURSORS).values(name=name, value=value))
+            move_cursor(connection, name, value)
 
 
 @runtime_checkable
@@ -375,6 +383,12 @@ def _used(connection: sa.Connection, run: str, mark: JournalMark) -> dict[str, o
     return {"tokens": total, "cost": cost}
 
 
+def move_cursor(connection: sa.Connection, name: str, value: str) -> None:
+    """Store a cursor in a transaction."""
+    connection.execute(sa.delete(CURSORS).where(CURSORS.c.name == name))
+    connection.execute(sa.insert(CURSORS).values(name=name, value=value))
+
+
 def audit_row(who: str, means: str, action: str, run: str | None, question: str | None, sent: Json) -> dict[str, object]:
     """Return the row of the audit log for an action; of the request it has a digest only."""
     digest = None if sent is None else digest_of(sent)
@@ -438,7 +452,7 @@ def _closed(connection: sa.Connection, report: RunReport, name: str, answered: C
     """Close a question; return its events, with the people who answered it by a service."""
     query = questions_query(run=report.run).where(QUESTIONS.c.question == name)
     row = connection.execute(query).one()
-    known = _question_row(row)
+    known = None if UNREADABLE in row else _question_row(row)
     votes = votes_of(connection, report.run, name, row.opened).get(name, [])
     for table in (QUESTIONS, CANDIDATES, CLAIMS):
         connection.execute(sa.delete(table).where(table.c.run == report.run, table.c.question == name))
@@ -467,14 +481,9 @@ def feed_after(connection: sa.Connection, after: int, limit: int) -> list[RunCha
     return [RunChange(row.kind, row.run, row.program, row.body, row.at, row.number) for row in rows]
 
 
-def _question_row(row: sa.Row[*tuple[object, ...]]) -> QuestionRow | None:
-    with suppress(ValueError):
-        steps, show, schema = loads(row.steps), loads(row.show), loads(row.schema)
-        if isinstance(steps, list) and isinstance(schema, dict | bool):  # `{}` would name no approvers
-            question = Question(row.question, tuple(map(str, steps)), show, schema, row.by)
-            return QuestionRow(row.run, row.program, question, row.opened, row.due, row.claimed_by, row.claimed_until)
-    _log.error("the row of question `%s` of run `%s` is unreadable, and not listed", row.question, row.run)
-    return None
+def _question_row(row: sa.Row[*tuple[object, ...]]) -> QuestionRow:
+    question = Question(row.question, tuple(map(str, row.steps)), row.show, row.schema, row.by)
+    return QuestionRow(row.run, row.program, question, row.opened, row.due, row.claimed_by, row.claimed_until)
 
 
 _log: Final = logging.getLogger(__name__)
@@ -574,10 +583,7 @@ def questions_query(
     """
     place = sa.and_(CLAIMS.c.run == QUESTIONS.c.run, CLAIMS.c.question == QUESTIONS.c.question, CLAIMS.c.until > time())
     source = QUESTIONS.outerjoin(CLAIMS, place)
-    columns = [
-        sa.type_coerce(each, sa.Text).label(each.name) if isinstance(each.type, JsonColumn) else each for each in QUESTIONS.c
-    ]
-    query = sa.select(*columns, CLAIMS.c.who.label("claimed_by"), CLAIMS.c.until.label("claimed_until")).select_from(source)
+    query = sa.select(*QUESTIONS.c, CLAIMS.c.who.label("claimed_by"), CLAIMS.c.until.label("claimed_until")).select_from(source)
     first = sa.func.coalesce(QUESTIONS.c.due, QUESTIONS.c.opened + UNDUE) if by_due else QUESTIONS.c.opened
     query = query.order_by(first, QUESTIONS.c.run, QUESTIONS.c.question)
     if who is not None:

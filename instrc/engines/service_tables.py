@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection
 from time import time
-from typing import Final
+from typing import Any, Final
 
 import sqlalchemy as sa
 from sqlalchemy.types import TypeDecorator
@@ -13,29 +13,47 @@ from sqlalchemy.types import TypeDecorator
 from instrc.engines.dbos.sqlite import SqliteStore
 from instrc.engines.dbos.store import RUN_TABLE, write_in_order
 from instrc.engines.places import require_place, scheme_of, store_of
-from instrc.engines.stores import RunStore
+from instrc.engines.stores import SERVICE_FILE, RunStore
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json
 
-FILE: Final = "server.sqlite"
-"""File in the folder of a store that is not a database of its own."""
 DELETED: Final = "deleted"
 """Status of a deleted run, of which only the existence is kept."""
 
 
-class JsonColumn(TypeDecorator[Json]):
-    """A JSON value as text, with exact numbers and key order."""
+UNREADABLE: Final = object()
+"""Value of a row that another program has written, or damaged."""
+
+
+def is_readable(value: object, column: sa.ColumnElement[object]) -> bool:
+    """Return whether a value is of the type of its column, and a time is within the calendar: SQLite keeps any value."""
+    if column.type.python_type is float:
+        return value is None or (isinstance(value, int | float) and (abs(value) < 2.5e11 or not isinstance(column, sa.Column)))
+    return value is None or isinstance(value, column.type.python_type)
+
+
+class JsonColumn(TypeDecorator[Any]):  # `Json`, or `UNREADABLE`
+    """A JSON value of a kind as text, with exact numbers and key order."""
 
     impl = sa.Text
     cache_ok = True
+    python_type = object
+
+    def __init__(self, kind: type | tuple[type, ...] = object) -> None:
+        super().__init__()
+        self.kind = kind
 
     def process_bind_param(self, value: Json, _dialect: object) -> str:
         """Write a value."""
         return dumps(value, indent=False)
 
-    def process_result_value(self, value: str | None, _dialect: object) -> Json:
+    def process_result_value(self, value: str | None, _dialect: object) -> object:
         """Read a value."""
-        return None if value is None else loads(value)
+        try:
+            found = None if value is None else loads(value)
+        except (ValueError, TypeError):
+            return UNREADABLE
+        return found if value is None or isinstance(found, self.kind) else UNREADABLE
 
 
 TABLES = sa.MetaData()
@@ -93,9 +111,9 @@ QUESTIONS = sa.Table(
     sa.Column("question", sa.Text, primary_key=True),
     sa.Column("program", sa.Text, nullable=False),
     sa.Column("by", sa.String(8), nullable=False),
-    sa.Column("steps", JsonColumn, nullable=False),
+    sa.Column("steps", JsonColumn(list), nullable=False),
     sa.Column("show", JsonColumn, nullable=False),
-    sa.Column("schema", JsonColumn, nullable=False),
+    sa.Column("schema", JsonColumn((dict, bool)), nullable=False),
     sa.Column("opened", sa.Float, nullable=False),
     sa.Column("due", sa.Float),
     sa.Index("instrc_questions_opened", "opened", "run", "question"),
@@ -158,7 +176,7 @@ FEED = sa.Table(
     sa.Column("kind", sa.String(32), nullable=False),
     sa.Column("run", sa.Text, nullable=False),
     sa.Column("program", sa.Text, nullable=False),
-    sa.Column("body", JsonColumn, nullable=False),
+    sa.Column("body", JsonColumn(dict), nullable=False),
 )
 """Events of all runs, in order: the source of event streams and webhooks."""
 AUDIT = sa.Table(
@@ -210,8 +228,8 @@ KEYS = sa.Table(
     sa.Column("id", sa.String(32), primary_key=True),
     sa.Column("hash", sa.String(64), nullable=False),
     sa.Column("name", sa.Text, nullable=False),
-    sa.Column("roles", JsonColumn, nullable=False),
-    sa.Column("groups", JsonColumn, nullable=False),
+    sa.Column("roles", JsonColumn(list), nullable=False),
+    sa.Column("groups", JsonColumn(list), nullable=False),
     sa.Column("made", sa.Float, nullable=False),
     sa.Column("expires", sa.Float),
     sa.Column("used", sa.Float),
@@ -222,7 +240,7 @@ SESSIONS = sa.Table(
     TABLES,
     sa.Column("hash", sa.String(64), primary_key=True),
     sa.Column("name", sa.Text, nullable=False),
-    sa.Column("groups", JsonColumn, nullable=False),
+    sa.Column("groups", JsonColumn(list), nullable=False),
     sa.Column("key", sa.String(32)),
     sa.Column("expires", sa.Float, nullable=False),
 )
@@ -244,14 +262,14 @@ HOOKS = sa.Table(
     sa.Column("id", sa.String(300), primary_key=True),
     sa.Column("url", sa.Text, nullable=False),
     sa.Column("secret", sa.Text, nullable=False),
-    sa.Column("events", JsonColumn, nullable=False),
-    sa.Column("programs", JsonColumn, nullable=False),
+    sa.Column("events", JsonColumn(list), nullable=False),
+    sa.Column("programs", JsonColumn(list), nullable=False),
     sa.Column("run", sa.String(200), index=True),
     sa.Column("form", sa.String(20), nullable=False),
     sa.Column("owner", sa.Text, nullable=False),
     sa.Column("made", sa.Float, nullable=False),
     sa.Column("disabled", sa.Text),
-    sa.Column("details", JsonColumn, nullable=False),
+    sa.Column("details", JsonColumn(dict), nullable=False),
 )
 DELIVERIES = sa.Table(
     "instrc_webhook_deliveries",
@@ -313,7 +331,7 @@ def _create(engine: sa.Engine) -> None:
 def service_store(place: str | os.PathLike[str]) -> RunStore:
     """Return the store of the tables: the database of the runs, or else a file next to them."""
     require_place(place)
-    return store_of(place) if scheme_of(place) else SqliteStore(os.fspath(place), FILE)
+    return store_of(place) if scheme_of(place) else SqliteStore(os.fspath(place), SERVICE_FILE)
 
 
 def forget(connection: sa.Connection, runs: Collection[str]) -> None:

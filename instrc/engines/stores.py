@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
+
+from instrc.text.files import is_open_to_others
 
 if TYPE_CHECKING:
     import sqlalchemy as sa  # the extra `durable`
 
 USUAL_FOLDER: Final = ".instrc"
 """Folder of runs if no store is named; also holds the traces of a store on a server."""
+SERVICE_FILE: Final = "server.sqlite"
+"""File in the folder of a store that is not a database of its own, with the tables of a service."""
+SECRETS: Final = "INSTRC_SECRETS"
+"""Environment variable with the comma-separated secrets for links and sessions; the last one signs."""
+
+
+def exposed(folder: Path | None, *, signs: bool) -> list[str]:
+    """Return a warning for files that other users can read, and for a secret stored next to the data."""
+    wide = [] if folder is None else [place for place in (folder, folder / SERVICE_FILE) if is_open_to_others(place)]
+    found = [f"`{each}` is open to other users of this machine: `chmod -R go= {each}`" for each in wide]
+    is_set = not signs or os.environ.get(SECRETS, "").strip(",")
+    return found if is_set else [*found, f"the secret that signs links lies in the store, and in its backups: set `{SECRETS}`"]
 
 
 class StoreLock(Protocol):

@@ -299,7 +299,7 @@ class Timeline(Struct):
             elif kind == "launched":
                 span.lane = "process"
             if kind == "retried":
-                span.retries.append(str(event["error"]))
+                span.retries.append(str(event.get("error")))
                 continue
             if kind == "rejected":
                 span.state = "rejected"

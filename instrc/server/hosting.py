@@ -27,6 +27,7 @@ from instrc.engines.launch import Launcher, RehearseMode
 from instrc.engines.prepare import Prepared, prepare
 from instrc.engines.retention import keep_swept
 from instrc.engines.run_table import RunChange
+from instrc.engines.stores import exposed
 from instrc.problems.errors import InstrcError, UnreachableError, unusable
 from instrc.problems.suggest import nearest
 from instrc.runtime.engine_protocol import Engine, Serving
@@ -41,11 +42,10 @@ from instrc.server.inbox import Inbox
 from instrc.server.logs import is_json
 from instrc.server.operations import Endpoint
 from instrc.server.operators import webhook_routes
-from instrc.server.records import SECRETS, Records, secrets_given
+from instrc.server.records import Records, secrets_given
 from instrc.server.run_service import RunService
 from instrc.server.streams import Hub
 from instrc.server.webhooks import AddressRules, Webhooks
-from instrc.text.files import is_open_to_others
 from instrc.text.jsonvalue import Json, listing
 from instrc.vibes.project import Project
 from instrc.vibes.settings import read_settings
@@ -174,18 +174,6 @@ def idle_settings(service: RunService) -> list[str]:
     return found
 
 
-def exposed(service: RunService, *, known_callers: bool) -> list[str]:
-    """Return a warning for files that other users can read, and for a secret stored next to the data."""
-    found, database = [], service.records.engine.url.database
-    if service.records.engine.dialect.name == "sqlite" and database is not None:
-        file = Path(database)
-        wide = [place for place in (file.parent, file) if is_open_to_others(place)]
-        found += [f"`{each}` is open to other users of this machine: `chmod go= {each}`" for each in wide]
-    if known_callers and not secrets_given():
-        found.append(f"the secret that signs links lies in the store, and in its backups: set `{SECRETS}`")
-    return found
-
-
 def require_clear_names(service: RunService) -> None:
     """Raise for names in settings and programs that are ambiguous between keys and an identity provider."""
     settings, names = service.settings, service.visibility.names
@@ -243,7 +231,8 @@ async def serve(
         tell("authentication is off: anyone on this machine may do everything; all, also behind a proxy, share one limit")
     require_clear_names(service)
     service.records.name_subjects(None if service.settings.oidc is None else service.settings.oidc.issuer)
-    for line in exposed(service, known_callers=identity.is_on):
+    url = service.records.engine.url
+    for line in exposed(Path(url.database or "").parent if url.drivername == "sqlite" else None, signs=identity.is_on):
         tell(line)
     for line in idle_settings(service) if service.launchers else ():
         tell(line)

@@ -23,6 +23,7 @@ from instrc.engines.run_table import (
     RunChange,
     RunTable,
     audit_row,
+    move_cursor,
     questions_query,
     tell_in,
     vote_in,
@@ -43,6 +44,7 @@ from instrc.engines.service_tables import (
     VOTES,
     service_store,
 )
+from instrc.engines.stores import SECRETS
 from instrc.problems.errors import RequestError, unusable
 from instrc.problems.serving import InvalidRequest
 from instrc.runtime.questions import Question
@@ -146,9 +148,7 @@ class Records(RunTable):
             told = float(connection.execute(sa.select(CURSORS.c.value).where(place).with_for_update()).scalar() or time())
             due = self.questions(questions_query(due_before=until).where(QUESTIONS.c.due >= told), None)
             written = tell_in(connection, [RunChange(kind, row.run, row.program, {"question": row.question.id}) for row in due])
-            value = str(max(told, until))
-            if connection.execute(sa.update(CURSORS).where(place).values(value=value)).rowcount == 0:
-                connection.execute(sa.insert(CURSORS).values(name=cursor, value=value))
+            move_cursor(connection, cursor, str(max(told, until)))
         self.publish(written)
         return len(written)
 
@@ -326,10 +326,6 @@ def _refuse_text(context: sa.engine.ExceptionContext) -> None:
     if isinstance(context.original_exception, UnicodeEncodeError) or isinstance(context.sqlalchemy_exception, sa.exc.DataError):
         reason = "a value has a character or a size that the store cannot hold"
         raise RequestError([InvalidRequest(reason=reason)]) from None
-
-
-SECRETS: Final = "INSTRC_SECRETS"
-"""Environment variable with the comma-separated secrets for links and sessions; the last one signs."""
 
 
 SECRET_CHARACTERS: Final = 32

@@ -15,6 +15,7 @@ from applications import run_in_app
 from written_processes import DECISION, attempt, call, chunk, process, step
 
 import instrc
+from instrc.cli import main
 from instrc.runtime.trace_page import page_of
 from instrc.runtime.traces import TimelineSpan, spans_of  # rows of a page, before they are text
 
@@ -176,3 +177,21 @@ def test_a_watcher_that_fails_does_not_end_the_run() -> None:
     with pytest.warns(RuntimeWarning, match="the screen is gone"):
         run = run_in_app('@{ title: "Draft", type: "object" }', "x", model=instrc.Scripted([{}]), watch=watch)
     assert run.status == "done"
+
+
+@pytest.mark.parametrize("shape", ["text", "html", "json"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"event": "ended", "run": "r", "at": 1, "outcome": "done"}',
+        '{"event": "ended", "run": "r", "at": 1, "outcome": {"status": 1}}',
+        '{"event": "ended", "run": "r", "at": 1}',
+        '{"event": "retried", "run": "r", "at": 1, "id": "a"}',
+    ],
+)
+def test_a_file_of_events_that_another_program_wrote_is_shown(
+    line: str, shape: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "theirs.jsonl").write_text(f'{{"event": "called", "run": "r", "at": 1, "id": "a"}}\n{line}\n', encoding="utf-8")
+    assert main(["trace", str(tmp_path / "theirs.jsonl"), "--format", shape]) == 0
+    assert "internal error" not in capsys.readouterr().err

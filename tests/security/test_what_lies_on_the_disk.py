@@ -12,8 +12,8 @@ from serving import ANSWER, BOSS, go, opened, service, settled
 
 from instrc import SettingsError
 from instrc.cli import main
+from instrc.engines.stores import exposed  # what a service says when it begins
 from instrc.runtime.models.forms import learn  # remembers in a file
-from instrc.server.hosting import exposed  # what a service says when it begins
 from instrc.server.identity import Identity  # what callers are known by
 from instrc.server.records import secrets_given  # of the environment
 
@@ -44,7 +44,7 @@ def test_folders_and_files_are_for_their_owner_alone(name: str, tmp_path: Path, 
             await settled(made, run, "done")
             await asyncio.sleep(0.05)
             assert wide(place) == []
-            assert exposed(made, known_callers=False) == []
+            assert exposed(place, signs=False) == []
 
     go(body())
     assert {each.name for each in place.rglob("*")} >= {"server.sqlite", "traces"}
@@ -52,15 +52,16 @@ def test_folders_and_files_are_for_their_owner_alone(name: str, tmp_path: Path, 
 
 
 def test_what_is_open_to_others_is_warned_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    made = service(tmp_path / "s", records=str(tmp_path / "s"))
+    service(tmp_path / "s", records=str(tmp_path / "s")).records.close()
     (tmp_path / "s").chmod(0o755)
     (tmp_path / "s" / "server.sqlite").chmod(0o644)
-    told = exposed(made, known_callers=False)
+    told = exposed(tmp_path / "s", signs=False)
     assert [line.partition(" is open")[0] for line in told] == [f"`{tmp_path / 's'}`", f"`{tmp_path / 's' / 'server.sqlite'}`"]
-    [last] = exposed(made, known_callers=True)[len(told) :]
+    [last] = exposed(tmp_path / "s", signs=True)[len(told) :]
     assert "INSTRC_SECRETS" in last
+    assert exposed(None, signs=True) == [last]
     monkeypatch.setenv("INSTRC_SECRETS", "a secret of more than thirty-two characters")
-    assert exposed(made, known_callers=True) == told
+    assert exposed(tmp_path / "s", signs=True) == told
 
 
 @pytest.mark.parametrize("given", ["short", "a secret of more than thirty-two characters,short"])

@@ -104,5 +104,40 @@ def test_an_unreadable_question_is_left_out_and_all_others_are_listed(
                 more = f"&cursor={page['next']}"
 
     assert on(made, body) == ["r0", "r3", "r4", "r5", "r6"]
-    assert "question `q` of run `r1` is unreadable" in caplog.text
+    assert "left out, by their first column: ['r1', 'r2']" in caplog.text
     assert made.records.question("r1", "q") is None
+
+
+@pytest.mark.parametrize("damage", ["'soon'", "x'fffe'", "-1e308", "9e18"])
+@pytest.mark.parametrize(
+    ("table", "column", "page"),
+    [
+        ("instrc_index", "began", "/v1/runs"),
+        ("instrc_index", "ended", "/v1/runs"),
+        ("instrc_questions", "due", "/v1/questions"),
+        ("instrc_audit", "at", "/v1/audit"),
+    ],
+)
+def test_a_column_of_the_wrong_type_hides_its_row_alone(
+    table: str, column: str, page: str, damage: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """SQLite keeps any value in any column, as another program may have written it."""
+    made = service(tmp_path, name="durable", records=str(tmp_path))
+    fill(made, 4)
+    made.records.audit("ann", "key", "start", "r0", "r1", "r2", "r3")
+    with made.records.engine.begin() as connection:
+        connection.execute(sa.text(f"UPDATE {table} SET {column} = {damage} WHERE run = 'r1'"))  # noqa: S608  -- of this module
+
+    async def body(made: RunService) -> list[str]:
+        listed, more = [], ""
+        async with client(made) as http:
+            while True:
+                answer = await http.get(f"{page}?limit=2{more}")
+                assert answer.status_code == 200, answer.text
+                listed += [each["run"] for each in answer.json()["items"]]
+                if answer.json().get("next") is None:
+                    return listed
+                more = f"&cursor={answer.json()['next']}"
+
+    assert sorted(on(made, body)) == ["r0", "r2", "r3"]
+    assert "rows that cannot be read are left out" in caplog.text
