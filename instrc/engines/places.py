@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from instrc import problems
 from instrc.engines.stores import USUAL_FOLDER, RunStore
 from instrc.problems.errors import UnavailableError, unusable
+from instrc.text.files import refuse_planted
 
 if TYPE_CHECKING:
     from instrc.engines.dbos.postgres import SharedDatabase
@@ -64,6 +65,7 @@ def require_place(place: str | os.PathLike[str]) -> None:
         return
     reason = None
     try:
+        refuse_planted(place)
         if not stat.S_ISDIR(os.stat(place).st_mode):  # noqa: PTH116  -- any text, as the user wrote it
             reason = "it is not a folder"
     except FileNotFoundError:

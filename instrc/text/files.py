@@ -81,6 +81,13 @@ def refuse_irregular(path: str, mode: int) -> None:
         raise OSError(0, f"it is {file_kind(mode)}", path)
 
 
+def refuse_planted(path: str | os.PathLike[str]) -> None:
+    """Raise an `OSError` for what another user may have put here: it is theirs, in a folder that everybody may write to."""
+    is_everybodys = Path(path).absolute().parent.stat().st_mode & 0o002
+    if os.name == "posix" and is_everybodys and os.lstat(path).st_uid not in {0, os.geteuid()}:
+        raise OSError(0, "it belongs to another user, in a folder that everybody may write to: `chmod o-w` that folder")
+
+
 def file_kind(mode: int) -> str:
     """Return the kind of a file by its mode, as a noun with its article."""
     kinds = {S_ISDIR: "a folder", S_ISFIFO: "a pipe", S_ISSOCK: "a socket", S_ISCHR: "a device", S_ISBLK: "a device"}

@@ -28,7 +28,7 @@ from instrc.process.request_settings import (
     request_settings,
     whole,
 )
-from instrc.text.files import TomlError, read_toml, read_whole
+from instrc.text.files import TomlError, read_toml, read_whole, refuse_planted
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import is_amount
 from instrc.text.sentences import EN, LANGUAGES, Sentences, sentences_in
@@ -155,6 +155,7 @@ def read_file(file: Path) -> Settings:
     """Return the settings of a `pyproject.toml`; raise `SettingsError` with all errors."""
     name = readable_path(file).as_posix()
     try:
+        refuse_planted(file)
         data = read_whole(str(file), SETTINGS_BYTES)
         text = data.decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:

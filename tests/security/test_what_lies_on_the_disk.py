@@ -120,3 +120,55 @@ def test_whoever_reads_the_store_begins_no_session(tmp_path: Path) -> None:
         assert (await identity({"cookie": cookie})).name == "boss"  # type: ignore[union-attr]  # it is there
 
     go(body())
+
+
+@pytest.mark.parametrize("where", ["here", "above"])
+def test_settings_that_another_user_put_in_a_folder_for_everybody_are_refused(
+    where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """They name functions that are run: in `/tmp`, everybody could name some for the programs of others."""
+    (tmp_path / "evil.py").write_text("raise SystemExit('code of another user')")
+    settings = tmp_path / "pyproject.toml"
+    settings.write_text('[tool.instrc.activities]\n"Send_Activity" = "evil:send"\n')
+    place = tmp_path if where == "here" else tmp_path / "mine"
+    place.mkdir(exist_ok=True)
+    (place / "p.aug").write_text("Send_Activity(prompt)\n")
+    (place / "schemas").mkdir()
+    (place / "schemas" / "send_Activity.vibe.json").write_text("{}")
+    monkeypatch.chdir(place)
+    tmp_path.chmod(0o1777)
+    of_another_user(settings, monkeypatch)
+    assert main(["run", "p.aug", "--input", "x"]) == 1
+    assert "it belongs to another user, in a folder that everybody may write to" in capsys.readouterr().err
+    tmp_path.chmod(0o755)  # whose files are those of whom its owner trusts
+    assert main(["run", "p.aug", "--input", "x"]) == 1
+    assert "code of another user" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("is_link", [False, True])
+@pytest.mark.parametrize("name", ["memory", "durable"])
+def test_a_store_that_another_user_put_in_a_folder_for_everybody_is_refused(
+    name: str, *, is_link: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its owner would read what is put into it, and its runs name functions that are run."""
+    monkeypatch.chdir(tmp_path)
+    Path("p.aug").write_text('@{ title: "Draft", type: "object" }\n', encoding="utf-8")
+    store = Path(".instrc")
+    if is_link:
+        Path("elsewhere").mkdir()
+        store.symlink_to("elsewhere")
+    else:
+        store.mkdir(mode=0o777)
+    tmp_path.chmod(0o1777)
+    of_another_user(store, monkeypatch)
+    assert main(["run", "p.aug", "--rehearse", "--engine", name]) != 0
+    assert "the store `.instrc` cannot be used: it belongs to another user" in capsys.readouterr().err
+    assert [*store.iterdir()] == []
+
+
+def of_another_user(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a file belong to another user than this process: to one that there is, if that may be chosen."""
+    if os.geteuid() == 0:
+        os.chown(place, 65534, -1, follow_symlinks=False)
+    else:
+        monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
