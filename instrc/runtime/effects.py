@@ -394,12 +394,11 @@ class Effects(Struct, frozen=True):
     def _failed(
         self, command: str, error: str, code: str | None, attempt: int, began: float, place: EventFacts | None = None
     ) -> Result:
-        text = redacted(writable(error))
-        seconds = monotonic() - began
+        text, seconds = writable(error), monotonic() - began
         facts: EventFacts = {"error": text, "code": code, "attempt": attempt, "seconds": seconds, **(place or {})}
         self.tell("failed", command, **facts)
         said: JsonObject = {"kind": _KINDS_BY_CODE.get(code, "failed"), "code": code, "message": text}
-        return {"error": {**said, "place": redacted(place["place"])} if place and "place" in place else said}
+        return {"error": redacted({**said, "place": place["place"]} if place and "place" in place else said)}
 
 
 def _said_once(command: ModelCommand) -> list[Complaint]:

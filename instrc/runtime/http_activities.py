@@ -223,7 +223,7 @@ _CHARSET: Final = re.compile(
 def _result(answer: httpx.Response, body: bytes, pointer: str) -> Json:
     status = answer.status_code
     if not answer.is_success:
-        message = f"HTTP {status}: {redacted(body.decode('utf-8', 'replace'))[:SHOWN_HTTP]}"
+        message = f"HTTP {status}: {redacted(body[: SHOWN_HTTP * 100].decode('utf-8', 'replace'))[:SHOWN_HTTP]}"
         raise ActivityError(message, code=str(status), retry=is_temporary(status))
     if not body:
         return None

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
-from collections.abc import Mapping
-from typing import TypeVar, cast
+from base64 import b64encode
+from collections.abc import Iterator, Mapping
+from typing import Final, TypeVar, cast
+from urllib.parse import quote, quote_plus
 
 from msgspec import Struct, field
 
@@ -28,15 +31,27 @@ _SHORTEST = 6
 
 
 def secrets() -> list[str]:
-    """Return the secrets in the current environment, longest first."""
+    """Return the secrets in the current environment in all their spellings, longest first."""
     raw = getattr(os.environ, "_data", None)  # its own dictionary: comparing that takes 1 µs, decoding it 100
     if raw is None or raw != _known.environment or len(_told) != _known.told:
         result = {value for name, value in os.environ.items() if _NAME.search(name) and len(value) >= _SHORTEST}
         _known.environment, _known.told = None if raw is None else dict(raw), len(_told)
-        _known.secrets = sorted(result | _told, key=len, reverse=True)
+        _known.secrets = sorted({said for each in result | _told for said in _spellings(each)}, key=len, reverse=True)
     return _known.secrets
 
 
+def _spellings(secret: str) -> Iterator[str]:
+    """Yield a secret as it is, and as services repeat it: in JSON, in URLs, in hexadecimal, and within Base64."""
+    data = secret.encode("utf-8", "surrogateescape")
+    texts = [secret, data.hex(), *(json.dumps(secret, ensure_ascii=escaped)[1:-1] for escaped in (True, False))]
+    texts += [quote(data, safe=""), quote(data), quote_plus(data)]
+    # in Base64, what precedes it and what follows share the characters at its ends
+    texts += [b64encode(bytes(n) + data).decode()[(n * 8 + 5) // 6 : (n + len(data)) * 8 // 6] for n in range(3)]
+    for text in texts:
+        yield from (text, text.replace("/", r"\/"), text.translate(_URL_SAFE), re.sub("%..", lambda code: code[0].lower(), text))
+
+
+_URL_SAFE: Final = {ord("+"): "-", ord("/"): "_"}
 MASK = "***"
 _T = TypeVar("_T")
 
@@ -70,8 +85,7 @@ def _redacted(value: Json, hidden: list[str]) -> Json:
 
 def _masked(text: str, hidden: list[str]) -> str:
     for item in hidden:
-        if item in text:
-            text = text.replace(item, MASK)
+        text = text.replace(item, MASK)
     return text
 
 
