@@ -108,7 +108,11 @@ async def _forked(kept: Engine, run: str, asked: ForkOptions, program: str | Non
     from instrc.engines.prepare import prepare
 
     version = None if program is None else lambda before: version_of(before, prepare(program, export=export))
-    return await kept.start(await forked(kept, run, asked, version))
+    launch = await forked(kept, run, asked, version)
+    work = run_common.audited(kept, kept.start(launch), "fork", launch.run, sent=dict(asked.edits) or None)
+    for step, value in asked.edits.items():
+        work = run_common.audited(kept, work, "set", launch.run, step, value)
+    return await work
 
 
 def delete_command(

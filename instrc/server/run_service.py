@@ -8,7 +8,7 @@ from contextlib import suppress
 from functools import partial
 from secrets import token_hex
 from time import monotonic, time
-from typing import Final, cast
+from typing import Final, TypeAlias, TypeVar, cast
 
 import msgspec
 from msgspec.structs import replace
@@ -49,6 +49,8 @@ from instrc.text.jsonvalue import Json, JsonObject, mapping
 from instrc.tools.python_values import JsonLike
 from instrc.vibes.service_settings import ServiceSettings
 
+_T = TypeVar("_T")
+_Work: TypeAlias = Coroutine[object, object, _T]
 _RATED: Final = "starts and answers in a minute"
 _MOST: Final = 200
 """Maximum rows of a page."""
@@ -92,7 +94,6 @@ class RunService:
         self.rate: RateLimiter = RateLimiter(self.settings.rate)
         self._secrets: list[str] = [*secrets]
         self._timelines = Timelines(engine)
-        self._under_way: dict[str, asyncio.Task[RunReport]] = {}
         self._turns: dict[str, asyncio.Lock] = {}
         records.watchers.append(self.hub.changed)
         self._keeper: TableEngine | None = engine if isinstance(engine, TableEngine) else None
@@ -157,8 +158,8 @@ class RunService:
             if report.config.starter != caller.name:  # another caller has just taken the id
                 await self.visibility.require_free(caller, report.run)
             return await self.visibility.whole(report, report.config.starter, report.config.metadata, launch.plan["digest"])
-        report = await self._recorded(launch.run, self.engine.start(launch), wait)
-        await self._audit(caller, "start", launch.run, sent=launch.inputs)
+        begun = self._recorded(launch.run, self.engine.start(launch), wait)
+        report = await self._audited(caller, "start", launch.run, begun, sent=launch.inputs)
         await self._note(report)
         return await self.visibility.info_of(caller, report)
 
@@ -257,11 +258,12 @@ class RunService:
         launch = await forked(self.engine, run, replace(options, by=by, protects=partial(self._protects, report.name)))
         await self.visibility.require_free(caller, launch.run, token_hex(8))
         launch = _begun_by(caller, launch, launch.config.metadata)
-        made = await self._recorded(launch.run, self.engine.start(launch), 0.0)
-        await self._note(made)
-        await self._audit(caller, "fork", made.run, sent=dict(options.edits) or None)
+        begun = self._recorded(launch.run, self.engine.start(launch), 0.0)
+        begun = self._audited(caller, "fork", launch.run, begun, sent=dict(options.edits) or None)
         for step, value in options.edits.items():
-            await self._audit(caller, "set", made.run, step, value)
+            begun = self._audited(caller, "set", launch.run, begun, step, value)
+        made = await begun
+        await self._note(made)
         return await self.visibility.info_of(caller, made)
 
     def _protects(self, program: str, command: Mapping[str, object]) -> bool:
@@ -274,17 +276,19 @@ class RunService:
         """Delete a run that has ended; its existence remains known. The audit log names the `action`."""
         report = await self.visibility.seen(caller, run)
         caller.require("operator", report.name, f"delete runs of `{report.name}`")
-        await self.engine.delete(run)
-        await asyncio.to_thread(self.records.forget_all, [run])  # they may not be stored with the runs
-        self.hub.wake(run)
-        await self._audit(caller, action, run)
+
+        async def deleted() -> None:
+            await self.engine.delete(run)
+            await asyncio.to_thread(self.records.forget_all, [run])  # they may not be stored with the runs
+
+        await self._audited(caller, action, run, deleted())
 
     async def _operate(self, caller: Caller, run: str, action: str, work: Callable[[], Awaitable[RunReport]]) -> RunInfo:
         report = await self.visibility.seen(caller, run)
         caller.require("operator", report.name, f"{action} runs of `{report.name}`")
         if not (report.has_ended and action in {"cancel", "resume"}):
-            report = await self._recorded(run, cast("Coroutine[object, object, RunReport]", work()), SETTLE, known=True)
-            await self._audit(caller, action, run)
+            changed = self._recorded(run, cast("Coroutine[object, object, RunReport]", work()), SETTLE, known=True)
+            report = await self._audited(caller, action, run, changed)
         await self._note(report)
         return await self.visibility.info_of(caller, report)
 
@@ -386,11 +390,13 @@ class RunService:
 
     async def _claim(self, caller: Caller, found: QuestionInfo, who: str, until: float | None, action: Action) -> None:
         means = "admin" if action != "claim" else caller.by  # permission to release or delegate was checked before
-        other = await asyncio.to_thread(self.records.claim, found, who, until, means)
-        if other is not None:
-            raise ConflictError([problems.serving.QuestionNotFree(question=found.question.id, state="claimed", by=other)])
-        self.hub.wake(found.run)
-        await self._audit(caller, action, found.run, found.question.id)
+
+        async def claimed() -> None:
+            other = await asyncio.to_thread(self.records.claim, found, who, until, means)
+            if other is not None:
+                raise ConflictError([problems.serving.QuestionNotFree(question=found.question.id, state="claimed", by=other)])
+
+        await self._audited(caller, action, found.run, claimed(), found.question.id)
 
     async def link(self, caller: Caller, run: str, question: str, to: str) -> str:
         """Return the token of a link by which a person may see and answer one question, once; operators create links.
@@ -401,8 +407,8 @@ class RunService:
         if not is_candidate(found, person):
             person = replace(person, name=f"{OUTSIDER}{known_as(person.name)}")
         require_allowed("link", found, caller, person)
-        await self._audit(caller, "link", run, found.question.id, sent=person.name)
-        return link_word(self.signer, run, found.question.id, person.name, caller.name)
+        word = asyncio.to_thread(link_word, self.signer, run, found.question.id, person.name, caller.name)
+        return await self._audited(caller, "link", run, word, found.question.id, person.name)
 
     async def linked(self, word: str) -> Caller:
         """Return the bearer of a link: the person it names, with their current groups. It ends with its sender's last key."""
@@ -540,9 +546,9 @@ class RunService:
     async def close(self) -> None:
         """Stop the background tasks; the engine keeps the runs."""
         self._looking.cancel()
-        for task in self._under_way.values():
+        for task in self.hub.under_way:
             task.cancel()
-        await asyncio.gather(self._looking, *self._under_way.values(), return_exceptions=True)
+        await asyncio.gather(self._looking, *self.hub.under_way, return_exceptions=True)
 
     async def _look(self) -> None:
         """Finish decisions of processes that have ended; read runs that are not kept in the table."""
@@ -575,8 +581,17 @@ class RunService:
                 await asyncio.to_thread(self.records.note_changed, report, partial(self.visibility.opening, report.name))
             self._turns.pop(report.run, None)
 
-    async def _audit(self, caller: Caller, action: str, run: str, question: str | None = None, sent: Json = None) -> None:
-        await asyncio.to_thread(self.records.audit, caller.name, caller.by, action, run, question=question, sent=sent)
+    async def _audited(
+        self, caller: Caller, action: str, run: str, work: _Work[_T], question: str | None = None, sent: Json = None
+    ) -> _T:
+        """Do something and record who did it, to the end even if the request is cancelled meanwhile."""
+
+        async def both() -> _T:
+            done = await work
+            await asyncio.to_thread(self.records.audit, caller.name, caller.by, action, run, question=question, sent=sent)
+            return done
+
+        return await asyncio.shield(self.hub.begin(run, both()))
 
     async def _recorded(
         self,
@@ -588,10 +603,7 @@ class RunService:
         question: str | None = None,
     ) -> RunReport:
         """Make a change that continues a run, and return its state once recorded; the rest continues in the background."""
-        task = asyncio.create_task(work)
-        key = f"{run}!{token_hex(4)}"
-        self._under_way[key] = task
-        task.add_done_callback(lambda done: self._ended(key, done))
+        task = self.hub.begin(run, work)
         clock = asyncio.get_running_loop().time
         begun, pause = clock(), 0.01
         while clock() < begun + PATIENCE:
@@ -616,12 +628,6 @@ class RunService:
             return await asyncio.to_thread(self.records.question, run, question) is None
         row = await asyncio.to_thread(self.records.run, run)
         return row is not None and row.status != DELETED
-
-    def _ended(self, key: str, task: asyncio.Task[RunReport]) -> None:
-        self._under_way.pop(key, None)
-        self.hub.wake(key.partition("!")[0])
-        if not task.cancelled():
-            task.exception()  # retrieved, so that asyncio does not complain
 
 
 def _begun_by(caller: Caller, launch: Launch, metadata: Mapping[str, str] | None = None) -> Launch:

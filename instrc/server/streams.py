@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Collection, Iterable, Iterator
+from collections.abc import AsyncGenerator, Callable, Collection, Coroutine, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from time import monotonic
 from typing import Final, TypeVar, cast
@@ -226,6 +226,7 @@ class Hub:
         self.boxes: dict[str | None, list[dict[str, AnswerPart]]] = {}
         """Text written by models since each follower last looked, by run; `None` stands for all runs."""
         self._telling: set[str | None] = set()
+        self.under_way: set[asyncio.Task[object]] = set()
 
     @property
     def is_awaited(self) -> bool:
@@ -235,6 +236,19 @@ class Hub:
     def bind(self) -> None:
         """Bind to the running loop."""
         self._loop = asyncio.get_running_loop()
+
+    def begin(self, run: str, work: Coroutine[object, object, _T]) -> asyncio.Task[_T]:
+        """Begin work on a run that goes on without its caller; its end wakes the waiters."""
+        task = asyncio.create_task(work)
+        self.under_way.add(task)
+        task.add_done_callback(lambda done: self._ended(run, done))
+        return task
+
+    def _ended(self, run: str, task: asyncio.Task[object]) -> None:
+        self.under_way.discard(task)
+        self.wake(run)
+        if not task.cancelled():
+            task.exception()  # retrieved, so that asyncio does not complain
 
     def saw(self, event: Event) -> None:
         """Process an event of a run: a sink for engines."""
