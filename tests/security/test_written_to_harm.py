@@ -20,7 +20,7 @@ from instrc.runtime.effects import Effects
 from instrc.runtime.models.failures import as_model_error, failure_of
 from instrc.runtime.models.model import Sample
 from instrc.runtime.served_activities import served
-from instrc.text.jsontext import dumps
+from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json
 from instrc.tools.plan_check import check_plan, with_unique_ids
 from instrc.tools.tool import Tool
@@ -88,6 +88,11 @@ def test_a_value_with_a_long_integer_takes_time_by_its_length() -> None:
     begun = process_time()
     assert received([10**30, *[1] * 100_000]) == [10**30, *[1] * 100_000]
     assert process_time() - begun < 2
+    value, begun = [10**30, *({} for _ in range(50_000))], process_time()
+    assert loads(dumps(value)) == value
+    for _ in range(40):  # an answer is written many times
+        dumps(value)
+    assert process_time() - begun < 2.5
 
 
 SECRET = "sk-0123456789-abcdefghijklmnop"

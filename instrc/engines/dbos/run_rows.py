@@ -129,27 +129,19 @@ class SharedBudget:
 
     def reserve(self, run: str, estimate: float) -> int:
         """Count a request in advance, and return its entry number; raise `ModelError` if the budget is used up."""
-        run, day = run.partition("/")[0], f"{datetime.now(UTC):%Y-%m-%d}"
-        of_scope = {"run": SPENT.c.run == run, "program": SPENT.c.program == self._budget.program, "day": SPENT.c.day == day}
+        run, day, program = run.partition("/")[0], f"{datetime.now(UTC):%Y-%m-%d}", self._budget.program
+        of_scope = {"run": SPENT.c.run == run, "program": SPENT.c.program == program, "day": SPENT.c.day == day}
         try:
             with self._engine().begin() as connection:
                 write_in_order(connection, SPENT)  # a concurrent reader sees this request
                 raised = connection.execute(sa.select(RAISED.c.scope, RAISED.c.cost).where(RAISED.c.run == run)).all()
-                limits = dict(sorted(map(read_budget, self._budget.limits), reverse=True)) | {
-                    row.scope: row.cost for row in raised
-                }
+                limits = dict(sorted(map(read_budget, self._budget.limits), reverse=True))
+                limits |= {row.scope: row.cost for row in raised}
                 for scope, limit in limits.items():
                     spent = sa.select(sa.func.coalesce(sa.func.sum(SPENT.c.cost), 0.0))
                     spent = spent.where(SPENT.c.project == self._project, *(of_scope[part] for part in scope.split("/")))
                     refuse_beyond(scope, limit, connection.execute(spent).scalar_one(), estimate)
-                row = {
-                    "at": time(),
-                    "day": day,
-                    "run": run,
-                    "program": self._budget.program,
-                    "cost": estimate,
-                    "project": self._project,
-                }
+                row = {"at": time(), "day": day, "run": run, "program": program, "cost": estimate, "project": self._project}
                 return int(connection.execute(sa.insert(SPENT).values(row).returning(SPENT.c.number)).scalar_one())
         except sa.exc.SQLAlchemyError as error:
             message = f"what models cost cannot be written to the database: {reason_of(error)}"

@@ -110,12 +110,9 @@ class HttpAnswer(Protocol):
 
 async def raise_reported(response: HttpAnswer) -> None:
     """Raise the error reported by a response with status 200, which some libraries drop as an unknown member."""
-    if (
-        response.status_code >= HTTPStatus.BAD_REQUEST
-        or response.headers.get("content-type", "").split(";")[0] != "application/json"
-    ):
-        return
-    require_no_report(await response.aread())
+    kind = response.headers.get("content-type", "").split(";")[0]
+    if response.status_code < HTTPStatus.BAD_REQUEST and kind == "application/json":
+        require_no_report(await response.aread())
 
 
 def require_no_report(body: bytes) -> None:
