@@ -345,7 +345,8 @@ def forget(connection: sa.Connection, runs: Collection[str]) -> None:
         connection.execute(sa.delete(table).where(table.c.run.in_(known)))
     forks = RUNS.alias()  # in a fork, `x-not` also excludes the starter of the original run
     starter = sa.case((sa.exists().where(forks.c.origin == RUNS.c.run), RUNS.c.starter), else_=None)
-    connection.execute(sa.update(RUNS).where(RUNS.c.run.in_(known)).values(status=DELETED, starter=starter, error_message=None))
+    left = {"status": DELETED, "starter": starter, **dict.fromkeys(("error_kind", "error_step", "error_message"))}
+    connection.execute(sa.update(RUNS).where(RUNS.c.run.in_(known)).values(left))
     write_in_order(connection, FEED)
     told = {"at": time(), "kind": "run.deleted", "body": {}}
     connection.execute(sa.insert(FEED), [{**told, "run": run, "program": program} for run, program in known.items()])

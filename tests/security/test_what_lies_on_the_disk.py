@@ -6,14 +6,18 @@ import asyncio
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from serving import ANSWER, BOSS, go, opened, service, settled
 
 from instrc import SettingsError
 from instrc.cli import main
+from instrc.engines.approvals import Opening  # who may answer
 from instrc.engines.stores import exposed  # what a service says when it begins
 from instrc.runtime.models.forms import learn  # remembers in a file
+from instrc.runtime.questions import Question  # of a held run
+from instrc.runtime.run_report import RunReport  # what is written
 from instrc.server.identity import Identity  # what callers are known by
 from instrc.server.records import secrets_given  # of the environment
 
@@ -164,6 +168,17 @@ def test_a_store_that_another_user_put_in_a_folder_for_everybody_is_refused(
     assert main(["run", "p.aug", "--rehearse", "--engine", name]) != 0
     assert "the store `.instrc` cannot be used: it belongs to another user" in capsys.readouterr().err
     assert [*store.iterdir()] == []
+
+
+def test_the_code_of_an_error_goes_with_its_run(tmp_path: Path) -> None:
+    """An activity chooses it, and may put data of a person into it."""
+    made = service(tmp_path, records=str(tmp_path))
+    error: Any = {"kind": "failed", "step": "send", "message": "no such mailbox", "code": "ann@example.org"}
+    asked = Question("send", ("send",), {"error": error}, {}, "operator")
+    made.records.note(RunReport("r", "letter", "held", None, (asked,)), lambda _: Opening(()))
+    made.records.forget_all(["r"])
+    made.records.close()
+    assert b"ann@example.org" not in b"".join(file.read_bytes() for file in tmp_path.glob("server.sqlite*"))
 
 
 def of_another_user(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
