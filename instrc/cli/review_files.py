@@ -16,7 +16,7 @@ from instrc.problems.problem import Fix, Problem
 from instrc.problems.report import Report
 from instrc.problems.suggest import applied, comparison_key
 from instrc.text.files import MOST_BYTES
-from instrc.vibes.find_files import STDIN, find_files, read_bytes
+from instrc.vibes.find_files import GIT_OPTIONS, STDIN, find_files, read_bytes
 from instrc.vibes.project import DEFAULT_PROJECT, Project
 from instrc.vibes.roots import ENDING, PROGRAM_ENDING, read_name
 from instrc.vibes.settings import read_settings
@@ -62,7 +62,7 @@ def deleted() -> Iterable[str]:
     git = shutil.which("git")
     if git is None:
         return []
-    command = [git, "diff", "--cached", "--name-only", "--no-renames", "--diff-filter=D", "-z", "--relative"]
+    command = [git, *GIT_OPTIONS, "diff", "--cached", "--name-only", "--no-renames", "--diff-filter=D", "-z", "--relative"]
     try:
         done = subprocess.run(command, capture_output=True, check=False, timeout=60)  # noqa: S603  -- no part of it comes from a user
     except (OSError, subprocess.SubprocessError):

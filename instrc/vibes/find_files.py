@@ -18,6 +18,8 @@ from instrc.text.files import MOST_BYTES, is_regular, read_regular, reason
 from instrc.text.source import Source
 
 STDIN = "-"
+GIT_OPTIONS: Final = "-c protocol.allow=never -c safe.bareRepository=explicit -c core.fsmonitor=false".split()  # noqa: SIM905  -- as typed
+"""Options with which git fetches nothing and runs no command that the settings of a repository name."""
 
 
 def find_files(paths: Sequence[str], report: Report) -> list[str]:

@@ -11,6 +11,7 @@ import pytest
 from serving import go, service
 
 import instrc
+from instrc.cli.review_files import deleted  # what the hook of pre-commit asks git
 from instrc.compiler.workspace import OptionOverrides, Workspace  # the checks of an editor
 from instrc.language.formatter import format_source  # the layout by itself
 from instrc.lsp.completion import completion  # one request of an editor
@@ -20,6 +21,7 @@ from instrc.problems.report import Report
 from instrc.schema.validation import validate  # what every answer and input passes
 from instrc.server.studio import Studio  # the room behind its command
 from instrc.testing.cases import read_cases  # the reader behind `instrc test`
+from instrc.testing.evaluation.variants import _git  # what asks git for a revision
 from instrc.text.source import Source
 from instrc.vibes.settings import read_file  # the reader of settings
 
@@ -145,3 +147,14 @@ def test_equal_values_at_two_places_have_a_violation_each() -> None:
 def test_a_reference_that_leads_to_itself_ends() -> None:
     found = validate({}, {"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}})
     assert [each.message for each in found] == ["the schema cannot be applied: it is cyclic, or is nested too deeply"]
+
+
+@pytest.mark.parametrize("ask", [deleted, lambda: _git(Path(), "HEAD", "rev-parse", "HEAD")])
+def test_git_runs_no_command_of_a_repository(ask: Callable[[], object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    git = tmp_path / "git"
+    git.write_text(f'#!/bin/sh\necho "$@" > {tmp_path}/words\n')
+    git.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    ask()
+    words = (tmp_path / "words").read_text()
+    assert "-c safe.bareRepository=explicit -c core.fsmonitor=false" in words

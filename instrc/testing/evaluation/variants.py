@@ -27,7 +27,7 @@ from instrc.text.files import MOST_BYTES
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, JsonObject, listing, mapping
 from instrc.text.source import Source, Span
-from instrc.vibes.find_files import read_text
+from instrc.vibes.find_files import GIT_OPTIONS, read_text
 from instrc.vibes.project import DEFAULT_PROJECT, Project
 
 _T = TypeVar("_T")
@@ -216,8 +216,8 @@ def at_revision(program: str, revision: str, *, export: str | None = None, proje
 
 
 def _git(folder: Path, revision: str, *words: str, given: bytes = b"") -> bytes:
-    """Return the output of a read-only git command; `-c` keeps it from fetching what a partial clone lacks."""
-    command = ["git", "-c", "protocol.allow=never", "-C", str(folder), *words]
+    """Return the output of a read-only git command; nothing that a partial clone lacks is fetched."""
+    command = ["git", *GIT_OPTIONS, "-C", str(folder), *words]
     try:
         done = subprocess.run(command, input=given, capture_output=True, check=False, timeout=_SECONDS)  # noqa: S603  -- a list
     except (OSError, ValueError, subprocess.SubprocessError) as error:
