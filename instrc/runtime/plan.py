@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
-from typing import Protocol, cast
+from typing import Final, Protocol, cast
 
 from instrc.process.flow import Chunk
 from instrc.process.process import Process
@@ -16,6 +16,8 @@ from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, without_type
 from instrc.text.names import snake
 
+PLAN_CALLS: Final = 5_000
+"""Maximum calls of one plan of a model or a person."""
 _STEP = re.compile(r"step\d+_.*|[_$].*")
 
 
@@ -55,7 +57,7 @@ def plan_of(
         "models": dict(models or {}) or None,
     }
     given = {name: value for name, value in unless_none.items() if value is not None}
-    options = cast("documents.RunOptions", {"asks": asks, "elements": elements, "labels": True, **given})
+    options = cast("documents.RunOptions", {"asks": asks, "elements": elements, "calls": PLAN_CALLS, "labels": True, **given})
     plan: documents.PinnedPlan = {"interpreter": CURRENT, "kind": kind, "process": written, "options": options, "digest": ""}
     plan["digest"] = plan_digest(plan)
     return plan

@@ -9,8 +9,10 @@ from time import process_time
 from typing import Any
 
 import pytest
+from applications import run_in_app
 from http_server import Answer, serving
 
+import instrc
 from instrc.providers.lifting.lift import lift_response
 from instrc.providers.lowering.lower import lower
 from instrc.providers.targets import dialect
@@ -82,6 +84,25 @@ def test_a_plan_takes_time_by_its_length() -> None:
     reads = {"tool": "find", "id": "b", "arguments": {"text": {"from": "a" + ".x" * 200_000}}}
     assert not check_plan([{"tool": "find", "id": "a", "arguments": {}}, reads], tools)
     assert process_time() - begun < 2
+
+
+def test_a_plan_makes_a_limited_number_of_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("instrc.runtime.plan.PLAN_CALLS", 12)
+    schemas: dict[str, Any] = {"Act": {"properties": {"plan": {}}, "required": ["plan"]}}
+    for name, output in (("List_Activity", {"type": "array"}), ("Use_Activity", {})):
+        schemas[name] = {"properties": {"x": {}, "output": output}, "required": ["output"]}
+    listed: Json = {"tool": "List_Activity", "id": "a", "arguments": {"x": 1}}
+    copied: list[Json] = [{"tool": "Use_Activity", "id": f"t{number}", "arguments": {"x": {"each": "a"}}} for number in range(4)]
+    single: list[Json] = [{"tool": "Use_Activity", "id": f"s{number}", "arguments": {"x": 1}} for number in range(13)]
+    model = instrc.Scripted({"act": [{"plan": single}, {"plan": [listed, *copied]}]})
+    made: list[Json] = []
+    activities = {"List_Activity": lambda _: [1, 2, 3, 4], "Use_Activity": made.append}
+    program = "const act = Act(prompt, { plan: Plan(List_Activity, Use_Activity) }); RunPlan_Activity(act.plan)"
+    run = run_in_app(program, "go", vibes=schemas, model=model, activities=activities)
+    assert "a limit of 12 calls" in model.sent[1].message
+    assert [item["status"] for item in run.value] == ["ok", "ok", "ok", "failed", "failed"]
+    assert run.value[3]["error"]["kind"] == "limit"
+    assert len(made) == 8
 
 
 def test_a_value_with_a_long_integer_takes_time_by_its_length() -> None:

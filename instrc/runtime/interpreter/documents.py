@@ -163,6 +163,8 @@ class RunOptions(TypedDict, total=False):
     """Name of the only step of a tool, whose answer has no step key."""
     waits: bool
     """Whether a direct call waits for its activity, which can then fail the run."""
+    calls: int
+    """Maximum calls of one plan, its tasks and their copies; without it, as in older plans, there is none."""
     labels: bool
     """Whether the command of an activity has `whole`; without it, as in older plans, it never has."""
 
@@ -265,6 +267,8 @@ class PlanState(TypedDict):
     plan: Json
     tasks: dict[str, TaskState]
     left: int
+    calls: NotRequired[int]
+    """Number of calls begun, where it has a limit."""
 
 
 class BranchState(TypedDict):

@@ -66,7 +66,7 @@ def _apply_model_answer(machine: Machine, scope: str, unit: PlanUnit, entry: Ent
     if came.error is not None:
         give_up_by(came.error, unit_name(unit))
     answer = came.value
-    plans, tasks = _plan_faults(unit, answer, alone=False)
+    plans, tasks = _plan_faults(machine, unit, answer, alone=False)
     misfits = [] if answer is None and came.complaints else _misfits(machine, scope, unit, answer)  # no answer to check
     wrong = [*came.complaints, *(_elsewhere(tasks, misfits) if tasks else misfits)]
     if wrong or plans:
@@ -79,15 +79,19 @@ def _apply_model_answer(machine: Machine, scope: str, unit: PlanUnit, entry: Ent
     finish(machine, scope, unit, answer)
 
 
-def _plan_faults(unit: PlanUnit, answer: Json, *, alone: bool) -> tuple[list[Complaint], set[str]]:
+def _plan_faults(machine: Machine, unit: PlanUnit, answer: Json, *, alone: bool) -> tuple[list[Complaint], set[str]]:
     """Return the errors of the plans in an answer, and the places of the invalid tasks."""
     result: list[Complaint] = []
     tasks: set[str] = set()
+    most = machine.program.options.get("calls")
     for step, planned in unit.plans:
         place = planned.place if alone else (step.key, *planned.place)
         part = answer
         for name in place:
             part = part.get(name) if isinstance(part, dict) else None
+        if most is not None and isinstance(part, list) and len(part) > most:
+            result.append({"pointer": pointer(place), "message": f"a plan has a limit of {most} calls: use fewer tasks"})
+            continue
         for problem in check_plan(part, planned.tools)[:20]:
             result.append({"pointer": pointer(place) + problem.pointer, "message": problem.with_hint})
             tasks.add(pointer(place) + "/".join(problem.pointer.split("/")[:2]))
@@ -181,7 +185,7 @@ def _apply_person_answer(machine: Machine, command: str, scope: str, unit: PlanU
 
 
 def _wrong(machine: Machine, scope: str, unit: PlanUnit, value: Json) -> list[Complaint]:
-    plans, tasks = _plan_faults(unit, value, alone=len(unit.steps) == 1)
+    plans, tasks = _plan_faults(machine, unit, value, alone=len(unit.steps) == 1)
     return [*_elsewhere(tasks, _misfits(machine, scope, unit, value)), *plans]
 
 

@@ -111,13 +111,9 @@ def _start(machine: Machine, scope: str, unit: PlanUnit, read: _ReadPlan, ids: l
         if noted["status"] != "waiting":
             continue
         noted["status"] = "running"
-        here = f"{scoped_id(scope, unit.id)}[{id_}]"
-        if not task.copied:
-            noted["left"] = 1
-            _open(machine, here, scope, unit, id_, None)
-            continue
-        counts = copy_counts(task, state)
+        counts = copy_counts(task, state) if task.copied else [1]
         copies = 0 if isinstance(counts, str) else number_of_copies(counts)
+        most, made = machine.program.options.get("calls"), state.get("calls", 0) + copies
         if isinstance(counts, str):
             noted["error"] = {"kind": "failed", "code": None, "message": counts}
         elif copies > TASK_COPIES:
@@ -126,10 +122,19 @@ def _start(machine: Machine, scope: str, unit: PlanUnit, read: _ReadPlan, ids: l
                 "code": None,
                 "message": f"a task has a limit of {TASK_COPIES} copies, and there are {copies}",
             }
+        elif most is not None and made > most:
+            message = f"a plan has a limit of {most} calls, and with this task there are {made}"
+            noted["error"] = {"kind": "limit", "code": None, "message": message}
         if "error" in noted:
             _end_task(machine, scope, unit, read, id_, "failed")
             continue
-        noted["output"], noted["left"] = [None] * copies, copies
+        noted["left"] = copies
+        if most is not None:
+            state["calls"] = made
+        if not task.copied:
+            _open(machine, f"{scoped_id(scope, unit.id)}[{id_}]", scope, unit, id_, None)
+            continue
+        noted["output"] = [None] * copies
         for copy in range(copies):
             _open(machine, f"{scoped_id(scope, unit.id)}[{id_}[{copy}]]", scope, unit, id_, copy)
         if not copies:
