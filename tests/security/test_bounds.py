@@ -24,9 +24,10 @@ from instrc.server import bounds  # the table of what is tried here
 from instrc.server.a2a import a2a_routes, given_in, parts_of  # the service over A2A
 from instrc.server.access import peer_of  # as limits count it
 from instrc.server.agui import agui_routes  # the service over AG-UI
+from instrc.server.connections import BoundedProtocol, admits  # what listens in a service
 from instrc.server.exchange import answer_of  # what answers over protocols are
 from instrc.server.forms import AnswerForm  # the form of a page
-from instrc.server.hosting import BoundedConnections, listener_at, serve  # what listens in a service
+from instrc.server.hosting import listener_at, serve  # a service of its own process
 from instrc.server.http import app_of  # the application itself
 from instrc.server.mcp_runs import RunOffers, mcp_mount, no_link  # the service over MCP
 from instrc.server.templates import words_for  # the texts of the form
@@ -214,15 +215,13 @@ def test_names_that_clients_choose_are_bounded_at_every_door(long: str, tmp_path
 
 
 def test_connections_are_bounded_by_address_and_in_all() -> None:
-    made = BoundedConnections(["10.0.0.1"])
-    made.open["198.51.100.1"] = bounds.FROM_ONE_ADDRESS
-    assert not made.admits("198.51.100.1")
-    assert made.admits("198.51.100.2")
-    made.open["10.0.0.1"] = bounds.CONNECTIONS - bounds.FROM_ONE_ADDRESS - bounds.RESERVED
-    assert not made.admits("10.0.0.1")
-    assert made.admits("203.0.113.7")  # a probe that has none yet
-    made.open["10.0.0.1"] += bounds.RESERVED
-    assert not made.admits("203.0.113.7")
+    assert not admits(bounds.FROM_ONE_ADDRESS, bounds.FROM_ONE_ADDRESS)
+    assert admits(0, bounds.FROM_ONE_ADDRESS)
+    assert admits(bounds.FROM_ONE_ADDRESS, bounds.FROM_ONE_ADDRESS, is_proxy=True)
+    nearly = bounds.CONNECTIONS - bounds.RESERVED
+    assert not admits(1, nearly, is_proxy=True)
+    assert admits(0, nearly)  # a probe that has none yet
+    assert not admits(0, bounds.CONNECTIONS)
 
 
 @pytest.mark.parametrize(
@@ -242,8 +241,8 @@ def test_the_network_of_an_address_is_counted_where_somebody_has_all_of_it(addre
 
 
 def test_whoever_sends_a_byte_at_a_time_is_cut_off_and_others_are_served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("instrc.server.hosting.HEAD_SECONDS", 0.6)
-    monkeypatch.setattr("instrc.server.hosting.FROM_ONE_ADDRESS", 40)
+    monkeypatch.setattr("instrc.server.connections.HEAD_SECONDS", 0.6)
+    monkeypatch.setattr("instrc.server.connections.FROM_ONE_ADDRESS", 40)
     monkeypatch.setattr("instrc.server.bounds.BODY_SECONDS", 0.6)
 
     async def drip(port: int, text: bytes) -> int:
@@ -265,8 +264,15 @@ def test_whoever_sends_a_byte_at_a_time_is_cut_off_and_others_are_served(tmp_pat
         return sent
 
     async def test() -> None:
-        made, known = service(tmp_path, settings=ServiceSettings()), BoundedConnections()
-        config = uvicorn.Config(app_of(made), host="127.0.0.1", port=0, log_level="error", http=known.protocol())
+        made = service(tmp_path, settings=ServiceSettings())
+        config = uvicorn.Config(
+            app_of(made),
+            host="127.0.0.1",
+            port=0,
+            log_level="error",
+            http=f"{BoundedProtocol.__module__}:BoundedProtocol",  # as on the command line of uvicorn
+            forwarded_allow_ips=[],
+        )
         server = uvicorn.Server(config)
         running = asyncio.create_task(server.serve())
         while not server.started:  # noqa: ASYNC110  -- the library has no event for it
@@ -295,7 +301,7 @@ def test_whoever_sends_a_byte_at_a_time_is_cut_off_and_others_are_served(tmp_pat
             bodies = [asyncio.create_task(slow_body()) for _ in range(5)]
             idle = [await asyncio.open_connection("127.0.0.1", port) for _ in range(30)]  # more than one address may have
             await asyncio.sleep(1.5)
-            assert sum(known.open.values()) <= 40
+            assert len(server.server_state.connections) <= 40
             async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=60) as http:
                 assert (await http.get("/healthz")).status_code == 200
             assert max(await asyncio.gather(*slow)) < len(head)
@@ -305,14 +311,14 @@ def test_whoever_sends_a_byte_at_a_time_is_cut_off_and_others_are_served(tmp_pat
         finally:
             server.should_exit = True
             await running
-        assert not known.open
+        assert not server.server_state.connections
 
     go(test())
 
 
 def test_a_request_for_a_web_socket_is_counted_until_its_connection_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)  # whose settings are those of the service
-    monkeypatch.setattr("instrc.server.hosting.FROM_ONE_ADDRESS", 3)
+    monkeypatch.setattr("instrc.server.connections.FROM_ONE_ADDRESS", 3)
 
     async def upgraded(port: int) -> bytes:
         reader, writer = await asyncio.open_connection("127.0.0.1", port)

@@ -19,7 +19,7 @@ from instrc.providers.targets import dialect
 from instrc.runtime.activities import Activities
 from instrc.runtime.boundary import received
 from instrc.runtime.effects import Effects
-from instrc.runtime.models.failures import as_model_error, failure_of
+from instrc.runtime.models.failures import as_model_error, failure_of  # what an error of a provider is told as
 from instrc.runtime.models.model import Sample
 from instrc.runtime.served_activities import served
 from instrc.text.jsontext import dumps, loads
