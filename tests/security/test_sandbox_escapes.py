@@ -210,6 +210,7 @@ FORGED = {
     "a tool as a key": "sorted([1, 2], key=pay)",
     "a tool as a decorator": "@pay\ndef f():\n    pass",
     "a tool awaited": "import asyncio\nasync def f():\n    await pay(1000)\nasyncio.run(f())",
+    "two keys that are one text": "final_answer({1: 'a', '1': 'b'})",
     "an operation of the host": "globals()['Path.read_text']('/etc/passwd')",
 }
 

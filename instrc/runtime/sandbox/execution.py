@@ -18,7 +18,7 @@ from instrc.problems.settings import MissingExtra, SandboxNotStarted
 from instrc.runtime.sandbox.rounds import Observation, ObservationKind, RoundLimits, RoundStep, ToolCall, ToolResult
 from instrc.runtime.sandbox.values import Printed, plain, whole
 from instrc.schema.validation import validate
-from instrc.text.jsonvalue import Json
+from instrc.text.jsonvalue import Json, as_object
 
 if TYPE_CHECKING:
     from pydantic_monty import FunctionSnapshot, Monty, MontyError, MontySession, SyncSnapshot
@@ -137,7 +137,7 @@ class Execution:
 
     def _checked(self, name: str, snapshot: FunctionSnapshot) -> ToolCall:
         given = [plain(item) for item in snapshot.args]
-        by_name = {whole(str(key)): plain(item) for key, item in snapshot.kwargs.items()}
+        by_name = as_object(plain(snapshot.kwargs))
         if (parameters := self._tools[name]) is None:
             return ToolCall(name, tuple(given), by_name)
         return ToolCall(name, (), parameters.named(given, by_name))

@@ -69,7 +69,10 @@ class _Plain:
             if not isinstance(attributes, dict):
                 return self._text(str(value))
             value = attributes
-        return {self._text(str(self.read(key, levels - 1))): self.read(item, levels - 1) for key, item in value.items()}
+        result = {self._text(str(self.read(key, levels - 1))): self.read(item, levels - 1) for key, item in value.items()}
+        if len(result) < len(value):
+            raise ValueError("several keys of a dictionary of the code are the same text in JSON")
+        return result
 
     def _integer(self, value: int) -> int:
         if value.bit_length() > INTEGER_DIGITS * 3.32:  # bits of a digit
