@@ -104,9 +104,11 @@ class _Session:
         call.add_done_callback(self.calls.discard)
         self.used.set()
         either: set[asyncio.Task[Json] | asyncio.Task[str | None]] = {call, self.task}
-        await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
-        if not call.done():
-            call.cancel()
+        try:
+            await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+        finally:  # a timeout ends the call, so that the session can end too
+            is_cancelled = call.cancel()
+        if is_cancelled:
             raise ActivityError(self.task.result() or "the MCP server ended before it answered", code="unreachable")
         return call.result()
 

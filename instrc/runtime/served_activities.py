@@ -9,14 +9,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
+from typing import Final
 
-from msgspec import ValidationError, convert
+from msgspec import ValidationError, convert, structs
 
 from instrc import problems
 from instrc.problems.errors import SettingsError, unusable
 from instrc.runtime.activities import Activity, Handler, ServedTable
 from instrc.runtime.secrets import UnusableTableError, with_variables
 
+SERVED_SECONDS: Final = 3600.0
+"""Default timeout of an attempt: a service that never answers keeps no step open for ever."""
 _TABLES = {"url": "instrc.runtime.http_activities:HttpTable", "mcp": "instrc.runtime.mcp_activities:McpTable"}
 """Class of a table with each key, as `module:class`; the library of each is an extra."""
 
@@ -47,4 +50,5 @@ def served(name: str, table: Mapping[str, object], folder: Path, unset: str | No
         feature = f"the activity `{name}`"
         extra, package = ("http", "httpx") if "url" in table else ("mcp", "mcp")
         raise SettingsError([problems.settings.MissingExtra(feature=feature, extra=extra, package=package)]) from None
-    return Activity(name, handler, retry=read.retry, input=read.input)
+    retry = read.retry if read.retry.timeout is not None else structs.replace(read.retry, timeout=SERVED_SECONDS)
+    return Activity(name, handler, retry=retry, input=read.input)

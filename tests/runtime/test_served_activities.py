@@ -183,7 +183,7 @@ def test_a_table_that_cannot_be_read_says_what_is_wrong(
 
 
 def test_a_table_says_when_the_activity_is_tried_again() -> None:
-    assert made({"url": "http://a/"}).retry == Retry()
+    assert made({"url": "http://a/"}).retry == Retry(timeout=3600)
     policy = {"attempts": 5, "pause": 0.5, "factor": 1, "timeout": 2.5, "codes": ["busy"]}
     assert made({"url": "http://a/", "retry": policy}).retry == Retry(5, 0.5, 1, timeout=2.5, codes=frozenset({"busy"}))
 

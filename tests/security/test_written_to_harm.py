@@ -166,3 +166,24 @@ def test_a_server_of_tools_does_not_stop_the_loop_by_what_it_lists(how: str, tmp
     result, _ = called({"mcp": f"{sys.executable} {tmp_path / 'server.py'} {how}"})
     assert result["error"]["code"] == "invalid-output"
     assert "does not match" in result["error"]["message"]
+
+
+def test_a_server_of_tools_that_never_answers_keeps_no_step_and_no_session_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("mcp")
+    monkeypatch.setattr("instrc.runtime.served_activities.SERVED_SECONDS", 0.01)
+    (tmp_path / "server.py").write_text("import sys; sys.stdin.read()", encoding="utf-8")
+    table = {"mcp": f"{sys.executable} {tmp_path / 'server.py'}", "retry": {"attempts": 1}}
+    activities, events = Activities({"Ask": served("Ask", table, Path())}), []
+    command: Any = {"kind": "fire", "id": "c", "activity": "Ask", "step": "ask", "input": {}}
+
+    async def call() -> tuple[Any, list[str]]:
+        result = await Effects("run", Sample(), activities, events.append).call(command)
+        await asyncio.sleep(0)
+        return result, [text for task in asyncio.all_tasks() if "_Session._answer" in (text := repr(task.get_coro()))]
+
+    result, left = asyncio.run(call())
+    assert (result["error"]["kind"], result["error"]["code"]) == ("timeout", "timeout")
+    assert [item["event"] for item in events] == ["called", "failed"]
+    assert left == []
