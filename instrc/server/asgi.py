@@ -25,7 +25,7 @@ def application() -> Starlette:
     """Return the service of the project in the current folder: REST, webhooks, protocols, and pages for people.
 
     Authentication by keys or an identity provider is required: the address at which it is reached is unknown.
-    The server bounds the connections: uvicorn with `--http instrc.server.connections:BoundedProtocol --ws none`.
+    The server bounds the connections: uvicorn with `--http instrc.server.connections:BoundedProtocol --ws none --backlog 100`.
     With a database, workers carry out the runs; those of a folder belong to one process, and a second one does not start.
     """
     serve_project(Path())

@@ -53,8 +53,8 @@ STAND_BY: Final = 2.0
 _YIELDING: Final = 1.5
 """Seconds to wait for another process that owns a folder's runs: a command may be about to end."""
 _PAUSE: Final = 0.3
-BACKLOG: Final = 2048
-"""Maximum pending connections."""
+BACKLOG: Final = 100
+"""Maximum pending connections: asyncio accepts so many at once before any is refused, and each takes a descriptor."""
 GRACE: Final = 10
 """Seconds for requests to end on shutdown."""
 
@@ -278,6 +278,7 @@ def _config_of(app: Starlette, proxies: list[str]) -> uvicorn.Config:
         proxy_headers=bool(proxies),  # otherwise the header would let a client choose any address
         forwarded_allow_ips=proxies,
         http=BoundedProtocol,
+        backlog=BACKLOG,
         ws="none",  # a connection that becomes a web socket would never be counted as closed
     )
 

@@ -48,7 +48,7 @@ class Uvicorn:
         self.key = subprocess.run(line, cwd=folder, capture_output=True, text=True, check=True).stdout.strip()
         self.port, self.log = free_port(), folder / "log"
         line = [sys.executable, "-m", "uvicorn", "--factory", "instrc.server.asgi:application", "--workers", "2"]
-        line += ["--http", "instrc.server.connections:BoundedProtocol", "--ws", "none"]
+        line += ["--http", "instrc.server.connections:BoundedProtocol", "--ws", "none", "--backlog", "100"]
         with self.log.open("wb") as log:
             self.process = subprocess.Popen([*line, "--port", str(self.port)], cwd=folder, stdout=log, stderr=log)
 
