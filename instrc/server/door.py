@@ -147,31 +147,21 @@ class Door:
             raise self._too_large()
 
     async def _bounded(self, scope: Scope, receive: Receive) -> Receive:
-        """Return a receiver of the body, which is read and checked here for every protocol alike: only pages take no JSON."""
-        path = scope["path"]
-        unknown = scope["instrc.caller"] is None and not path.startswith("/v1/links/")  # it is refused unread
-        if unknown or scope["method"] in {"GET", "HEAD", "OPTIONS"} or path.startswith("/inbox/"):
+        """Return a receiver of the body, which is checked here for every protocol alike: only pages take no JSON.
+
+        That of an unknown caller is read when their link has been found to be valid, if at all.
+        """
+        if scope["method"] in {"GET", "HEAD", "OPTIONS"} or scope["path"].startswith("/inbox/"):
             return receive
-        parts: list[bytes] = []
-        more = True
-        while more:
-            message = await receive()
-            if message["type"] == "http.disconnect":
-                raise ClientDisconnect
-            parts.append(message.get("body", b""))
-            more = message.get("more_body", False)
-        body = b"".join(parts)
-        small = len(body) <= bounds.SMALL_BODY
-        excess = bounds.excess_in(body) if small else await asyncio.to_thread(bounds.excess_in, body)
-        if excess is not None:
-            raise RequestError([problems.serving.InvalidRequest(reason=excess)])
+        body = None if scope["instrc.caller"] is None else await _checked(receive)
+        is_read = False
 
         async def whole() -> Message:
-            nonlocal more
-            if more:
+            nonlocal is_read
+            if is_read:
                 return await receive()
-            more = True
-            return {"type": "http.request", "body": body, "more_body": False}
+            is_read = True
+            return {"type": "http.request", "body": await _checked(receive) if body is None else body, "more_body": False}
 
         return whole
 
@@ -224,6 +214,24 @@ class Door:
             await send(message)
 
         return protected
+
+
+async def _checked(receive: Receive) -> bytes:
+    """Return a body; raise `RequestError` if it exceeds a limit."""
+    parts: list[bytes] = []
+    more = True
+    while more:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ClientDisconnect
+        parts.append(message.get("body", b""))
+        more = message.get("more_body", False)
+    body = b"".join(parts)
+    small = len(body) <= bounds.SMALL_BODY
+    excess = bounds.excess_in(body) if small else await asyncio.to_thread(bounds.excess_in, body)
+    if excess is not None:
+        raise RequestError([problems.serving.InvalidRequest(reason=excess)])
+    return body
 
 
 def peer_in(request: Request) -> str:

@@ -50,6 +50,7 @@ def run_facts(story: RunStory, query: Mapping[str, str], records: Sequence[Json]
     """Return the facts of a run's page; `records` are its own and that of the run in `with`, which it is compared with."""
     number = query.get("page", "1")
     facts: dict[str, object] = {"groups": [], "answers": [], "element_of": element_of, "state": query.get("state")}
+    facts |= dict.fromkeys(("title", "inputs", "picture", "chosen"))
     facts["number"] = int(number) if re.fullmatch(r"[1-9][0-9]{0,5}", number) else 1
     if story.launch is None:
         return facts

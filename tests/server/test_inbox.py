@@ -58,6 +58,16 @@ def asked(run: str) -> str:
     return f"/inbox/question/{run}:userContext1"
 
 
+def test_who_is_only_asked_in_a_run_sees_how_it_stands(tmp_path: Path) -> None:
+    async def test(http: httpx.AsyncClient, run: str) -> None:
+        page = await http.get(f"/inbox/runs/{run}")
+        assert page.status_code == 200, page.text
+        assert asked(run) in page.text
+        assert "Ann comes" not in page.text
+
+    inbox(tmp_path, test, CAT)
+
+
 def seen(response: httpx.Response, status: int = 200) -> Browser:
     assert response.status_code == status, response.text
     browser = Browser(response.text)
