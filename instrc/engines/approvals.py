@@ -106,6 +106,12 @@ class Approval(Struct, frozen=True):
         return refused[-1] if refused and certain and people - len(refused) < self.needed else None
 
 
+def agreeing(votes: Sequence[Vote], decided: Vote) -> list[str]:
+    """Return the people whose answer agrees with the deciding one."""
+    side = side_of(decided.data)
+    return [each.who for each in votes if side_of(each.data) == side]
+
+
 def is_refusal(data: Json) -> bool:
     """Return whether an answer is a refusal: all that it decides, in each of its steps, is `Reject`.
 

@@ -254,7 +254,7 @@ def _endpoint(service: RunService, operation: Endpoint, rate: RateLimiter) -> An
         known = tags_of(request.headers.get("if-none-match"))
         if tag is not None and operation.method == "GET" and {tag.strip('"'), "*"} & known:
             return Response(None, 304, {"ETag": tag})
-        return door.json_response(answered.body, answered.status, answered.headers)
+        return await asyncio.to_thread(door.json_response, answered.body, answered.status, answered.headers)
 
     return endpoint
 

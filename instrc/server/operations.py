@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from datetime import datetime
 from typing import Final, TypeAlias, cast
@@ -164,7 +165,7 @@ async def _start(service: RunService, caller: Caller, asked: RequestData) -> Res
         metadata=cast("Mapping[str, str]", mapping(asked.body.get("metadata"))),
         wait=_wait(asked),
     )
-    return _run_answer(info, 201)
+    return await _run_answer(info, 201)
 
 
 async def _runs(service: RunService, caller: Caller, asked: RequestData) -> ResponseData:
@@ -189,7 +190,7 @@ def _of_run(act: Callable[[RunService, Caller, str], Awaitable[RunInfo]]) -> Cal
     """Return an operation on the run in the path."""
 
     async def call(service: RunService, caller: Caller, asked: RequestData) -> ResponseData:
-        return _run_answer(await act(service, caller, asked.run))
+        return await _run_answer(await act(service, caller, asked.run))
 
     return call
 
@@ -218,13 +219,13 @@ async def _retry(service: RunService, caller: Caller, asked: RequestData) -> Res
     body = asked.body
     requests, tokens = (None if body.get(name) is None else int(as_number(body[name])) for name in ("requests", "tokens"))
     options = RetryOptions(optional_text(body.get("step")), body.get("newKey") is True, requests, tokens)
-    return _run_answer(await service.retry(caller, asked.run, options))
+    return await _run_answer(await service.retry(caller, asked.run, options))
 
 
 async def _fork(service: RunService, caller: Caller, asked: RequestData) -> ResponseData:
     body = asked.body
     options = ForkOptions(optional_text(body.get("step")), mapping(body.get("set")), optional_text(body.get("run")))
-    return _run_answer(await service.fork(caller, asked.run, options), 201)
+    return await _run_answer(await service.fork(caller, asked.run, options), 201)
 
 
 async def _delete(service: RunService, caller: Caller, asked: RequestData) -> ResponseData:
@@ -286,7 +287,7 @@ async def _answer(service: RunService, caller: Caller, asked: RequestData) -> Re
     )
     if caller.only is not None:  # holders of a link to a question see nothing else of its run
         return ResponseData({"run": info.report.run, "status": info.report.status})
-    return _run_answer(info)
+    return await _run_answer(info)
 
 
 ENDPOINTS: Final[tuple[Endpoint, ...]] = (
@@ -434,8 +435,9 @@ def _wait(asked: RequestData) -> float:
     return 0.0
 
 
-def _run_answer(info: RunInfo, status: int = 200) -> ResponseData:
-    return ResponseData(run_json(info), status, {"ETag": f'"{info.tag}"', "Location": f"/v1/runs/{info.report.run}"})
+async def _run_answer(info: RunInfo, status: int = 200) -> ResponseData:
+    body, tag = await asyncio.to_thread(lambda: (run_json(info), info.tag))
+    return ResponseData(body, status, {"ETag": f'"{tag}"', "Location": f"/v1/runs/{info.report.run}"})
 
 
 def _page_json(page: Page) -> JsonObject:

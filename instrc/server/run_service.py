@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from instrc import problems
-from instrc.engines.approvals import OUTSIDER, Vote, approval_of, known_as, side_of
+from instrc.engines.approvals import OUTSIDER, Vote, agreeing, approval_of, known_as
 from instrc.engines.launch import Launcher, forked
 from instrc.engines.run_table import UNDUE, QuestionRow, RunChange, TableEngine, audit_row, questions_query, runs_query, storable
 from instrc.engines.schedules import Schedule, Scheduling
@@ -140,11 +140,11 @@ class RunService:
             raise RequestError([problems.serving.InvalidRequest(reason=reason)])
         info = await self.program(caller, program)
         caller.require("starter", program, f"start runs of `{program}`")
-        inputs = inputs_of(info, inputs)
-        launch = _begun_by(caller, self.launchers[program].launch(inputs, run), metadata)
+        inputs = await asyncio.to_thread(inputs_of, info, inputs)
+        launch = _begun_by(caller, await asyncio.to_thread(self.launchers[program].launch, inputs, run), metadata)
         if key is not None:
             sent: JsonObject = {"program": program, "inputs": launch.inputs, "run": run, "metadata": dict(metadata or {})}
-            digest = digest_of(sent)
+            digest = await asyncio.to_thread(digest_of, sent)
             owned = f"{caller.name.replace('|', chr(10))}|{key}"  # no name has a line break: two callers share no key
             before, known = await asyncio.to_thread(self.records.reserve, owned, digest, launch.run)
             if before != digest:
@@ -453,7 +453,7 @@ class RunService:
 
     async def _take(self, caller: Caller, found: QuestionInfo, data: Json, comment: str | None) -> RunInfo:
         run, name = found.run, found.question.id
-        found.approval.require_fit(found.question, data)
+        await asyncio.to_thread(found.approval.require_fit, found.question, data)
         # the clock of the process that asked may be ahead
         vote = Vote(caller.name, caller.by, max(time(), found.opened), data, comment, caller.sender)
 
@@ -468,7 +468,7 @@ class RunService:
             raise ConflictError([problems.serving.QuestionNotFree(question=name, state="answered by you")])
         votes = (await asyncio.to_thread(self.records.votes, run, name, found.opened)).get(name, [])
         take_back = partial(self.records.unvote, run, name, caller.name, caller.nonce)
-        decided = found.approval.tally(votes)
+        decided = await asyncio.to_thread(found.approval.tally, votes)
         if decided is None:
             if found.claimed_by == caller.name:  # now left to the others
                 await asyncio.to_thread(self.records.claim, found, caller.name, None, caller.by)
@@ -505,7 +505,7 @@ class RunService:
 
     async def _decide(self, run: str, question: str, votes: Sequence[Vote], decided: Vote) -> RunReport:
         """Continue a run with the answer decided by its votes."""
-        agreed = [each.who for each in votes if side_of(each.data) == side_of(decided.data)]
+        agreed = await asyncio.to_thread(agreeing, votes, decided)
         by: Author = {"who": ", ".join(agreed), "means": decided.means}
         work = self.engine.answer(run, question, decided.data, by)
         report = await self._recorded(run, work, SETTLE, known=True, question=question)

@@ -122,6 +122,36 @@ def test_many_mistakes_of_a_request_are_told_in_few_words(tmp_path: Path) -> Non
     go(test())
 
 
+def test_what_takes_time_by_the_length_of_a_value_runs_beside_the_loop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An answer with 100,000 members: it is copied, checked, compared, recorded and returned."""
+    begun: dict[str, set[bool]] = {}
+
+    def watched(place: str) -> None:
+        original = getattr(sys.modules[place.rpartition(".")[0]], place.rpartition(".")[2])
+
+        def call(*given: Any) -> Any:
+            begun.setdefault(place, set()).add(asyncio._get_running_loop() is not None)
+            return original(*given)
+
+        monkeypatch.setattr(place, call)
+
+    async def test() -> None:
+        made = service(tmp_path, name="durable", letter=asking())
+        async with client(made) as http:
+            for place in ("engines.approvals.complaints", "engines.approvals.digest_of", "runtime.answers.received"):
+                watched(f"instrc.{place}")
+            for place in ("server.views.complaints", "server.views.digest_of", "runtime.interpreter.versions.faults"):
+                watched(f"instrc.{place}")
+            sent = {"program": "letter", "input": {"prompt": "a"}}
+            run = (await http.post("/v1/runs", json=sent, headers={"Prefer": "wait=20"})).json()
+            [question] = (await http.get("/v1/questions")).json()["items"]
+            done = await http.post(f"/v1/questions/{question['id']}/answer", json={"data": {"decision": "Approve"}})
+            assert (done.status_code, run["status"]) == (200, "waiting")
+
+    go(test())
+    assert [{False}] * 6 == [*begun.values()]
+
+
 def test_a_list_of_tasks_of_a2a_does_not_convert_large_results(tmp_path: Path) -> None:
     large = [1] * 50_000
     assert [part.WhichOneof("content") for part in parts_of(large)] == ["text"]

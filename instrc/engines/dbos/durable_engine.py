@@ -258,7 +258,7 @@ class DurableEngine(TracedEngine):
 
     async def answer(self, run: str, step: str, data: Json, by: Author | None = None) -> RunReport:
         """Answer a question of a run; this process continues the run if no other carries it."""
-        data = copy_answer(step, data)
+        data = await asyncio.to_thread(copy_answer, step, data)
         row = await self.asker.row(run)
         report = await self._report_of(row, whole=True)
         question = find_question(list(report.questions), step, run, report)

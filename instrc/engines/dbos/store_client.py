@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from secrets import token_hex
 from time import time
 from typing import TypeVar, cast
@@ -99,7 +100,8 @@ class StoreClient:
         state, questions = await self.ask(lambda client: state_of(client, row))
         held = next((each for each in questions if each.id == question and each.by == "operator"), None)
         plan = launch_of(row)["plan"]
-        wrong = versions.faults(plan, state, question, data) if held is None else operator_faults(held, data)
+        faults = partial(versions.faults, plan, state, question) if held is None else partial(operator_faults, held)
+        wrong = await asyncio.to_thread(faults, data)
         if wrong:
             require_acceptable(wrong, step)
         return wrong is not None

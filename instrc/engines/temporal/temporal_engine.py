@@ -151,7 +151,7 @@ class TemporalEngine(TracedEngine):
 
     async def answer(self, run: str, step: str, data: Json, by: Author | None = None) -> RunReport:
         """Answer a question of a run, and wait until it ends or waits again."""
-        data = copy_answer(step, data)
+        data = await asyncio.to_thread(copy_answer, step, data)
         described = await (await self._reader()).described(run)
         async with self._served(carry=True):
             report = await (await self._reader()).report(described)
