@@ -31,7 +31,7 @@ from instrc.server.hosting import listener_at, serve  # a service of its own pro
 from instrc.server.http import app_of  # the application itself
 from instrc.server.identity import Identity  # callers and links
 from instrc.server.mcp_runs import RunOffers, mcp_mount, no_link  # the service over MCP
-from instrc.server.templates import words_for  # the texts of the form
+from instrc.server.templates import linked, words_for  # the texts of the form
 from instrc.vibes.service_settings import ServiceSettings  # without a file
 
 DOORS = ("/v1/runs", "/mcp", "/a2a", "/a2a/rest/message:send", "/agui/letter", "/v1/links/x")
@@ -200,6 +200,13 @@ def test_what_is_over_a_bound_is_found_outside_of_texts(body: bytes, said: str |
     assert (excess is None) == (said is None)
     assert said is None or said in str(excess)
     assert process_time() - before < 0.5
+
+
+def test_a_text_of_many_addresses_is_shown_in_time_by_its_length() -> None:
+    before = process_time()
+    shown = linked("http://a/?b&c <" * 150_000)
+    assert shown.count('<a href="http://a/?b&amp;c" rel="noreferrer">http://a/?b&amp;c</a> &lt;') == 150_000
+    assert process_time() - before < 0.9
 
 
 @pytest.mark.parametrize("text", [DEEP[31:-1], WIDE[31:-1]], ids=["deep", "wide"])
