@@ -16,7 +16,7 @@ from instrc.runtime.questions import Question
 from instrc.schema.vocabulary import APPROVAL
 from instrc.schema.walk import nodes
 from instrc.text.durations import is_duration, seconds
-from instrc.text.jsontext import digest_of
+from instrc.text.jsontext import digest_of, dumps
 from instrc.text.jsonvalue import Json, mapping
 
 NOBODY: Final = "group:"
@@ -106,10 +106,10 @@ class Approval(Struct, frozen=True):
         return refused[-1] if refused and certain and people - len(refused) < self.needed else None
 
 
-def agreeing(votes: Sequence[Vote], decided: Vote) -> list[str]:
-    """Return the people whose answer agrees with the deciding one."""
+def agreeing(votes: Sequence[Vote], decided: Vote) -> str:
+    """Return the people whose answer agrees with the deciding one, as text in which a name with a comma is not read as two."""
     side = side_of(decided.data)
-    return [each.who for each in votes if side_of(each.data) == side]
+    return ", ".join(dumps(each.who) if "," in each.who else each.who for each in votes if side_of(each.data) == side)
 
 
 def is_refusal(data: Json) -> bool:

@@ -53,6 +53,11 @@ def serve_runs_of(project: str) -> None:
     _elsewhere.add(project)
 
 
+def is_here(config: RunConfig) -> bool:
+    """Return whether this process serves the project of a run, or the run has none with a name."""
+    return config.project is None or config.project in _folders
+
+
 def folder_of(config: RunConfig) -> Path:
     """Return the folder for a run: that of its project on this machine, or else where it began.
 

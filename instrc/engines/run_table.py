@@ -108,6 +108,8 @@ class QuestionRow(Struct, frozen=True):
     due: float | None
     claimed_by: str | None = None
     claimed_until: float | None = None
+    given: bool | None = None
+    """Whether it was delegated to who holds it."""
 
 
 class JournalMark(Struct, frozen=True):
@@ -413,14 +415,15 @@ def _note_questions(
     answered: Collection[str],
 ) -> list[RunChange]:
     """Record the open questions of a run: those of the child `below`, or all."""
-    known = set(connection.execute(sa.select(QUESTIONS.c.question).where(QUESTIONS.c.run == report.run)).scalars())
-    known = {name for name in known if below is None or name.rpartition("/")[0] == below}
     asked = {each.id: each for each in report.questions}
+    known = tags_in(connection, report)
+    left = {name for name, tag in known.items() if name in asked and tag == asked[name].tag}  # answers are to what was shown
     now = time()
     changes: list[RunChange] = []
-    for name in sorted(known - asked.keys()):
-        changes += _closed(connection, report, name, answered)
-    for name in sorted(asked.keys() - known):
+    for name in sorted(known.keys() - left):
+        if below is None or name.rpartition("/")[0] == below:
+            changes += _closed(connection, report, name, answered)
+    for name in sorted(asked.keys() - left):
         question, noted = asked[name], opening(asked[name])
         last = connection.execute(sa.select(sa.func.max(VOTES.c.at)).where(VOTES.c.run == report.run, VOTES.c.question == name))
         opened = max(now, (last.scalar() or 0.0) + _APART)
@@ -433,6 +436,7 @@ def _note_questions(
                 steps=list(question.steps),
                 show=question.show,
                 schema=question.schema,
+                tag=question.tag,
                 opened=opened,
                 due=noted.due,
             )
@@ -442,6 +446,13 @@ def _note_questions(
             connection.execute(sa.insert(CANDIDATES), rows)
         changes.append(RunChange("question.opened", report.run, report.name, {"question": name, "by": question.by}))
     return changes
+
+
+def tags_in(connection: sa.Connection, report: RunReport) -> dict[str, str]:
+    """Return the tags of the recorded questions of a run; one that an earlier release recorded has that of the run."""
+    tags = {each.id: each.tag for each in report.questions}
+    rows = connection.execute(sa.select(QUESTIONS.c.question, QUESTIONS.c.tag).where(QUESTIONS.c.run == report.run))
+    return {row.question: row.tag or tags.get(row.question, "") for row in rows}
 
 
 _APART: Final = 1e-5
@@ -483,7 +494,7 @@ def feed_after(connection: sa.Connection, after: int, limit: int) -> list[RunCha
 
 def _question_row(row: sa.Row[*tuple[object, ...]]) -> QuestionRow:
     question = Question(row.question, tuple(map(str, row.steps)), row.show, row.schema, row.by)
-    return QuestionRow(row.run, row.program, question, row.opened, row.due, row.claimed_by, row.claimed_until)
+    return QuestionRow(row.run, row.program, question, row.opened, row.due, row.claimed_by, row.claimed_until, row.given)
 
 
 _log: Final = logging.getLogger(__name__)
@@ -583,7 +594,8 @@ def questions_query(
     """
     place = sa.and_(CLAIMS.c.run == QUESTIONS.c.run, CLAIMS.c.question == QUESTIONS.c.question, CLAIMS.c.until > time())
     source = QUESTIONS.outerjoin(CLAIMS, place)
-    query = sa.select(*QUESTIONS.c, CLAIMS.c.who.label("claimed_by"), CLAIMS.c.until.label("claimed_until")).select_from(source)
+    claimed = (CLAIMS.c.who.label("claimed_by"), CLAIMS.c.until.label("claimed_until"), CLAIMS.c.given)
+    query = sa.select(*QUESTIONS.c, *claimed).select_from(source)
     first = sa.func.coalesce(QUESTIONS.c.due, QUESTIONS.c.opened + UNDUE) if by_due else QUESTIONS.c.opened
     query = query.order_by(first, QUESTIONS.c.run, QUESTIONS.c.question)
     if who is not None:

@@ -114,6 +114,7 @@ QUESTIONS = sa.Table(
     sa.Column("steps", JsonColumn(list), nullable=False),
     sa.Column("show", JsonColumn, nullable=False),
     sa.Column("schema", JsonColumn((dict, bool)), nullable=False),
+    sa.Column("tag", sa.String(24)),
     sa.Column("opened", sa.Float, nullable=False),
     sa.Column("due", sa.Float),
     sa.Index("instrc_questions_opened", "opened", "run", "question"),
@@ -135,7 +136,9 @@ CLAIMS = sa.Table(
     sa.Column("question", sa.Text, primary_key=True),
     sa.Column("who", sa.Text, nullable=False),
     sa.Column("until", sa.Float, nullable=False),
+    sa.Column("given", sa.Boolean),
 )
+"""Who holds a question; `given` means that it was delegated to them."""
 VOTES = sa.Table(
     "instrc_votes",
     TABLES,

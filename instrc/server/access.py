@@ -141,16 +141,18 @@ def refusal_of(
 
     holder = question.claimed_by if question.claimed_by and (question.claimed_until or now) >= now else None
     claimed = ConflictError([problems.serving.QuestionNotFree(question=question.question.id, state="claimed", by=holder or "")])
-    if caller.only is not None and (action != "answer" or caller.only != (question.run, question.question.id)):
+    is_linked = question.question.by == "person" and caller.only == (question.run, question.question.id)
+    if caller.only is not None and (action != "answer" or not is_linked):
         return refused("the link is for another")
     if question.question.by == "operator" and not caller.may("operator", question.program):
         return refused("this needs the role `operator`", "operator")
     excluded = question.approval.excluded if question.question.by == "person" else frozenset[str]()
     if action != "release" and _may_be_excluded(caller, excluded):
         return refused(EXCLUDED)
+    given = question.given and not question.approval.approvers and caller.may("answerer", question.program)
+    holds = holder == caller.name and (given or action == "release" or is_candidate(question, caller))
     if action in {"release", "delegate", "link"}:
-        stands_in = caller.may("operator", question.program)
-        if not stands_in and holder != caller.name:
+        if not (holds or caller.may("operator", question.program)):
             if action == "release" and caller.may("answerer", question.program) and holder is not None:
                 return claimed
             return refused(_STANDING_IN, "operator")
@@ -163,12 +165,9 @@ def refusal_of(
         if action == "delegate" and not reassigns and not may_be:  # some groups are only confirmed by a token
             return refused(_for(question))
         return None
-    given = holder == caller.name and not question.approval.approvers and caller.may("answerer", question.program)
-    if question.question.by == "person" and not given and not is_candidate(question, caller):
+    if question.question.by != "operator" and not holds and not is_candidate(question, caller):
         needs_role = caller.only is None and not caller.may("answerer", question.program)
         return refused("this needs the role `answerer`", "answerer") if needs_role else refused(_for(question))
-    if question.question.by == "system" and not caller.may("answerer", question.program):
-        return refused("this needs the role `answerer`", "answerer")
     if holder not in {None, caller.name}:
         return claimed
     mine = Vote(caller.name, caller.by, now, None, sender=caller.sender)

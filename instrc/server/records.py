@@ -25,6 +25,7 @@ from instrc.engines.run_table import (
     audit_row,
     move_cursor,
     questions_query,
+    tags_in,
     tell_in,
     vote_in,
     votes_of,
@@ -45,8 +46,8 @@ from instrc.engines.service_tables import (
     service_store,
 )
 from instrc.engines.stores import SECRETS
-from instrc.problems.errors import RequestError, unusable
-from instrc.problems.serving import InvalidRequest
+from instrc.problems.errors import RequestError, StaleError, unusable
+from instrc.problems.serving import InvalidRequest, QuestionNotFree
 from instrc.runtime.questions import Question
 from instrc.runtime.run_report import RunReport
 from instrc.server.bounds import PAGE_SESSIONS
@@ -101,9 +102,9 @@ class Records(RunTable):
         """Write the state of a run that was read, without a write transaction if nothing changed."""
         for row in self.select(sa.select(RUNS).where(RUNS.c.run == report.run)):
             if (row.status, row.ended) == (report.status, report.ended) and row.seen > time() - _SEEN:
-                known = self.select(sa.select(QUESTIONS.c.question).where(QUESTIONS.c.run == report.run))
-                if {each.question for each in known} == {each.id for each in report.questions}:
-                    return []
+                with self.single.connect() as connection:
+                    if tags_in(connection, report) == {each.id: each.tag for each in report.questions}:
+                        return []
         return self.note(report, opening)
 
     def voted(self, until: float) -> list[QuestionRow]:
@@ -137,9 +138,10 @@ class Records(RunTable):
             for row in rows
         ]
 
-    def question(self, run: str, question: str) -> QuestionRow | None:
-        """Return an open question."""
-        return next(iter(self.questions(questions_query(run=run).where(QUESTIONS.c.question == question))), None)
+    def question(self, run: str, question: str, tag: str | None = None) -> QuestionRow | None:
+        """Return an open question; with a `tag`, one that shows this, and not what it showed before a retry."""
+        rows = self.questions(questions_query(run=run).where(QUESTIONS.c.question == question))
+        return next((row for row in rows if tag in {None, row.question.tag}), None)
 
     def tell_due(self, kind: ChangeKind, cursor: str, until: float) -> int:
         """Report the open questions due between a cursor and a moment, once for all services; return how many."""
@@ -155,13 +157,14 @@ class Records(RunTable):
     def claim(self, row: QuestionRow, who: str, until: float | None, means: str) -> str | None:
         """Claim a question for a person until a time, or release it; return the holder if it is another person."""
         run, name = row.run, row.question.id
+        given = means == "admin" or (row.claimed_by == who and bool(row.given))  # they prolong what was delegated to them
         place = (CLAIMS.c.run == run, CLAIMS.c.question == name)
         free = sa.true() if means == "admin" else sa.or_(CLAIMS.c.who == who, CLAIMS.c.until <= time())
         with self.engine.begin() as connection:  # one statement decides: several may claim at the same time
             if until is None:
                 connection.execute(sa.delete(CLAIMS).where(*place, free))
             else:
-                place_of_claim, held = {"run": run, "question": name}, {"who": who, "until": until}
+                place_of_claim, held = {"run": run, "question": name}, {"who": who, "until": until, "given": given}
                 insert = sqlite.insert if self.engine.dialect.name == "sqlite" else postgresql.insert
                 placed = insert(CLAIMS).values({**place_of_claim, **held})
                 placed = placed.on_conflict_do_update(index_elements=[*place_of_claim], set_=held, where=free)
@@ -177,13 +180,15 @@ class Records(RunTable):
     ) -> Vote | None:
         """Record the answer of a person, also in the audit log; return their earlier answer, if any, which is kept.
 
-        Answers from before the question was last opened are dropped.
+        Answers from before the question was last opened are dropped; one to what was shown before that is refused.
         The `nonce` of a link is recorded in the same transaction: an `IntegrityError` if the link was already used.
         `check` raises if the answer is refused beside the earlier ones, which do not change until it is recorded.
         """
         with self.writing() as connection:
-            asked = sa.select(QUESTIONS.c.run).where(QUESTIONS.c.run == run, QUESTIONS.c.question == question)
-            connection.execute(asked.with_for_update())  # one answer after another, whichever server takes it
+            asked = sa.select(QUESTIONS.c.opened).where(QUESTIONS.c.run == run, QUESTIONS.c.question == question)
+            last = connection.execute(asked.with_for_update()).scalar()  # one answer after another, whichever server takes it
+            if last not in {None, opened}:
+                raise StaleError([QuestionNotFree(question=question, state="shown anew")])
             if nonce is not None:
                 connection.execute(sa.insert(NONCES).values(nonce=nonce, at=time()))
             votes = votes_of(connection, run, question, opened).get(question, [])
@@ -195,10 +200,11 @@ class Records(RunTable):
             connection.execute(sa.insert(AUDIT), [audit_row(vote.who, vote.means, "answer", run, question, vote.data)])
         return None
 
-    def unvote(self, run: str, question: str, who: str, nonce: str | None = None) -> None:
-        """Remove an answer that the run has refused."""
+    def unvote(self, run: str, question: str, who: str, means: str, nonce: str | None = None) -> None:
+        """Remove an answer that the run has refused; the audit log has both."""
         vote = sa.delete(VOTES).where(VOTES.c.run == run, VOTES.c.question == question, VOTES.c.who == who)
-        self.execute(sa.delete(NONCES).where(NONCES.c.nonce == nonce), vote)
+        noted = audit_row(who, means, "take back", run, question, None)
+        self.execute(sa.delete(NONCES).where(NONCES.c.nonce == nonce), vote, sa.insert(AUDIT).values(noted))
 
     def votes(self, run: str, question: str | None = None, since: float = 0.0) -> dict[str, list[Vote]]:
         """Return the answers of people by question, in order of arrival."""

@@ -33,6 +33,7 @@ from instrc.problems.suggest import nearest
 from instrc.runtime.answers import find_question
 from instrc.runtime.engine_protocol import Engine, WorkerInfo, WorkerListing
 from instrc.runtime.interpreter.documents import Author
+from instrc.runtime.questions import Question
 from instrc.runtime.retry import ForkOptions, RetryOptions
 from instrc.runtime.run_config import Launch
 from instrc.runtime.run_report import RunFilter, RunReport
@@ -355,21 +356,22 @@ class RunService:
                 answered = problems.runs.NoSuchQuestion(run=run, step=question, open=(), closed="answered")
                 raise ConflictError([answered]) from None
             raise
-        row = await self._row_of(run, found.id)
+        row = await self._row_of(run, found)
         if row is None:  # another process has just closed it
             raise NotFoundError([problems.runs.NoSuchQuestion(run=run, step=question, open=())])
         return (await self._asked([replace(row, question=found)]))[0]
 
-    async def _row_of(self, run: str, question: str) -> QuestionRow | None:
+    async def _row_of(self, run: str, found: Question) -> QuestionRow | None:
         """Return the row of a question in the journal, which is written shortly after the journal entry."""
+        place = (run, found.id, found.tag)
         for pause in (0.02, 0.05, 0.1, 0.3, 1.0):
-            if (row := await asyncio.to_thread(self.records.question, run, question)) is not None:
+            if (row := await asyncio.to_thread(self.records.question, *place)) is not None:
                 return row
             await asyncio.sleep(pause)
         if self._keeper is not None:  # its carrier has died or hangs
-            child = question.rpartition("/")[0]
+            child = found.id.rpartition("/")[0]
             await self._keeper.write_row(f"{run}/{child}" if child else run)
-        return await asyncio.to_thread(self.records.question, run, question)
+        return await asyncio.to_thread(self.records.question, *place)
 
     async def claim(self, caller: Caller, run: str, question: str, *, to: str | None = None) -> QuestionInfo:
         """Claim a question for the caller, or another person, for a while: only they can answer it then."""
@@ -396,7 +398,7 @@ class RunService:
             if other is not None:
                 raise ConflictError([problems.serving.QuestionNotFree(question=found.question.id, state="claimed", by=other)])
 
-        await self._audited(caller, action, found.run, claimed(), found.question.id)
+        await self._audited(caller, action, found.run, claimed(), found.question.id, who if action == "delegate" else None)
 
     async def link(self, caller: Caller, run: str, question: str, to: str) -> str:
         """Return the token of a link by which a person may see and answer one question, once; operators create links.
@@ -467,7 +469,7 @@ class RunService:
         if earlier is not None and earlier.data != data:
             raise ConflictError([problems.serving.QuestionNotFree(question=name, state="answered by you")])
         votes = (await asyncio.to_thread(self.records.votes, run, name, found.opened)).get(name, [])
-        take_back = partial(self.records.unvote, run, name, caller.name, caller.nonce)
+        take_back = partial(self.records.unvote, run, name, caller.name, caller.by, caller.nonce)
         decided = await asyncio.to_thread(found.approval.tally, votes)
         if decided is None:
             if found.claimed_by == caller.name:  # now left to the others
@@ -505,11 +507,9 @@ class RunService:
 
     async def _decide(self, run: str, question: str, votes: Sequence[Vote], decided: Vote) -> RunReport:
         """Continue a run with the answer decided by its votes."""
-        agreed = await asyncio.to_thread(agreeing, votes, decided)
-        by: Author = {"who": ", ".join(agreed), "means": decided.means}
-        work = self.engine.answer(run, question, decided.data, by)
-        report = await self._recorded(run, work, SETTLE, known=True, question=question)
-        await self._note(report)
+        by: Author = {"who": await asyncio.to_thread(agreeing, votes, decided), "means": decided.means}
+        sent = self.engine.answer(run, question, decided.data, by)
+        await self._note(report := await self._recorded(run, sent, SETTLE, known=True, question=question))
         return report
 
     async def _finish_votes(self) -> None:

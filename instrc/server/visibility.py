@@ -63,13 +63,10 @@ class Visibility:
         """Return the open questions of a run that the caller is asked: as a candidate, by a claim, or by a link."""
         if caller.only is not None:
             return tuple(each for each in report.questions if caller.only == (report.run, each.id))
-        held = {row.question.id for row in self.records.questions(questions_query(run=report.run, claimed_by=caller.name))}
-        names = caller.as_candidates
-        return tuple(
-            each
-            for each in report.questions
-            if each.id in held or not names.isdisjoint(self.opening(report.name, each).candidates)
-        )
+        named = self.records.questions(questions_query(run=report.run, who=caller.as_candidates), None)
+        held = self.records.questions(questions_query(run=report.run, claimed_by=caller.name), None)
+        mine = {row.question.shown_id for row in (*named, *(each for each in held if each.given))}
+        return tuple(each for each in report.questions if each.shown_id in mine)
 
     def opening(self, program: str, question: Question) -> Opening:
         """Return the candidates and the due time of a question of a program as it opens."""

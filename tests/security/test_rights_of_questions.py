@@ -20,14 +20,18 @@ from instrc.engines.approvals import (  # what the table asks about
     NOBODY,
     Approval,
     NameRules,
+    Opening,
     Vote,
     approval_of,
     disputed_by,
     normal_name,
 )
+from instrc.engines.dbos.run_rows import RunRows  # who writes them
+from instrc.engines.dbos.store import close_engine  # the same
 from instrc.engines.equip import LocalObjects, opening_of  # the same
 from instrc.engines.launch import Launcher
 from instrc.engines.operating import AuditFilter, audit_log  # what is noted of it
+from instrc.engines.places import store_of  # where they are
 from instrc.engines.prepare import Prepared
 from instrc.engines.service_tables import KEYS  # where keys are
 from instrc.problems.errors import AccessError, InstrcError, NotFoundError, SettingsError
@@ -45,7 +49,7 @@ from instrc.server.identity import Identity  # what callers are known by
 from instrc.server.operators import act_on_runs  # what erases them
 from instrc.server.run_service import RunService  # the service itself
 from instrc.server.views import QuestionInfo  # what the table asks about
-from instrc.text.jsonvalue import Json
+from instrc.text.jsonvalue import Json, JsonObject
 from instrc.vibes.service_settings import OidcSettings, PeopleSettings, ServiceSettings  # without a file
 from instrc.vibes.settings import Settings, read_settings
 
@@ -53,7 +57,14 @@ NOW = 1000.0
 ISSUER = "https://id.example"
 ROLES: tuple[tuple[str, ...], ...] = ((), ("viewer",), ("answerer",), ("operator",), ("operator", "answerer"), ("admin",))
 LISTS: tuple[tuple[str, ...], ...] = (("*",), ("ann",), ("group:leads",), ("bob",), (NOBODY,))
-CLAIMS: tuple[tuple[str, float] | None, ...] = (None, ("ann", NOW + 1), ("bob", NOW + 1), ("bob", NOW - 1))
+CLAIMS: tuple[tuple[str, float, bool] | None, ...] = (
+    None,
+    ("ann", NOW + 1, True),
+    ("ann", NOW + 1, False),
+    ("bob", NOW + 1, True),
+    ("bob", NOW - 1, True),
+)
+"""Who holds it, until when, and whether it was delegated to them."""
 OTHERS = (
     None,
     Caller("ann", by="link"),
@@ -71,9 +82,9 @@ def combinations() -> Any:
     ]
     for by, candidates, rule, claim in product(("person", "system", "operator"), LISTS, rules, CLAIMS):
         listed = rule.approvers or candidates
-        who, until = claim or (None, None)
+        who, until, given = claim or (None, None, None)
         asked = Question("q", ("step1_q",), {}, {}, by)  # type: ignore[arg-type]  # one of them
-        info = QuestionInfo("r", "p", asked, 0.0, None, who, until, listed, rule)
+        info = QuestionInfo("r", "p", asked, 0.0, None, who, until, given, listed, rule)
         for roles, groups, link in product(ROLES, ((), ("leads",)), (None, ("r", "q"), ("r", "other"))):
             caller = Caller("ann", frozenset(groups), {"p": frozenset(roles)}, "key" if link is None else "link", link)  # type: ignore[arg-type]  # roles
             yield info, caller
@@ -97,14 +108,17 @@ def expected(action: Action, info: QuestionInfo, caller: Caller, to: Caller | No
         return "operator" in held or holder == "ann"
     if barred:
         return False
+    reassigned = holder == "ann" and info.given and not rule.approvers
+    fits = bool(names & {*info.candidates}) or bool(reassigned)
     if action in {"answer", "claim"}:
-        reassigned = holder == "ann" and not rule.approvers
         needed = {"person": "answerer", "system": "answerer", "operator": "operator"}[kind]
-        fits = kind != "person" or bool(names & {*info.candidates}) or reassigned
+        fits = fits or kind == "operator"
         return needed in held and fits and holder in {None, "ann"}
     assert to is not None
     of_to = {to.name, *(f"group:{each}" for each in to.groups)}  # nobody of them is known to have a role
-    if not ("operator" in held or holder == "ann") or (kind == "person" and of_to & rule.excluded):
+    if not ("operator" in held or (holder == "ann" and fits and "answerer" in held)) or (
+        kind == "person" and of_to & rule.excluded
+    ):
         return False
     if action == "link":
         return kind == "person" and (rule.outsiders if to.name == "link:eve" else bool(of_to & {*info.candidates}))
@@ -212,7 +226,9 @@ def vote(who: str, data: Json = None, sender: str | None = None) -> Vote:
 def test_the_links_that_somebody_asks_for_count_once(earlier: Vote, who: str, sender: str | None, allowed: bool) -> None:  # noqa: FBT001
     roles = {"p": frozenset({"answerer"})}
     caller = Caller(who, roles=roles, by="link" if sender else "key", only=("r", "q") if sender else None, sender=sender)  # type: ignore[arg-type]  # roles
-    info = QuestionInfo("r", "p", Question("q", (), {}, {}, "person"), 0.0, None, None, None, ("ann", "bob"), TWO, (earlier,))
+    info = QuestionInfo(
+        "r", "p", Question("q", (), {}, {}, "person"), 0.0, None, candidates=("ann", "bob"), approval=TWO, votes=(earlier,)
+    )
     assert (refusal_of("answer", info, caller, NOW) is None) == allowed
     assert refusal_of("answer", replace(info, approval=Approval()), caller, NOW) is None  # one answer is enough
     counted = TWO.tally((earlier, vote(who, sender=sender))) is not None
@@ -781,3 +797,80 @@ def test_who_was_asked_in_a_run_sees_no_question_to_others(tmp_path: Path) -> No
                 assert "step2" not in f"{refused.value.problems[0].hint}"
 
     on(service(tmp_path, letter=letter), body)
+
+
+def test_a_claim_gives_no_right_that_its_holder_has_lost_unless_it_was_delegated(tmp_path: Path) -> None:
+    settings = ServiceSettings(people={"approve": PeopleSettings(("group:leads",))})
+    boss, ann = person("boss", "operator", "starter"), person("ann", "answerer", groups=("leads",))
+    left, eve = replace(ann, groups=frozenset()), person("eve", "answerer")
+
+    async def body(made: RunService) -> None:
+        run = (await made.start(boss, "pay", "x", wait=20)).report.run
+        for _ in range(2):  # also if it is prolonged
+            assert (await made.claim(ann, run, "userContext1")).claimed_by == "ann"
+        for ask in (made.question(left, run, "userContext1"), made.claim(left, run, "userContext1", to="eve")):
+            with pytest.raises(NotFoundError):
+                await ask
+        assert refusal_of("answer", await made.question(boss, run, "userContext1"), left, time()) is not None
+        assert refusal_of("delegate", await made.question(boss, run, "userContext1"), left, time(), eve) is not None
+        for holder, to in ((boss, "eve"), (eve, "eve")):
+            assert (await made.claim(holder, run, "userContext1", to=to)).given
+        await made.answer(eve, run, "userContext1", ANSWER)
+        await settled(made, run, "done")
+
+    on(service(tmp_path, settings=settings, pay=asking()), body)
+
+
+def test_a_result_that_a_system_gives_later_is_given_by_its_candidates(tmp_path: Path) -> None:
+    settings = ServiceSettings(people={"send": PeopleSettings(("bank",))})
+    sends = process(serverContext1=chunk(step1_send=call("Send", "prompt", TEXT)))
+
+    async def body(made: RunService) -> None:
+        (tmp_path / "sending.py").write_text("import instrc\n\ndef send(_given):\n    return instrc.PENDING\n")
+        (tmp_path / "pyproject.toml").write_text('[tool.instrc.activities]\n"Send" = "sending:send"\n')
+        made.launchers["pay"] = Launcher(Prepared("pay", sends, tmp_path, read_settings(tmp_path)))
+        run = (await made.start(BOSS, "pay", "x", wait=20)).report.run
+        [question] = (await made.run(BOSS, run)).report.questions
+        assert question.by == "system"
+        with pytest.raises(NotFoundError):
+            await made.answer(person("eve", "answerer"), run, question.id, {"text": "paid"})
+        with pytest.raises(AccessError, match="this is for `bank`"):
+            await made.answer(person("eve", "answerer", "viewer"), run, question.id, {"text": "paid"})
+        await made.answer(person("bank", "answerer"), run, question.id, {"text": "paid"})
+        await settled(made, run, "done")
+
+    on(service(tmp_path, settings=settings), body)
+
+
+def test_another_service_of_the_store_shows_a_question_to_its_candidates_alone(tmp_path: Path) -> None:
+    """Its settings name no candidates for a program of this name, which would be everybody."""
+    settings = ServiceSettings(people={"approve": PeopleSettings(("ann",))})
+    ann, eve = person("ann", "answerer"), person("eve", "answerer")
+
+    async def body(made: RunService) -> None:
+        run = (await made.start(BOSS, "pay", "a secret", wait=20)).report.run
+        other = RunService(made.launchers, made.engine, made.records)
+        assert [each.id for each in (await other.run(ann, run)).report.questions] == ["userContext1"]
+        with pytest.raises(NotFoundError):
+            await other.run(eve, run)
+
+    on(service(tmp_path, settings=settings, pay=asking()), body)
+
+
+@pytest.mark.parametrize(("rule", "candidates"), [({}, (NOBODY,)), ({"x-approvers": ["ann"]}, ("ann",))])
+@pytest.mark.parametrize("serves", [False, True])
+def test_nobody_is_a_candidate_of_settings_that_cannot_be_read(
+    serves: bool,  # noqa: FBT001
+    rule: JsonObject,
+    candidates: tuple[str, ...],
+    tmp_path: Path,
+) -> None:
+    """The folder of the project is on another machine."""
+    how = {**Launcher(Prepared("pay", asking(), Path(), Settings())).launch("x").config.to_json()}
+    how |= {"folder": str(tmp_path / "elsewhere"), "project": "pay"}
+    rows = RunRows(tmp_path, store_of(str(tmp_path)))
+    if serves:
+        rows.use(rows.table(), lambda _program, _question: Opening(("*",)))
+    opening = rows.opening_of({"run": "r", "name": "pay", "plan": {}, "inputs": {}, "how": how})  # type: ignore[typeddict-item]
+    assert tuple(opening("pay", Question("q", ("step1_approve",), {}, {**DECISION, **rule})).candidates) == candidates
+    close_engine(rows.table().engine)
