@@ -167,11 +167,14 @@ class _Replay(Struct):
 
 
 def _replayed(journal: Journal, without: Iterable[str] = ()) -> _Replay:
+    """Replay a run without some results; others count if their requests are unchanged, such as answers to what was shown."""
     plan, left_out = journal.plan, set(without)
+    before = _replayed(journal).commands if left_out else {}
     built = _Replay(plan, begun(plan, journal.inputs, holds=journal.holds))
     for command, result in journal.results:
         built.commands |= {item["id"]: item for item in versions.issue(plan, built.state)}
         known = command in built.state["open"] or not command
+        known = known and (not before or before.get(command) == built.commands.get(command))
         if command in left_out or not known or built.state["outcome"] is not None:
             built.lost.append((command, result))
             continue
