@@ -163,7 +163,7 @@ def normal_name(text: str) -> str:
 
 def known_as(name: str) -> str:
     """Return the name of a person, or that which an outsider shares with them: nobody knows that these are two people."""
-    return name.removeprefix(OUTSIDER)
+    return re.sub(f"^(?:key:|{OUTSIDER})+", "", name)
 
 
 _UNSEEN: Final = frozenset({"Cc", "Cf", "Cs"})

@@ -372,7 +372,7 @@ def test_an_outsider_has_a_link_where_the_question_allows_it_and_is_nobody_else(
     go(body())
 
 
-@pytest.mark.parametrize("to", ["eve", "key:eve", "e\u200bve", "dan", "fay"])
+@pytest.mark.parametrize("to", ["eve", "key:eve", "e\u200bve", "dan", "fay", "link:key:eve", "link:link:eve", "key:key:dan"])
 def test_nobody_who_is_excluded_has_a_link_as_an_outsider(to: str, tmp_path: Path) -> None:
     async def body() -> None:
         settings = ServiceSettings(groups={"staff": ("dan",)})
