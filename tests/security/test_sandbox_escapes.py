@@ -7,9 +7,9 @@ import os
 import resource
 import signal
 import time
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
-from threading import Timer
+from threading import Event, Thread, Timer
 
 import pytest
 from sandboxes import Sandbox
@@ -366,3 +366,34 @@ def test_agents_do_not_meet() -> None:
     assert isinstance(other := runs.step("two", (), "secret"), Observation)
     assert mine.kind in {None, "error"}
     assert "name 'secret' is not defined" in str(other.message)
+
+
+def test_the_workers_of_a_process_are_started_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each start allows a number of workers, and two at the same time failed in `sysconfig`."""
+    made: list[object] = []
+    second = Event()
+
+    class Pool:
+        def __enter__(self) -> object:
+            made.append(self)
+            if len(made) > 1:
+                second.set()
+            second.wait(0.2)
+            return self
+
+        def checkout(self, **_options: object) -> object:
+            return nullcontext("session")
+
+    monkeypatch.setattr("pydantic_monty.Monty", lambda **_options: Pool())
+    monkeypatch.setattr("os.getpid", lambda: -id(made))  # its workers are kept by its number
+
+    def lease() -> None:
+        with worker_session(LIMITS):
+            pass
+
+    threads = [Thread(target=lease) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(made) == 1

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from importlib.util import find_spec
+from threading import Lock
 from time import monotonic
 from typing import TYPE_CHECKING, Final, get_args
 from uuid import NAMESPACE_URL, uuid5
@@ -30,6 +31,8 @@ _VALUE_CHARACTERS = 20_000
 _WORKERS = 8
 _PATIENCE = 120.0
 """Seconds to wait for a free worker."""
+_starting = Lock()
+"""Held while the workers start: of several threads, one starts them."""
 _ANSWER: dict[str, Json] = {"properties": {"answer": {}}, "required": ["answer"]}
 
 
@@ -189,7 +192,9 @@ def worker_session(limits: RoundLimits) -> Iterator[MontySession]:
 
     modules = {name: ExternalModule(members, id=uuid5(NAMESPACE_URL, name)) for name, members in MODULES.items()}
     try:
-        session = _pool(os.getpid()).checkout(
+        with _starting:
+            pool = _pool(os.getpid())
+        session = pool.checkout(
             limits={
                 "max_feed_duration_secs": limits.seconds,
                 "max_memory": limits.memory,
