@@ -101,7 +101,9 @@ def run_to_end(work: Coroutine[object, object, _T]) -> _T:
                 close()
 
 
-async def audited(kept: Engine, work: Awaitable[_T], action: str, run: str, question: str | None = None, sent: Json = None) -> _T:
+async def audited(
+    kept: object, work: Awaitable[_T], action: str, run: str | None, question: str | None = None, sent: Json = None
+) -> _T:
     """Do something with a run, and record it in the audit log of its store; `memory` and Temporal have none of their own."""
     done = await work
     if (table := getattr(kept, "table", None)) is not None:  # of a `TableEngine`, whose module loads the database

@@ -72,7 +72,8 @@ def add(
     kept = _scheduling(at)
     prepared = prepare(file, export=export, project=folders.project)
     launch = Launcher(prepared, model=model).launch(run_common.given_inputs(given, prepared))
-    _line(run_common.run_to_end(kept.schedule(name, Clock(cron, zone), launch, overlap)), as_json=as_json)
+    made = kept.schedule(name, Clock(cron, zone), launch, overlap)
+    _line(run_common.run_to_end(run_common.audited(kept, made, "add schedule", None, name)), as_json=as_json)
 
 
 @schedule_group.command("list")
@@ -95,7 +96,8 @@ def _about(action: str, said: str, work: Callable[[Scheduling, str], Coroutine[o
     @schedule_group.command(action, help=said)
     @options.expanded
     def command(name: ScheduleName, at: options.EngineGroup) -> None:
-        done = run_common.run_to_end(work(_scheduling(at), name))
+        kept = _scheduling(at)
+        done = run_common.run_to_end(run_common.audited(kept, work(kept, name), f"{action} schedule", None, name))
         if done is None:
             write_error(f"{name} is removed\n")
         elif isinstance(done, str):

@@ -133,12 +133,14 @@ def _keep_keys(
             if not taken:
                 reason, near = "nobody of that name has an API key", nearest(revoke, known)
                 raise SettingsError([problems.runs.UnusableSetting(what="name", word=revoke, reason=reason, nearest=near)])
+            records.audit("local", "command", "revoke keys", None, question=revoke)
             write_error(f"keys of {revoke} that are taken back: {taken}\n")
         if name is not None:
             until = None if expires is None else time() + seconds(expires)
             if not records.requires_keys():
                 write_error("authentication is on from the next start of the service\n")
             write(f"{Identity(records, ServiceSettings(), Signer([])).new_key(name, roles, groups, until)}\n")
+            records.audit("local", "command", "new key", None, question=name, sent=[*roles])
             if not roles:
                 write_error("it has the roles that the settings give to this name\n")
 

@@ -224,8 +224,8 @@ class RunTable:
             watcher(changes)
         return changes
 
-    def audit(self, who: str, means: str, action: str, *runs: str, question: str | None = None, sent: Json = None) -> None:
-        """Record who did what with runs; only a digest of the request is kept."""
+    def audit(self, who: str, means: str, action: str, *runs: str | None, question: str | None = None, sent: Json = None) -> None:
+        """Record who did what with runs, or with what a `question` names and no run; only a digest of the request is kept."""
         if runs:
             with self.engine.begin() as connection:
                 connection.execute(sa.insert(AUDIT), [audit_row(who, means, action, run, question, sent) for run in runs])

@@ -249,10 +249,12 @@ def webhook_routes(hooks: Webhooks) -> list[Endpoint]:
         events, programs = as_texts(body.get("events", [*EVENTS])), as_texts(body.get("programs", []))
         url, details = as_text(body["url"]), {"people": body["people"]}
         hook, secret = await hooks.add(url, owner=caller.name, events=events, programs=programs, details=details)
+        await asyncio.to_thread(hooks.records.audit, caller.name, caller.by, "add webhook", None, question=hook.id, sent=url)
         return ResponseData({**_hook_json(hook), "secret": secret}, 201, {"Location": f"/v1/webhooks/{hook.id}"})
 
-    async def removed(_caller: Caller, asked: RequestData) -> ResponseData:
-        await hooks.remove(await _known(hooks, asked))
+    async def removed(caller: Caller, asked: RequestData) -> ResponseData:
+        await hooks.remove(hook := await _known(hooks, asked))
+        await asyncio.to_thread(hooks.records.audit, caller.name, caller.by, "remove webhook", None, question=hook)
         return ResponseData(None, 204)
 
     place, hook = "/v1/webhooks", "/v1/webhooks/{hook}"

@@ -7,12 +7,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from serving import BOSS, go, opened, service, settled
+from serving import ANSWER, BOSS, asking, client, go, on, opened, person, service, settled
 
 from instrc.cli import main
 from instrc.engines.operating import AuditFilter, audit_log  # what the commands read
+from instrc.problems.errors import AnswerError
+from instrc.problems.runs import RejectedAnswer
 from instrc.runtime.retry import ForkOptions  # of a request
+from instrc.server.operators import webhook_routes  # what adds them
 from instrc.server.records import Records  # the tables of a service
+from instrc.server.run_service import RunService  # the service itself
+from instrc.server.webhooks import AddressRules, Webhooks  # what sends them
+from instrc.text.jsontext import digest_of
 
 FORK = ForkOptions(run="new")
 
@@ -70,3 +76,56 @@ def test_a_fork_by_a_command_is_recorded_with_what_it_sets(tmp_path: Path, monke
         ("local", "command", "set", "draft", True),
         ("local", "command", "fork", None, True),
     ]
+
+
+def test_keys_and_webhooks_that_are_added_or_removed_are_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["serve", "--new-key", "ann", "--role", "viewer", "--store", str(tmp_path)]) == 0
+    assert main(["serve", "--revoke-keys", "ann", "--store", str(tmp_path)]) == 0
+
+    async def body() -> None:
+        made = service(tmp_path, records=str(tmp_path))
+        hooks = Webhooks(made.records, AddressRules(), lambda _: "")
+        async with client(made, BOSS, routes=webhook_routes(hooks)) as http:
+            hook = (await http.post("/v1/webhooks", json={"url": "https://93.184.216.34/"})).json()["id"]
+            assert (await http.delete(f"/v1/webhooks/{hook}")).status_code == 204
+        rows = [(row.who, row.means, row.action, row.run, row.question) for row in audit_log(made.records, AuditFilter(), 9)]
+        assert rows[::-1] == [
+            ("local", "command", "new key", None, "ann"),
+            ("local", "command", "revoke keys", None, "ann"),
+            ("boss", "key", "add webhook", None, hook),
+            ("boss", "key", "remove webhook", None, hook),
+        ]
+        made.records.close()
+
+    go(body())
+
+
+def test_it_tells_to_whom_a_question_was_delegated_and_which_answer_was_taken_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def body(made: RunService) -> None:
+        run = (await made.start(BOSS, "pay", "x", wait=20)).report.run
+        await made.claim(BOSS, run, "userContext1", to="smith, john")
+
+        async def refusing(*_given: Any) -> Any:
+            raise AnswerError([RejectedAnswer(step="userContext1", pointer="", reason="no")])
+
+        real = made.engine.answer
+        monkeypatch.setattr(made.engine, "answer", refusing)
+        smith = person("smith, john", "answerer")
+        with pytest.raises(AnswerError):
+            await made.answer(smith, run, "userContext1", ANSWER)
+        rows = audit_log(made.records, AuditFilter(run), 9)
+        assert [(row.who, row.action) for row in rows[:3]] == [
+            ("smith, john", "take back"),
+            ("smith, john", "answer"),
+            ("boss", "delegate"),
+        ]
+        assert rows[2].digest == digest_of("smith, john")
+        monkeypatch.setattr(made.engine, "answer", real)
+        await made.answer(smith, run, "userContext1", ANSWER)
+        told = next(event for event in await made.trace(BOSS, run) if event["event"] == "told")
+        assert told["by"]["who"] == '"smith, john"'
+
+    on(service(tmp_path, pay=asking()), body)
