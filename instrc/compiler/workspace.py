@@ -23,6 +23,7 @@ from instrc.text.source import Source
 from instrc.vibes.find_files import STDIN, read_bytes, readable, shown_path, tuned_file
 from instrc.vibes.project import DEFAULT_PROJECT, Project, ProjectContext
 from instrc.vibes.registry import Registry
+from instrc.vibes.roots import Root
 from instrc.vibes.settings import Naming, Settings
 from instrc.vibes.settings_places import entry_place, readable_path
 from instrc.vibes.uri import evergreen_of
@@ -102,7 +103,7 @@ class Workspace:
         return lambda: [
             *own,
             *(file for file in tuned if is_regular(str(file))),
-            *(file for folder in folders for file in sorted(folder.rglob("*.vibe.json"))),
+            *(file for folder in folders for file in sorted(Root(folder, shared=False).files())),
         ]
 
     def compile(self, program: str | Source, overrides: OptionOverrides, report: Report) -> tuple[Artefact, ...]:

@@ -43,6 +43,7 @@ from instrc.tools.class_checks import ClassCheck
 from instrc.tools.tool import Hint
 from instrc.vibes.find_files import unreadable
 from instrc.vibes.project import DEFAULT_PROJECT, Project
+from instrc.vibes.roots import Root
 from instrc.vibes.settings import Settings, read_settings
 from instrc.vibes.settings_places import entry_place, readable_path
 
@@ -466,7 +467,7 @@ def _by_vibe(settings: Settings, folder: Path) -> dict[str, str]:
             found[pattern] = model
             continue
         for root in settings.roots or (folder / "schemas",):
-            for file in sorted(root.rglob("*.vibe.json")):
+            for file in sorted(Root(root, shared=False).files()):
                 name = file.relative_to(root).as_posix().removesuffix(".vibe.json").partition("@")[0]
                 if fnmatchcase(name, place):
                     found.setdefault(name.rpartition("/")[2], model)

@@ -21,6 +21,8 @@ LISTED_FILES: Final = 2_000
 """Maximum files and folders near a program that are searched for a vibe saved under a wrong name."""
 LISTED_LEVELS: Final = 3
 """Maximum depth of folders searched for it."""
+ROOT_FOLDERS: Final = 10_000
+"""Maximum folders of a root: one may be a link to the root of a disk."""
 ENDING = ".vibe.json"
 PROGRAM_ENDING = ".aug"
 
@@ -142,6 +144,11 @@ class Root:
         for found in self._index().values():
             yield from (self._uri(folder, segment) for folder, segment in found)
 
+    def files(self) -> Iterator[Path]:
+        """Yield the path of every vibe file, for display."""
+        for _, listing in self._walk():
+            yield from (self.file(entry) for versions in listing.vibes.values() for entry in versions.values())
+
     def _uri(self, folder: str, segment: str, version: str | None = None) -> str:
         folders = (normalize("NFC", name) for name in folder.split("/") if name)
         return str(AugUri((*folders, segment), shared=self.shared, version=version))
@@ -168,6 +175,9 @@ class Root:
             if (status.st_dev, status.st_ino) in seen:
                 continue
             seen.add((status.st_dev, status.st_ino))
+            if len(seen) > ROOT_FOLDERS:
+                what = f"the root `{self.path.as_posix()}`"
+                raise CompileError([problems.files.TooLarge(what=what, limit=ROOT_FOLDERS, unit="folders")])
             listing = self._listing(folder)
             yield folder, listing
             for name, on_disk in sorted(listing.folders.items(), reverse=True):
