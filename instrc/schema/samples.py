@@ -172,6 +172,7 @@ class _Making:
         elif choice := next((word for word in _CHOICES if listing(schema.get(word))), None):
             yield from self._of_branches(schema, choice, level, nth)
         elif joined := listing(schema.get("allOf")):
+            self.left -= len(joined)
             yield self.made(_joined(without(schema, "allOf", *_UNEVALUATED), *joined), level + 1, nth)
         else:
             yield from self._of_types(schema, level, nth)

@@ -22,7 +22,7 @@ from instrc.schema.formats import has_format
 from instrc.schema.patterns import search, time_limit, why_unreadable
 from instrc.schema.walk import dereferenced, map_schemas, without
 from instrc.text.jsontext import dumps, is_writable, loads
-from instrc.text.jsonvalue import Json, as_array, as_object, freeze, mapping, optional_text, pointer
+from instrc.text.jsonvalue import Json, JsonObject, as_array, as_object, freeze, mapping, optional_text, pointer
 from instrc.text.sentences import filled
 
 TOLD_WORDS: Final = 500
@@ -31,7 +31,7 @@ TOLD_HEAD: Final = 200
 """Maximum characters of a message: those of the library contain the whole value."""
 INSTANCE_LEVELS: Final = 2_000
 """Maximum nesting of a validated value; deeper values are refused."""
-REFERRED_ERRORS: Final = 1_000
+REFERRED_ERRORS: Final = 300
 """Maximum errors of a value that are kept for one reference."""
 INSTANCE_CONTAINERS: Final = 2_000_000
 """Maximum objects and lists of a validated value; larger values are refused."""
@@ -90,7 +90,10 @@ def of_intended_branch(error: ValidationError) -> ValidationError:
         left = [inner for inner in branches.values() if not any(map(_is_of_another, inner))]
         if len(left) != 1:
             break
-        error = left[0][0]
+        branch = ValidationError.create_from(left[0][0])
+        branch.path.extendleft(reversed(error.absolute_path))
+        branch.schema_path.extendleft(reversed(error.absolute_schema_path))
+        branch.parent, error = None, branch  # a remembered error belongs to several values
     return error
 
 
@@ -103,13 +106,11 @@ def _is_of_another(error: ValidationError) -> bool:
 class Validator(Protocol):
     """The library's validator: the methods used here and in the custom keywords."""
 
+    schema: Json
     _resolver: Any  # there is no public function from a reference to its schema
 
     def iter_errors(self, instance: Json) -> Iterator[ValidationError]:
         """Yield the errors of a value."""
-
-    def is_valid(self, instance: Json) -> bool:
-        """Return whether a value has no error."""
 
     def descend(
         self, instance: Json, schema: Json, path: str | int | None = None, schema_path: str | int | None = None
@@ -127,12 +128,14 @@ def validator_class() -> Callable[..., Validator]:
         Draft202012Validator,
         {
             "$ref": _reference,
+            "$dynamicRef": _reference,
             "enum": _enum,
             "required": _required,
             "dependentRequired": _dependent_required,
             "pattern": _pattern,
             "patternProperties": _pattern_properties,
             "additionalProperties": _additional_properties,
+            "unevaluatedItems": _unevaluated_items,
             "unevaluatedProperties": _unevaluated_properties,
             "uniqueItems": _unique_items,
         },
@@ -140,20 +143,25 @@ def validator_class() -> Callable[..., Validator]:
     return cast("Callable[..., Validator]", result)
 
 
-_ERRORS: ContextVar[dict[tuple[object, ...], list[ValidationError]]] = ContextVar("_ERRORS")
-"""Errors of a value by what a reference leads to, of one call of `errors_of`."""
+_KNOWN: ContextVar[dict[tuple[object, ...], Any]] = ContextVar("_KNOWN")  # errors, and what is evaluated
+"""What was found out about values and the targets of references, in one call of `errors_of`."""
 
 
 def _reference(validator: Validator, reference: str, instance: Json, _: Json) -> Iterator[ValidationError]:
-    """Check an object or a list by the target of a reference once: each branch of a union would do it, with all below it."""
-    found = validator._resolver.lookup(reference)  # noqa: SLF001  -- as below
-    errors = validator.evolve(schema=found.contents, _resolver=found.resolver).iter_errors(instance)
-    if isinstance(instance, dict | list):  # equal values of other types are one object, in places with other paths
-        known, scope = _ERRORS.get(), dict.fromkeys(uri for uri, _ in found.resolver.dynamic_scope())
-        if (key := (id(instance), id(found.contents), *scope)) not in known:
-            known[key] = list(islice(errors, REFERRED_ERRORS))
-        errors = map(ValidationError.create_from, known[key])
-    yield from errors
+    below, key = _followed(validator, reference, instance)
+    if key not in (known := _KNOWN.get()):
+        known[key] = list(islice(below.iter_errors(instance), REFERRED_ERRORS))
+    yield from map(ValidationError.create_from, known[key])
+
+
+def _followed(validator: Validator, reference: str, instance: Json) -> tuple[Validator, tuple[object, ...]]:
+    """Return a validator for the target of a reference, and a key for what it finds out about a value.
+
+    It is asked once: each branch of a union would do it, with all below it.
+    """
+    found = validator._resolver.lookup(reference)  # noqa: SLF001  -- there is no public function from a reference to its schema
+    scope = dict.fromkeys(uri for uri, _ in found.resolver.dynamic_scope())
+    return validator.evolve(schema=found.contents, _resolver=found.resolver), (id(instance), id(found.contents), *scope)
 
 
 def _enum(validator: Validator, values: Json, instance: Json, schema: Json) -> Iterator[ValidationError]:
@@ -211,16 +219,10 @@ def _pattern_properties(validator: Validator, patterns: dict[str, Json], instanc
 
 
 def _additional_properties(validator: Validator, extra: Json, instance: Json, schema: Json) -> Iterator[ValidationError]:
-    if not isinstance(instance, dict):
-        return
     around = as_object(schema)
     names, patterns = as_object(around.get("properties", {})), as_object(around.get("patternProperties", {}))
-    left = [key for key in instance if key not in names and not _any_matches(patterns, key)]
-    if isinstance(extra, dict):
-        for key in left:
-            yield from validator.descend(instance[key], extra, path=key)
-    elif extra is False and left:
-        yield ValidationError(f"Additional properties are not allowed ({_were_listed(left)} unexpected)", validator_value=left)
+    left = [key for key in mapping(instance) if key not in names and not _any_matches(patterns, key)]
+    return _not_described(validator, "Additional", extra, mapping(instance), left)
 
 
 def _any_matches(patterns: Collection[str], key: str) -> bool:
@@ -228,46 +230,64 @@ def _any_matches(patterns: Collection[str], key: str) -> bool:
     return any(search(pattern, key) is not False for pattern in patterns)
 
 
-def _were_listed(keys: list[str]) -> str:
-    return f"{names_as_json(keys)} {'was' if len(keys) == 1 else 'were'}"
-
-
 def _unevaluated_properties(validator: Validator, rest: Json, instance: Json, schema: Json) -> Iterator[ValidationError]:
     if not isinstance(instance, dict):
-        return
+        return iter(())
     evaluated = _evaluated(validator, instance, without(schema, "unevaluatedProperties"))
-    left = [key for key in instance if key not in evaluated]
-    if rest is False and left:
-        yield ValidationError(f"Unevaluated properties are not allowed ({_were_listed(left)} unexpected)", validator_value=left)
-    elif isinstance(rest, dict):
+    return _not_described(validator, "Unevaluated", rest, instance, [key for key in instance if key not in evaluated])
+
+
+def _not_described(
+    validator: Validator, word: str, rest: Json, instance: JsonObject, left: list[str]
+) -> Iterator[ValidationError]:
+    """Check the members of an object that other keywords leave."""
+    if isinstance(rest, dict):
         for key in left:
             yield from validator.descend(instance[key], rest, path=key)
+    elif rest is False and left:
+        listed = f"{names_as_json(left)} {'was' if len(left) == 1 else 'were'}"
+        yield ValidationError(f"{word} properties are not allowed ({listed} unexpected)", validator_value=left)
 
 
-def _evaluated(validator: Validator, instance: dict[str, Json], schema: Json) -> set[str]:
-    """Return the keys that a schema evaluates, as in JSON Schema 2020-12, 11.3."""
+def _unevaluated_items(validator: Validator, rest: Json, instance: Json, schema: Json) -> Iterator[ValidationError]:
+    if isinstance(instance, list):
+        evaluated = _evaluated(validator, instance, without(schema, "unevaluatedItems"))
+        if not all(index in evaluated or _holds(validator, item, rest) for index, item in enumerate(instance)):
+            yield ValidationError("it has more items than are described")
+
+
+def _evaluated(validator: Validator, instance: dict[str, Json] | list[Json], schema: Json) -> set[str | int]:
+    """Return the keys or indexes that a schema evaluates, as in JSON Schema 2020-12, 11.2 and 11.3."""
     if not isinstance(schema, dict):
         return set()
-    if "additionalProperties" in schema or "unevaluatedProperties" in schema:
-        return set(instance)
-    seen = {key for key in instance if key in as_object(schema.get("properties", {}))}
-    seen |= {key for key in instance if _any_matches(as_object(schema.get("patternProperties", {})), key)}
+    seen: set[str | int] = set()
+    if isinstance(instance, list):
+        if "items" in schema or "unevaluatedItems" in schema:
+            return set(range(len(instance)))
+        seen |= set(range(len(as_array(schema.get("prefixItems", [])))))
+        seen |= {index for index, item in enumerate(instance) if _holds(validator, item, schema.get("contains", False))}
+    else:
+        if "additionalProperties" in schema or "unevaluatedProperties" in schema:
+            return set(instance)
+        names, patterns = as_object(schema.get("properties", {})), as_object(schema.get("patternProperties", {}))
+        seen |= {key for key in instance if key in names or _any_matches(patterns, key)}
     for keyword in ("$ref", "$dynamicRef"):
         if keyword in schema:
-            resolved = validator._resolver.lookup(schema[keyword])  # noqa: SLF001  -- there is no public function from a reference to its schema
-            below = validator.evolve(schema=resolved.contents, _resolver=resolved.resolver)
-            seen |= _evaluated(below, instance, resolved.contents)
+            below, place = _followed(validator, str(schema[keyword]), instance)
+            if (key := ("evaluated", *place)) not in (known := _KNOWN.get()):
+                known[key] = _evaluated(below, instance, below.schema)
+            seen |= known[key]
     for branch in _branches(validator, instance, schema):
         if _holds(validator, instance, branch):
             seen |= _evaluated(validator, instance, branch)
     return seen
 
 
-def _branches(validator: Validator, instance: dict[str, Json], schema: dict[str, Json]) -> Iterator[Json]:
+def _branches(validator: Validator, instance: Json, schema: dict[str, Json]) -> Iterator[Json]:
     """Yield the in-place subschemas that apply if they hold."""
     for keyword in ("allOf", "anyOf", "oneOf"):
         yield from as_array(schema.get(keyword, []))
-    yield from (branch for name, branch in as_object(schema.get("dependentSchemas", {})).items() if name in instance)
+    yield from (branch for name, branch in as_object(schema.get("dependentSchemas", {})).items() if name in mapping(instance))
     if "if" in schema:
         yield schema["if"]
         yield schema.get("then" if _holds(validator, instance, schema["if"]) else "else", True)
@@ -332,12 +352,12 @@ def _validated(
 
 def errors_of(validator: Validator, value: Json, most: int) -> list[ValidationError]:
     """Return the first `most` errors of the library for a value; it may raise any error that the schema provokes."""
-    token = _ERRORS.set({})
+    token = _KNOWN.set({})
     try:
         with time_limit():
             return list(islice(validator.iter_errors(value), most))
     finally:
-        _ERRORS.reset(token)
+        _KNOWN.reset(token)
 
 
 def _violation(error: ValidationError, faults: Mapping[str, str]) -> Violation:

@@ -18,7 +18,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from instrc.problems.errors import SettingsError
+from instrc.problems.errors import CompileError, SettingsError
+from instrc.problems.files import TooLarge
 from instrc.problems.settings import MissingExtra
 from instrc.schema.kinds import is_number, types_of
 from instrc.schema.vocabulary import COUNTS
@@ -30,6 +31,8 @@ from instrc.text.visible import visible, visible_lines
 
 CLASS_NUMBER: Final = 10**300
 """Largest number written into generated classes: their libraries do not read larger ones."""
+TYPED_SCHEMAS: Final = 5_000
+"""Maximum schemas of a module, which take milliseconds each; a branch counts as three, ten values of an `enum` as one."""
 _KEPT = frozenset(
     """
     $ref $defs type properties required items prefixItems additionalProperties anyOf oneOf allOf enum const title description
@@ -69,7 +72,11 @@ def module(title: str, parts: Mapping[str, Json]) -> str:
         raise SettingsError([MissingExtra(feature="`instrc types`", extra="types", package="datamodel-code-generator")]) from None
     sayable = {name: expressible(schema) for name, schema in parts.items()}
     definitions = {name: {**schema, "title": name} if isinstance(schema, dict) else schema for name, schema in sayable.items()}
-    dated = any(mapping(node).get("format") == "date" for schema in sayable.values() for _, node in walk(schema))
+    nodes = [mapping(node) for schema in sayable.values() for _, node in walk(schema)]
+    size = sum(1 + 2 * len(as_array(node.get("anyOf", []))) + len(as_array(node.get("enum", []))) // 10 for node in nodes)
+    if size > TYPED_SCHEMAS:
+        raise CompileError([TooLarge(what="the module of classes", size=size, limit=TYPED_SCHEMAS, unit="schemas")])
+    dated = any(node.get("format") == "date" for node in nodes)
     heading = visible(" ".join(title.split())).replace("\\", "\\\\").replace('"', "'")
     text = generate(
         dumps({"$defs": definitions}),

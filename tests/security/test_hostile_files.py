@@ -18,11 +18,13 @@ from instrc.lsp.completion import completion  # one request of an editor
 from instrc.lsp.hints import semantic_tokens  # another one
 from instrc.lsp.session import EditorSession, Lines, TextDocument  # the texts of an editor
 from instrc.problems.report import Report
+from instrc.schema.samples import sample  # what a comparison tries
 from instrc.schema.validation import validate  # what every answer and input passes
 from instrc.server.studio import Studio  # the room behind its command
 from instrc.testing.cases import read_cases  # the reader behind `instrc test`
 from instrc.testing.evaluation.variants import _git  # what asks git for a revision
 from instrc.text.source import Source
+from instrc.tools.python_classes import module  # the generator behind `instrc types`
 from instrc.vibes.settings import read_file  # the reader of settings
 
 MODULES = ("instrc", "typer", "msgspec", "json")
@@ -138,6 +140,48 @@ def test_a_value_of_a_recursive_union_is_checked_in_one_pass(leaf: object) -> No
     assert [each.instance for each in lifted.invalid] == ([] if leaf == "x" else ["/filter" + "/of/0" * 100 + "/v"])
 
 
+def _doubled(leaf: Any, word: str) -> dict[str, Any]:
+    both = {f"a{level}": {word: [{"$ref": f"#/$defs/a{level - 1}"}] * 2} for level in range(1, 60)}
+    return {"$ref": "#/$defs/a59", "$defs": {"a0": leaf, **both}}
+
+
+@pytest.mark.parametrize("word", ["anyOf", "allOf", "oneOf"])
+def test_doubled_references_cost_no_more_than_single_ones(word: str) -> None:
+    items = {**_doubled({"type": "array", "prefixItems": [True]}, word), "unevaluatedItems": False}
+    members = {**_doubled({"type": "object", "properties": {"a": True}}, word), "unevaluatedProperties": False}
+    start = process_time()
+    for value in ("a", 1, None):
+        assert {each.keyword for each in validate(value, _doubled({"type": "boolean"}, word))} == {
+            word if word != "allOf" else "type"
+        }
+    for value, schema in (([1, 2], items), ({"a": 1, "b": 2}, members)):
+        assert validate(value, schema)
+    assert process_time() - start < 2
+
+
+def test_a_sample_of_very_many_parts_is_given_up() -> None:
+    parts: Any = [{"contains": {"const": number}} for number in range(600)]
+    start = process_time()
+    sample({"type": "object", "properties": {"a": {"type": "array", "allOf": parts}}, "required": ["a"]})
+    assert process_time() - start < 1
+
+
+def test_an_object_that_is_used_twice_has_a_violation_at_each_of_its_places() -> None:
+    wrong: Any = {"op": "or", "of": [{"op": "is", "v": 1}]}
+    found = validate([wrong, wrong, {"op": "and", "of": [wrong]}], {"items": {"$ref": "#/$defs/node"}, "$defs": TREE["$defs"]})
+    assert [each.instance for each in found] == ["/0/of/0/v", "/1/of/0/v", "/2/of/0/of/0/v"]
+
+
+@pytest.mark.parametrize(
+    "part", [{"enum": [f"v{i}" for i in range(60_000)]}, {"anyOf": [{"maxLength": i} for i in range(2_000)]}]
+)
+def test_classes_that_take_a_generator_minutes_are_refused(part: Any) -> None:
+    start = process_time()
+    with pytest.raises(instrc.CompileError, match="over the limit of 5,000"):
+        module("a", {"A": {"type": "object", "properties": {"a": part}}})
+    assert process_time() - start < 2
+
+
 def test_equal_values_at_two_places_have_a_violation_each() -> None:
     schema: Any = {"items": {"$ref": "#/$defs/node"}, "$defs": TREE["$defs"]}
     wrong = validate([{"op": "is", "v": 1}, {"op": "is", "v": 1}, 1, 1], schema)
@@ -158,3 +202,18 @@ def test_git_runs_no_command_of_a_repository(ask: Callable[[], object], tmp_path
     ask()
     words = (tmp_path / "words").read_text()
     assert "-c safe.bareRepository=explicit -c core.fsmonitor=false" in words
+
+
+def test_a_root_that_is_a_link_to_very_many_folders_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    disk, project = tmp_path / "disk", tmp_path / "project"
+    for name in range(30):
+        (disk / str(name)).mkdir(parents=True)
+    project.mkdir()
+    (project / "schemas").symlink_to(disk)
+    (project / "a.aug").write_text("Draft(prompt);\n")
+    monkeypatch.setattr("instrc.vibes.roots.ROOT_FOLDERS", 20)
+    report = Report()
+    Workspace().check(str(project / "a.aug"), report)
+    assert [problem.message for problem in report.problems] == [f"the root `{project}/schemas` has over 20 folders"]
+    with pytest.raises(instrc.CompileError, match="over 20 folders"):
+        Workspace().files(str(project / "a.aug"))()
