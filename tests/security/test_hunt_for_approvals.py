@@ -87,8 +87,14 @@ class Hunt(Struct):
     words: list[tuple[str, str, str, str]] = field(default_factory=list)
     """Links: the word, its run, the name in it, and who asked for it."""
     question: str = "userContext1"
+    steps: tuple[str, ...] = ()
+    """The steps of the question, if there are several: each is answered alike."""
     delegated: set[tuple[str, str]] = field(default_factory=set)
     done: list[str] = field(default_factory=list)
+
+    def written(self, data: Any) -> Any:
+        """Return an answer in the form of the question."""
+        return dict.fromkeys(self.steps, data) or data
 
     def may_answer(self, run: str, name: str, *, link: bool) -> bool:
         """Return what the page says of a person."""
@@ -132,7 +138,7 @@ async def one_thing(hunt: Hunt, http: httpx.AsyncClient, made: RunService, chanc
     to = chance.choice([*NAMES, "guest", "link:guest", "key:ann"])
     head, place = {"x-who": who}, f"/v1/questions/{run}:{hunt.question.replace('/', '~')}"
     data = chance.choice(ANSWERS)
-    sent = {"data": {**data, "comment": who} if chance.random() < 0.2 else data}
+    sent = {"data": hunt.written({**data, "comment": who} if chance.random() < 0.2 else data)}
     match chance.choice(THINGS):
         case "answer":
             done = await http.post(f"{place}/answer", json=sent, headers=head)
@@ -194,17 +200,19 @@ def took(hunt: Hunt, run: str, name: str, origin: str, data: Any, done: httpx.Re
         hunt.done.append(run)
 
 
-def asking_by(rule: Rule, chance: Random, folder: Path) -> Launcher:
-    """Return a program that asks by a rule, itself or in a process behind an activity."""
+def asking_by(rule: Rule, steps: tuple[str, ...], chance: Random, folder: Path) -> Launcher:
+    """Return a program that asks by a rule, in one or several steps, itself or in a process behind an activity."""
     schema = {**DECISION, "properties": {**DECISION["properties"], "amount": {"type": "integer"}}}
-    asks = process(userContext1=chunk(step1_ask=step({**schema, **rule.written(chance)}, "prompt")))
+    asked = {each: step({**schema, **rule.written(chance)}, "prompt") for each in steps or ("step1_ask",)}
+    asks = process(userContext1=chunk(**asked))
     folder.mkdir(exist_ok=True)
-    return launcher("pay", asks) if chance.random() < 0.6 else calling(folder, asks)
+    return launcher("pay", asks) if steps or chance.random() < 0.6 else calling(folder, asks)
 
 
 async def hunted(seed: int, folder: Path) -> None:
     chance = Random(seed)  # noqa: S311  -- not for secrets
     hunt = made_up(chance)
+    hunt.steps = ("step1_ask", "step2_also") if chance.random() < 0.3 else ()
     made = service(folder)
     callers: Mapping[str, Caller] = {
         each.name: person(each.name, *each.roles, groups=tuple(each.groups))  # type: ignore[arg-type]  # roles
@@ -213,7 +221,7 @@ async def hunted(seed: int, folder: Path) -> None:
     identity = Identity(made.records, made.settings, made.signer)
     for each in hunt.people.values():
         identity.new_key(each.name, [*each.roles], [*each.groups])
-    made.launchers["pay"] = asking_by(hunt.rule, chance, folder)
+    made.launchers["pay"] = asking_by(hunt.rule, hunt.steps, chance, folder)
 
     async def identify(headers: Any) -> Caller | None:
         return callers.get(headers.get("x-who"))
