@@ -95,14 +95,14 @@ class Visibility:
         return RunInfo(report, starter, metadata, digest=digest, waits_for=waits_for.get(report.run))
 
     async def require_free(self, caller: Caller, run: str, launched: Json = None) -> None:
-        """Raise for the id of a deleted run, or of another caller's, whose state would otherwise be revealed.
+        """Raise for the id of a deleted run, or of one that another caller has started, also where the caller sees it.
 
         With what is `launched`, reserve the id: of several launches at the same time, one gets it.
         """
         row = await asyncio.to_thread(self.records.run, run)
         if row is not None and row.status == DELETED:
             raise GoneError([problems.runs.NoSuchRun(run=run, store="")])
-        if row is not None and not may_see(caller, row.program, row.starter):
+        if row is not None and row.starter != caller.name:
             raise ConflictError([problems.runs.RunExists(run=run)])
         digest = digest_of([caller.name, launched])
         if launched is not None and (await asyncio.to_thread(self.records.reserve, f"run {run}", digest, run))[0] != digest:

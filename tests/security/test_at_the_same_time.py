@@ -75,6 +75,19 @@ def test_an_id_that_several_choose_at_the_same_time_is_the_run_of_one(name: str,
     go(body())
 
 
+@pytest.mark.parametrize("name", ["memory", "durable"])
+def test_the_id_of_a_run_that_another_caller_has_started_is_refused_to_who_sees_it(name: str, tmp_path: Path) -> None:
+    async def body() -> None:
+        made = service(tmp_path, name=name, records=str(tmp_path))
+        async with client(made, BOSS) as http:
+            run = (await made.start(ANN, "letter", "x", wait=20)).report.run
+            refused = await http.post("/v1/runs", json={"program": "letter", "input": "x", "run": run})
+            assert (refused.status_code, refused.json()["name"]) == (409, "run-exists")
+            assert (await made.start(ANN, "letter", "x", run=run)).report.run == run
+
+    go(body())
+
+
 def test_sessions_of_mcp_are_few_however_fast_they_begin(tmp_path: Path) -> None:
     async def body() -> None:
         made = service(tmp_path)
