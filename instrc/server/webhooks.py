@@ -132,6 +132,8 @@ _GATHERED: Final = 0.2
 """Seconds in which changes are gathered, so that many of them are read at once."""
 _AT_ONCE: Final = 4
 """Maximum concurrent messages to one webhook, so that a slow receiver delays no other."""
+_OF_OWNER: Final = 40
+"""Maximum concurrent messages to the webhooks of one owner: each needs a connection, and every task may have push settings."""
 _ROUND: Final = 1.0
 """Seconds after which a round leaves slow receivers to themselves."""
 _LEASE: Final = 60.0
@@ -145,14 +147,21 @@ _OPEN: Final = (
     .where(DELIVERIES.c.status == "pending", DELIVERIES.c.due <= sa.bindparam("now"))
     .subquery()
 )
+_PLACE_OF_OWNER: Final = (
+    sa.func.row_number().over(partition_by=HOOKS.c.owner, order_by=(_OPEN.c.turn, _OPEN.c.due)).label("place")
+)
+_FIRST: Final = (
+    sa.select(_OPEN, _PLACE_OF_OWNER).join(HOOKS, HOOKS.c.id == _OPEN.c.hook).where(_OPEN.c.turn <= _AT_ONCE).subquery()
+)
 _PENDING: Final = (
-    sa.select(MESSAGES.c.body, MESSAGES.c.at, MESSAGES.c.run.label("about"), _OPEN, HOOKS)
-    .join(MESSAGES, MESSAGES.c.id == _OPEN.c.message)
-    .join(HOOKS, HOOKS.c.id == _OPEN.c.hook)
-    .where(_OPEN.c.turn <= _AT_ONCE)
+    sa.select(MESSAGES.c.body, MESSAGES.c.at, MESSAGES.c.run.label("about"), _FIRST, HOOKS)
+    .join(MESSAGES, MESSAGES.c.id == _FIRST.c.message)
+    .join(HOOKS, HOOKS.c.id == _FIRST.c.hook)
+    .where(_FIRST.c.place <= _OF_OWNER)
+    .order_by(_FIRST.c.place)
     .limit(100)
 )
-"""Due messages, at most `_AT_ONCE` of one webhook; built once."""
+"""Due messages, at most `_AT_ONCE` of one webhook and `_OF_OWNER` of one owner; built once."""
 
 
 class Webhooks:
@@ -291,9 +300,9 @@ class Webhooks:
         """Send the due messages once each, and return their number; those that take long continue after a second."""
         await asyncio.to_thread(self.read_feed)
         rows = await asyncio.to_thread(self.records.select, _PENDING, now=time())
-        busy = Counter(each.get_name() for each in self._sending)
-        free = [row for row in rows if row.turn + busy[row.hook] <= _AT_ONCE]
-        self._sending |= {asyncio.create_task(self._send(row), name=row.hook) for row in free}
+        busy = Counter(name for each in self._sending for name in each.get_name().split("\n"))  # no name has a line break
+        free = [row for row in rows if row.turn + busy[row.hook] <= _AT_ONCE and row.place + busy[row.owner] <= _OF_OWNER]
+        self._sending |= {asyncio.create_task(self._send(row), name=f"{row.hook}\n{row.owner}") for row in free}
         done, self._sending = await asyncio.wait(self._sending, timeout=_ROUND) if self._sending else (set(), set())
         return sum(each.result() for each in done)
 

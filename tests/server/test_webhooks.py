@@ -618,3 +618,37 @@ def test_a_slow_receiver_delays_no_other(server: tuple[Server, str], monkeypatch
             await made.hooks.deliver()
 
     asyncio.run(play())
+
+
+def test_many_slow_receivers_of_one_owner_take_no_more_connections(
+    server: tuple[Server, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, address = server
+    monkeypatch.setattr(webhooks, "_ROUND", 0.05)
+    free = threading.Event()
+
+    def answer(asked: Asked) -> Answer:
+        if asked.path == "/slow":
+            free.wait(30)
+        return Answer(b"")
+
+    def told(path: str) -> int:
+        return [each.path for each in made.asked].count(path)
+
+    async def play() -> None:
+        made.says = answer
+        for _ in range(12):
+            await made.hooks.add(f"{address}/slow", owner="ann")
+        await made.hooks.add(f"{address}/fast", owner="bob")
+        for number in range(4):
+            made.report("done", run=f"r{number}")
+        while told("/fast") < 4 or told("/slow") < 40:
+            await made.hooks.deliver()
+        for _ in range(3):
+            await made.hooks.deliver()
+        assert told("/slow") == 40
+        free.set()
+        while told("/slow") < 48:
+            await made.hooks.deliver()
+
+    asyncio.run(play())
