@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import cache, lru_cache, partial
 from pathlib import Path
 from time import time
-from typing import cast
+from typing import Final, cast
 
 from msgspec import Struct, field, structs
 
 from instrc import problems
-from instrc.engines.approvals import NOBODY, NameRules, Opening, approval_of, common
+from instrc.engines.approvals import ALL, NOBODY, NameRules, Opening, OpeningOf, approval_of, common
 from instrc.engines.places import scheme_of
 from instrc.engines.prepare import Prepared, Reach, activities_of, imported, reach_of, rehearsed
-from instrc.engines.projects import folder_of
-from instrc.problems.errors import ConflictError, SettingsError, unusable
+from instrc.engines.projects import folder_of, is_here
+from instrc.problems.errors import ConflictError, InstrcError, SettingsError, unusable
 from instrc.process.request_settings import RequestSettings, request_settings
 from instrc.runtime.activities import Activities
 from instrc.runtime.effects import Check, Effects
@@ -33,7 +34,7 @@ from instrc.text.arguments import as_plain, is_on
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, as_object
 from instrc.tools.class_checks import ClassCheck
-from instrc.vibes.service_settings import ServiceSettings
+from instrc.vibes.service_settings import PeopleSettings, ServiceSettings
 from instrc.vibes.settings import Settings, read_settings
 
 TELEMETRY = "INSTRC_TELEMETRY"
@@ -96,6 +97,23 @@ def rehearsed_activities(plan: PinnedPlan, config: RunConfig) -> Activities | No
 
 _rehearsals: dict[str, Activities] = {}
 """Activities of rehearsals by the digest of their plan, since many items share a plan."""
+
+
+def opening_for(
+    config: RunConfig, own: OpeningOf | None, has_keys: Callable[[], bool], program: str, question: Question
+) -> Opening:
+    """Return who may answer a question of a run: as a service's `own` project says, else by the settings of the run's."""
+    if own is not None and is_here(config):
+        return own(program, question)
+    settings: ServiceSettings | None = _NOBODY
+    with suppress(InstrcError, OSError):
+        if (folder := folder_of(config)).is_dir():
+            settings = settings_of(folder).service
+    return opening_of(settings, has_keys, program, question)
+
+
+_NOBODY: Final = ServiceSettings(people={ALL: PeopleSettings((NOBODY,))})
+"""Settings for questions of a project whose folder is elsewhere: only a program names candidates; operators delegate the rest."""
 
 
 def opening_of(settings: ServiceSettings | None, has_keys: Callable[[], bool], program: str, question: Question) -> Opening:

@@ -54,8 +54,8 @@ def serve_runs_of(project: str) -> None:
 
 
 def is_here(config: RunConfig) -> bool:
-    """Return whether this process serves the project of a run, or the run has none with a name."""
-    return config.project is None or config.project in _folders
+    """Return whether this process serves the project of a run, or is in its folder, or the run has none with a name."""
+    return config.project is None or config.project in _folders or config.project == project_here()
 
 
 def folder_of(config: RunConfig) -> Path:

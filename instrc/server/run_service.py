@@ -578,7 +578,7 @@ class RunService:
         """Write the state of a run unless its carriers do."""
         if self._keeper is None:
             async with self._turns.setdefault(report.run, asyncio.Lock()):
-                await asyncio.to_thread(self.records.note_changed, report, partial(self.visibility.opening, report.name))
+                await asyncio.to_thread(self.records.note_changed, report, self.visibility.opening_in(report))
             self._turns.pop(report.run, None)
 
     async def _audited(

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Final
 
 from msgspec.structs import replace
 
 from instrc import problems
 from instrc.engines.approvals import NameRules, Opening
-from instrc.engines.equip import names_of, opening_of
+from instrc.engines.equip import names_of, opening_for, opening_of
 from instrc.engines.run_table import questions_query
 from instrc.engines.service_tables import DELETED
 from instrc.problems.errors import ConflictError, GoneError, NotFoundError
@@ -71,6 +72,10 @@ class Visibility:
     def opening(self, program: str, question: Question) -> Opening:
         """Return the candidates and the due time of a question of a program as it opens."""
         return opening_of(self.settings, self.records.has_keys, program, question)
+
+    def opening_in(self, report: RunReport) -> Callable[[Question], Opening]:
+        """Return the candidates of the questions of a run, which may be another project's in the same store."""
+        return partial(opening_for, report.config, self.opening, self.records.has_keys, report.name)
 
     @property
     def names(self) -> NameRules:

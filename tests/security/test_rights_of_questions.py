@@ -874,3 +874,17 @@ def test_nobody_is_a_candidate_of_settings_that_cannot_be_read(
     opening = rows.opening_of({"run": "r", "name": "pay", "plan": {}, "inputs": {}, "how": how})  # type: ignore[typeddict-item]
     assert tuple(opening("pay", Question("q", ("step1_approve",), {}, {**DECISION, **rule})).candidates) == candidates
     close_engine(rows.table().engine)
+
+
+def test_a_service_that_writes_a_question_of_another_project_names_no_candidates_of_its_own(tmp_path: Path) -> None:
+    """As services of two projects on one Temporal do: each refreshes the runs of all."""
+
+    async def body(made: RunService) -> None:
+        run = (await made.start(BOSS, "pay", "a secret", wait=20)).report.run
+        report = (await made.run(BOSS, run)).report
+        [question] = report.questions
+        config = replace(report.config, project="other", folder=str(tmp_path / "elsewhere"))
+        for written, candidates in ((report, ["*"]), (replace(report, config=config), [NOBODY])):
+            assert made.visibility.opening_in(written)(question).candidates == candidates
+
+    on(service(tmp_path, pay=asking()), body)

@@ -11,28 +11,23 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from time import time
-from typing import Final
 
 import sqlalchemy as sa
 from dbos import WorkflowStatus
 
-from instrc.engines.approvals import ALL as ANY
-from instrc.engines.approvals import NOBODY, OpeningOf
+from instrc.engines.approvals import OpeningOf
 from instrc.engines.dbos import store
 from instrc.engines.dbos.store import reason_of, write_in_order
 from instrc.engines.dbos.store_client import StoreClient, launch_of
-from instrc.engines.equip import opening_of, settings_of
-from instrc.engines.projects import folder_of, is_here
+from instrc.engines.equip import opening_for
 from instrc.engines.run_table import FILLED, JournalMark, RunChange, RunTable, StandingWriter
 from instrc.engines.service_tables import AUDIT, RAISED, SPENT, service_store
 from instrc.engines.stores import RunStore
-from instrc.problems.errors import InstrcError
 from instrc.runtime.journal import JournalEntry
 from instrc.runtime.models.budget import MoneyBudget, read_budget, refuse_beyond
 from instrc.runtime.models.model import ModelError
 from instrc.runtime.run_config import LaunchDocument, RunConfig
 from instrc.runtime.run_report import RunReport
-from instrc.vibes.service_settings import PeopleSettings, ServiceSettings
 
 ALL = "all"
 """Key for a store whose runs are all in the table."""
@@ -40,8 +35,6 @@ AT_ONCE = 200
 """Number of runs read at once."""
 _TOLD = 1000
 """Number of runs read into the table between two log messages."""
-_NOBODY: Final = ServiceSettings(people={ANY: PeopleSettings((NOBODY,))})
-"""Settings for questions of a project whose folder is elsewhere: only a program names candidates; operators delegate the rest."""
 _log = logging.getLogger(__name__)
 
 
@@ -82,14 +75,7 @@ class RunRows:
 
     def opening_of(self, launch: LaunchDocument) -> OpeningOf:
         """Return the function that returns who may answer: the service's for runs of its project, else by their settings."""
-        config = RunConfig.from_json(launch["how"])
-        if self._opening is not None and is_here(config):
-            return self._opening
-        settings: ServiceSettings | None = _NOBODY
-        with suppress(InstrcError, OSError):
-            if (folder := folder_of(config)).is_dir():
-                settings = settings_of(folder).service
-        return partial(opening_of, settings, self.table().has_keys)
+        return partial(opening_for, RunConfig.from_json(launch["how"]), self._opening, self.table().has_keys)
 
     async def note(self, report: RunReport, launch: LaunchDocument, mark: JournalMark | None = None) -> None:
         """Write the state of a run that no process carries out here."""
