@@ -14,6 +14,7 @@ from http_server import Answer, serving
 
 import instrc
 from instrc.providers.lifting.lift import lift_response
+from instrc.providers.lifting.streams import assemble
 from instrc.providers.lowering.lower import lower
 from instrc.providers.targets import dialect
 from instrc.runtime.activities import Activities
@@ -21,6 +22,7 @@ from instrc.runtime.boundary import received
 from instrc.runtime.effects import Effects
 from instrc.runtime.models.failures import as_model_error, failure_of  # what an error of a provider is told as
 from instrc.runtime.models.model import Sample
+from instrc.runtime.models.partial import prefix_value
 from instrc.runtime.served_activities import served
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json
@@ -73,6 +75,35 @@ def test_reading_an_answer_takes_time_by_its_length(text: str) -> None:
 
 def test_joining_a_stream_takes_time_by_its_length() -> None:
     assert seconds("openai", _fragment('{"a":"' + "x" * 200_000) + _fragment("{") * 1_500) < 1.5
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        [
+            {"type": "response.output_item.added", "output_index": n, "item": {"type": "message", "id": f"m{n}"}}
+            for n in range(4_000)
+        ],
+        [
+            {"type": "response.output_item.added", "output_index": 0, "item": {"type": "message", "id": f"m{n}"}}
+            for n in range(4_000)
+        ],
+        [{"type": "response.output_text.delta", "item_id": "m", "content_index": n, "delta": ""} for n in range(4_000)],
+    ],
+    ids=["items", "items at one place", "parts"],
+)
+def test_a_stream_of_many_items_takes_time_by_its_length(events: list[Any]) -> None:
+    begun = process_time()
+    answer = assemble(events)
+    assert process_time() - begun < 2
+    assert answer is not None
+    assert len(answer["output"]) == len({event.get("item_id") or event["item"]["id"] for event in events})
+
+
+def test_the_beginning_of_a_deep_answer_takes_time_by_its_length() -> None:
+    begun = process_time()
+    assert prefix_value("[" * 400_000) == (None, ())
+    assert process_time() - begun < 1
 
 
 def test_a_plan_takes_time_by_its_length() -> None:

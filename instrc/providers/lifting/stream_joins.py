@@ -261,11 +261,8 @@ def _llama(pieces: list[JsonObject]) -> JsonObject:
     last = pieces[-1]
     cut = last["stop"] is False or last.get("stopped_limit") is True
     said = "".join(text_or_empty(piece["content"]) for piece in pieces)
-    return {
-        "content": said,
-        "stop_type": "limit" if cut else last.get("stop_type"),
-        "tokens_predicted": last.get("tokens_predicted"),
-    }
+    kind = "limit" if cut else last.get("stop_type")
+    return {"content": said, "stop_type": kind, "tokens_predicted": last.get("tokens_predicted")}
 
 
 def _conversation(pieces: list[JsonObject]) -> JsonObject:
@@ -302,11 +299,8 @@ def _responses(pieces: list[JsonObject]) -> JsonObject:
         response = piece.get("response")
         if piece.get("type") in _LAST_WORDS and isinstance(response, dict):
             reported = says_something(content(response.get("output")))
-            return {
-                "object": "response",
-                **response,
-                "output": _once_each(listing(response.get("output"))) if reported else collected,
-            }
+            output = _once_each(listing(response.get("output"))) if reported else collected
+            return {"object": "response", **response, "output": output}
         if piece.get("type") in {"error", "response.error"}:
             return {"error": _reported(piece)}
     words = [kind for piece in pieces if (kind := piece.get("type")) in _LAST_WORDS]
@@ -332,14 +326,9 @@ def _langchain(pieces: list[JsonObject]) -> JsonObject:
     for piece in pieces:
         texts.append(_words_of(piece.get("content")))
         for call in map(mapping, listing(piece.get("tool_call_chunks"))):
+            index, own = call.get("index"), call.get("id")
             function: JsonObject = {"name": call.get("name"), "arguments": call.get("args")}
-            parts.append(
-                {
-                    "index": call.get("id") if call.get("index") is None else call["index"],
-                    "id": call.get("id"),
-                    "function": function,
-                }
-            )
+            parts.append({"index": own if index is None else index, "id": own, "function": function})
         about |= mapping(piece.get("response_metadata"))
         if isinstance(refusal := mapping(piece.get("additional_kwargs")).get("refusal"), str):
             beside["refusal"] = f"{beside.get('refusal', '')}{refusal}"
@@ -420,13 +409,19 @@ def _thinks(part: JsonObject) -> bool:
 def _collected_items(pieces: list[JsonObject]) -> list[JsonObject]:
     """Return the items of a Responses stream without duplicates: other vendors' servers repeat them, and number them wrongly."""
     items: list[_Item] = []
+    called: dict[tuple[str, Json], _Item] = {}
+    placed: dict[Hashable, list[_Item]] = {}
 
     def known(said: JsonObject, piece: JsonObject, *, begins: bool = False) -> _Item:
-        place = _index(piece.get("output_index"))
-        result = next((item for item in items if item.is_called(said)), None)
-        result = result or next((item for item in reversed(items) if item.is_at(said, place, begins=begins)), None)
+        ids = [(key, own) for key in ("id", "call_id") if (own := said.get(key)) and isinstance(own, str | int)]
+        recent = placed.setdefault(_index(piece.get("output_index")), [])
+        result = next((called[name] for name in ids if name in called), None)
+        result = result or next((item for item in recent[: -_RECENT - 1 : -1] if item.is_at(said, begins=begins)), None)
         if result is None:
-            items.append(result := _Item(dict(said), place))
+            result = _Item(dict(said))
+            items.append(result)
+            recent.append(result)
+        called.update(dict.fromkeys(ids, result))
         return result
 
     for piece in pieces:
@@ -444,20 +439,26 @@ def _collected_items(pieces: list[JsonObject]) -> list[JsonObject]:
             _add(one.said, member, more if event == "delta" else None, piece.get(member))
         elif family in _GROWING and event in {"delta", "done"}:
             one = known({**about, "type": "message"}, piece)
-            part = one.parts.setdefault(
-                _index(piece.get("content_index")), {"type": "refusal" if family == "refusal" else "output_text"}
-            )
-            _add(part, _GROWING[family], more if event == "delta" else None, piece.get(_GROWING[family]))
-            one.grow({"content": [*one.parts.values()]})
+            index, member = _index(piece.get("content_index")), _GROWING[family]
+            if index not in one.parts:
+                one.parts[index] = {"type": "refusal" if family == "refusal" else "output_text"}
+                one.content.append(one.parts[index])
+            _add(one.parts[index], member, more if event == "delta" else None, piece.get(member))
+            if one.parts[index].get(member) or "content" not in one.said:
+                one.said["content"] = one.content
     return [item.said for item in items]
+
+
+_RECENT = 32
+"""Maximum items of one index that are examined for an event without an id."""
 
 
 class _Item(Struct):
     """An item of a Responses stream, as it grows."""
 
     said: JsonObject
-    place: Hashable
     ended: bool = False
+    content: JsonArray = field(default_factory=list)
     parts: dict[Hashable, JsonObject] = field(default_factory=dict)
     """Parts of a message that grew from fragments, by number."""
 
@@ -466,14 +467,14 @@ class _Item(Struct):
         reported = [(mine, theirs) for key in ("id", "call_id") if (mine := self.said.get(key)) and (theirs := said.get(key))]
         return any(mine == theirs for mine, theirs in reported) if reported else None
 
-    def is_at(self, said: JsonObject, place: Hashable, *, begins: bool) -> bool:
-        """Return whether an event belongs to this item by its type and index, if ids do not identify it."""
+    def is_at(self, said: JsonObject, *, begins: bool) -> bool:
+        """Return whether an event with the same index belongs to this item by its type, if ids do not identify it."""
         if self.is_called(said) is False:
             other = begins or self.ended
         else:
             names = {name for item in (said, self.said) if isinstance(name := item.get("name"), str) and name}
             other = (begins and self.ended) or len(names) > 1
-        return self.place == place and self.said.get("type") == said.get("type") and not other
+        return self.said.get("type") == said.get("type") and not other
 
     def grow(self, said: JsonObject) -> None:
         """Update the item with an event of the whole; empty members remove nothing."""

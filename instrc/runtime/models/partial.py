@@ -9,6 +9,7 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 
 from instrc.providers.lifting.streams import assemble
+from instrc.runtime.boundary import LEVELS
 from instrc.runtime.models.model import ModelError
 from instrc.schema.kinds import kind_of_value, listed_values, own_kinds
 from instrc.schema.walk import dereferenced
@@ -157,6 +158,8 @@ def prefix_value(text: str) -> tuple[Json, tuple[str, ...]]:
         is_key = closers[:1] == "}" and not after_colon
         if token[0] in "{[":
             closers = ("}" if token == "{" else "]") + closers
+            if len(closers) > LEVELS:
+                return None, ()
         elif token[0] in "}]":
             closers = closers[1:]
         elif token in ",:" or token.isspace():

@@ -260,7 +260,7 @@ class Provider(ABC):
                     stream = None if told is None else self.stream(client, asked)
                     if told is None or stream is None:
                         return await self.send(client, asked)
-                    return whole_answer(await _collected(stream, told), self.tokens)
+                    return await asyncio.to_thread(whole_answer, await _collected(stream, told), self.tokens)
             except TimeoutError as error:
                 message = f"the model took longer than {asked.timeout:g} s"
                 raise ModelError(message, code="timeout", retry=True) from error
@@ -365,7 +365,7 @@ async def _collected(stream: AsyncGenerator[JsonObject], told: Told) -> list[Jso
             more = written(piece)
             call, said = call + more[0], said + more[1]
             if any(more) and (began := monotonic()) >= following:
-                told(call or said)
+                await asyncio.to_thread(told, call or said)
                 following = monotonic() + max(PART_PAUSE, (monotonic() - began) / PART_SHARE)
     return pieces
 
