@@ -131,6 +131,11 @@ def test_a_schedule_is_added_paused_and_removed_and_begins_runs(
     assert "there is one with this name" in said(tmp_path, "schedule", "add", "daily", "ask.aug", *ALWAYS, *place).stderr
     assert "there is none with this name" in said(tmp_path, "schedule", "pause", "weekly", *place).stderr
     assert "paused" in said(tmp_path, "schedule", "pause", "daily", *place).stdout
+    noted = [loads(each) for each in said(tmp_path, "audit", "--json", *place).stdout.splitlines()]
+    assert [(each["who"], each["action"], each["question"]) for each in noted] == [
+        ("local", "pause schedule", "daily"),
+        ("local", "add schedule", "daily"),
+    ]
     assert loads(said(tmp_path, "schedule", "list", "--json", *place).stdout)["due"] is None
     assert loads(said(tmp_path, "schedule", "list", "--json", *place).stdout)["cron"] == "* * * * *"
     run = said(tmp_path, "schedule", "trigger", "daily", *place).stdout.strip()
