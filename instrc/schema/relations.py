@@ -12,12 +12,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from instrc.schema.kinds import ALL, kind_of_value, kinds_spoken_of, listed_values, own_kinds
+from instrc.schema.kinds import ALL, EqualityKeys, kind_of_value, kinds_spoken_of, listed_values, own_kinds
 from instrc.schema.laws.law import Answer, all_satisfied
 from instrc.schema.laws.table import LAWS, cases, disjoint_by_branches, disjoint_in
 from instrc.schema.vocabulary import FOLLOWERS, KEYWORDS, NO_ASSERTIONS, SPEAKS_OF
 from instrc.schema.walk import TRIVIAL, walk
-from instrc.text.jsonvalue import Json, as_object, equal
+from instrc.text.jsonvalue import Json, JsonArray, as_object, equal
 from instrc.text.limits import DEPTH
 
 if TYPE_CHECKING:
@@ -46,6 +46,9 @@ class InstanceCheck:
     def __init__(self, resolve: Resolve | None) -> None:
         self.resolve = resolve
         self.steps: int = 0
+        self._key_of = EqualityKeys()
+        self._listed: dict[int, tuple[Json, frozenset[object]]] = {}
+        """Keys of the values of lists, by the `id` of the list, which is kept alive."""
 
     def of(self, value: Json, schema: Json, depth: int) -> Answer:
         """Return whether a value satisfies a schema."""
@@ -57,15 +60,19 @@ class InstanceCheck:
         kind = kind_of_value(value)
         return all_satisfied(self._of_keyword(value, kind, keyword, schema, depth) for keyword in schema)
 
+    def lists(self, values: JsonArray, value: Json) -> bool:
+        """Return whether a list has a value; one list is asked for many values."""
+        if id(values) not in self._listed:
+            self._listed[id(values)] = values, frozenset(map(self._key_of, values))
+        return self._key_of(value) in self._listed[id(values)][1]
+
     def target(self, reference: Json) -> Json:
         """Return the target of a reference, or `None` if unknown."""
         return self.resolve(reference) if self.resolve is not None and reference.__class__ is str else None
 
     def _of_keyword(self, value: Json, kind: str, keyword: str, schema: dict[str, Json], depth: int) -> Answer:
         """Return whether a value satisfies one keyword of a schema."""
-        if keyword in NO_ASSERTIONS:
-            return True
-        if keyword in SPEAKS_OF and kind not in kinds_spoken_of(SPEAKS_OF[keyword]):
+        if keyword in NO_ASSERTIONS or (keyword in SPEAKS_OF and kind not in kinds_spoken_of(SPEAKS_OF[keyword])):
             return True
         laws = LAWS[keyword]
         if laws.satisfied is None or not isinstance(schema[keyword], laws.shape):
@@ -97,6 +104,7 @@ class Answering:
         """Pairs of schemas that are compared for one question."""
         self.steps = 0
         self.known: dict[tuple[str, int, int, frozenset[str]], bool] = {}
+        self._check = InstanceCheck(resolve)
         self.alive: list[Json] = []
         """Schemas that questions were about, since they are known by identity."""
 
@@ -179,13 +187,12 @@ class Answering:
         return self._satisfies(value, right) is True or self._satisfies(value, left) is False
 
     def _satisfies(self, value: Json, schema: Json) -> bool | None:
-        return InstanceCheck(self.resolve).of(value, schema, 0)
+        self._check.steps = 0
+        return self._check.of(value, schema, 0)
 
     def _says(self, left: dict[str, Json], keyword: str, right: dict[str, Json], depth: int, kinds: frozenset[str]) -> bool:
         """Return whether a schema, combinators included, has a keyword of another one with the same value."""
-        if keyword in NO_ASSERTIONS:
-            return True
-        if keyword in SPEAKS_OF and kinds.isdisjoint(kinds_spoken_of(SPEAKS_OF[keyword])):
+        if keyword in NO_ASSERTIONS or (keyword in SPEAKS_OF and kinds.isdisjoint(kinds_spoken_of(SPEAKS_OF[keyword]))):
             return True
         if self._says_itself(left, keyword, right, depth, kinds):
             return True

@@ -18,6 +18,7 @@ from instrc.lsp.completion import completion  # one request of an editor
 from instrc.lsp.hints import semantic_tokens  # another one
 from instrc.lsp.session import EditorSession, Lines, TextDocument  # the texts of an editor
 from instrc.problems.report import Report
+from instrc.schema.relations import disjoint  # what a check of a vibe asks
 from instrc.schema.samples import sample  # what a comparison tries
 from instrc.schema.validation import validate  # what every answer and input passes
 from instrc.server.studio import Studio  # the room behind its command
@@ -163,6 +164,14 @@ def test_a_sample_of_very_many_parts_is_given_up() -> None:
     parts: Any = [{"contains": {"const": number}} for number in range(600)]
     start = process_time()
     sample({"type": "object", "properties": {"a": {"type": "array", "allOf": parts}}, "required": ["a"]})
+    assert process_time() - start < 1
+
+
+def test_two_long_lists_of_values_are_compared_in_one_pass() -> None:
+    left, right = ([f"{name}{number}" for number in range(10_000)] for name in "ab")
+    lists: Any = [{"enum": left}, {"enum": right}]
+    start = process_time()
+    assert disjoint({"type": "string", "enum": left}, {"allOf": lists})
     assert process_time() - start < 1
 
 

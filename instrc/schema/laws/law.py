@@ -9,7 +9,7 @@ from typing import Final, Protocol, TypeAlias
 from msgspec import Struct
 
 from instrc.schema.kinds import ALL
-from instrc.text.jsonvalue import Json, equal
+from instrc.text.jsonvalue import Json, JsonArray, equal
 
 
 class Relations(Protocol):
@@ -36,11 +36,12 @@ class InstanceEvaluation(Protocol):
 
     def of(self, value: Json, schema: Json, depth: int) -> bool | None:
         """Return whether a value satisfies a schema, or `None` if validators may differ."""
-        ...
+
+    def lists(self, values: JsonArray, value: Json) -> bool:
+        """Return whether a list has a value."""
 
     def target(self, reference: Json) -> Json:
         """Return the target of a reference, or `None` if unknown."""
-        ...
 
 
 Schema: TypeAlias = dict[str, Json]

@@ -49,8 +49,8 @@ def _type_implied(_question: Relations, _left: Schema, keyword: str, right: Sche
     return types_of(right[keyword]) is not None and kinds <= kinds_of_types(right[keyword])
 
 
-def _enum_satisfied(_evaluation: InstanceEvaluation, value: Json, keyword: str, schema: Schema, _depth: int) -> Answer:
-    return any(equal(value, one) for one in as_array(schema[keyword]))
+def _enum_satisfied(evaluation: InstanceEvaluation, value: Json, keyword: str, schema: Schema, _depth: int) -> Answer:
+    return evaluation.lists(as_array(schema[keyword]), value)
 
 
 def _enum(left: Json, right: Json) -> Json | Verdict:
