@@ -100,6 +100,12 @@ def test_a_stream_of_many_items_takes_time_by_its_length(events: list[Any]) -> N
     assert len(answer["output"]) == len({event.get("item_id") or event["item"]["id"] for event in events})
 
 
+def test_an_answer_of_many_parts_takes_time_by_its_length() -> None:
+    parts: Json = [{"text": '{"a":"x"}'} for _ in range(12_000)]
+    said: Json = {"candidates": [{"content": {"parts": parts}, "finishReason": "STOP"}]}
+    assert seconds("gemini", said) < 2
+
+
 def test_the_beginning_of_a_deep_answer_takes_time_by_its_length() -> None:
     begun = process_time()
     assert prefix_value("[" * 400_000) == (None, ())

@@ -406,10 +406,11 @@ def _with_text_as_value(reply: RawReply, records: Records) -> RawReply:
     reply = structs.replace(reply, cut=reply.cut or unended)
     if len(records) != 1 or not last.strip():
         return reply
-    result: list[tuple[RawCall, list[str]]] = [(raw_call(None, "".join(reply.texts)), [])]
-    result += [(raw_call(None, text), [*said[:place], *said[place + 1 :]]) for place, text in reversed([*enumerate(said)])]
-    one, left = min(result, key=lambda reading: _unlikeliness(reading[0], records))
-    return structs.replace(reply, calls=(one,), texts=tuple(left)) if one.unreadable is None or one.partial else reply
+    result: list[tuple[RawCall, int | None]] = [(raw_call(None, "".join(reply.texts)), None)]
+    result += [(raw_call(None, text), place) for place, text in reversed([*enumerate(said)])]
+    one, place = min(result, key=lambda reading: _unlikeliness(reading[0], records))
+    left = () if place is None else (*said[:place], *said[place + 1 :])
+    return structs.replace(reply, calls=(one,), texts=left) if one.unreadable is None or one.partial else reply
 
 
 def _unlikeliness(value: RawCall, records: Records) -> tuple[bool, ...]:

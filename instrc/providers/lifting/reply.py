@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from itertools import zip_longest
 from typing import Final
 
 from msgspec import Struct, structs
@@ -87,11 +88,11 @@ class RawReply(Struct, frozen=True):
 
 
 def join_replies(replies: Iterable[RawReply]) -> RawReply:
-    """Return the content of several replies together."""
-    whole = RawReply()
-    for reply in replies:
-        whole |= reply
-    return whole
+    """Return the content of several replies together, joined in pairs: one after another would copy each many times."""
+    joined = [RawReply(), *replies]
+    while len(joined) > 1:
+        joined = [first | second for first, second in zip_longest(joined[::2], joined[1::2], fillvalue=RawReply())]
+    return joined[0]
 
 
 def says_something(reply: RawReply) -> bool:
