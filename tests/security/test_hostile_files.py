@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from time import process_time
@@ -173,6 +174,15 @@ def test_two_long_lists_of_values_are_compared_in_one_pass() -> None:
     start = process_time()
     assert disjoint({"type": "string", "enum": left}, {"allOf": lists})
     assert process_time() - start < 1
+
+
+def test_names_beside_many_branches_are_checked_in_one_pass(tmp_path: Path) -> None:
+    names, branches = [f"a{number}" for number in range(6_000)], [{"maxProperties": number} for number in range(6_000)]
+    text = json.dumps({"type": "object", "properties": {"a": True}, "required": names, "allOf": branches})
+    (tmp_path / "a.vibe.json").write_text(text)
+    start = process_time()
+    Workspace().check(str(tmp_path / "a.vibe.json"), Report())
+    assert process_time() - start < 3
 
 
 def test_an_object_that_is_used_twice_has_a_violation_at_each_of_its_places() -> None:

@@ -227,13 +227,14 @@ def _judge(
     names = tuple(described)
     certain = bool(described) and shape.complete and not shape.is_open()
     closed = certain and any(node.get("additionalProperties") is False for node, _ in shape.objects())
+    patterned = Shape(tuple(part for part in shape.parts if "patternProperties" in mapping(part.node)), shape.complete)
     for node, _ in shape.objects():
         path = own.path(node)
         if path is None:
             continue
         for place, name in _names(node):
             sure = certain if place[0] == "required" else closed
-            missing = sure and name not in described and not shapes.describe(shape, name)
+            missing = sure and name not in described and not shapes.describe(patterned, name)
             before = faults.get((path, place))
             if not missing or before == ():
                 faults[path, place] = ()
@@ -241,10 +242,8 @@ def _judge(
                 faults[path, place] = before or names
 
 
-def _names(node: Json) -> Iterator[tuple[Location, str]]:
+def _names(node: dict[str, Json]) -> Iterator[tuple[Location, str]]:
     """Yield the names that a schema requires, always or conditionally, with their places in it."""
-    if node.__class__ is not dict:
-        return
     lists: list[tuple[Location, Json]] = [(("required",), node.get("required"))] if "required" in node else []
     for word in ("dependentRequired", "dependencies"):
         if word in node:
