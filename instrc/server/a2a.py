@@ -48,6 +48,8 @@ MOST_PUSHED: Final = 20
 """Maximum push addresses of one caller for a task."""
 DATA: Final = 16 * 1024
 """Maximum characters of a value that is also sent as data: protobuf's library takes long, and holds up other requests."""
+LISTED: Final = 4 * 1024 * 1024
+"""Bytes of tasks after which a page of a list ends."""
 _STATES: Final[dict[str, pb.TaskState]] = {
     "running": pb.TASK_STATE_WORKING,
     "waiting": pb.TASK_STATE_INPUT_REQUIRED,
@@ -270,8 +272,16 @@ class ServiceHandler(RequestHandler):
                 limit=size,
                 cursor=place_of_run(params.page_token or None),
             )
-            tasks = [task_of(await self.service.run(caller, row.run, whole=False)) for row in page.rows]
-        return pb.ListTasksResponse(tasks=tasks, next_page_token=token_of(page.next) or "", page_size=size, total_size=len(tasks))
+            tasks: list[pb.Task] = []
+            left, following = LISTED, page.next
+            for row in page.rows:
+                info = await self.service.run(caller, row.run, whole=False)
+                tasks.append(task_of(info))
+                left -= tasks[-1].ByteSize()
+                if left < 0 and row is not page.rows[-1]:
+                    following = (info.report.began or 0.0, row.run)
+                    break
+        return pb.ListTasksResponse(tasks=tasks, next_page_token=token_of(following) or "", page_size=size, total_size=len(tasks))
 
     async def on_cancel_task(self, params: pb.CancelTaskRequest, context: ServerCallContext) -> pb.Task:
         """Cancel a run; one that has ended cannot be cancelled."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from itertools import accumulate
 from secrets import token_urlsafe
 from shutil import rmtree
 from tempfile import mkdtemp
@@ -63,6 +64,8 @@ _COUNT: Final = _FIRST.on_conflict_do_update(index_elements=["name", "minute"], 
     RATES.c.count
 )
 """Statements of every request, built once."""
+_SHOWN: Final = 4 * 1024 * 1024
+"""Maximum characters of the values that the questions of a page show, unless one shows more: each may have as many as a body."""
 _SEEN: Final = 60.0
 """Seconds after which a view of a run is recorded again."""
 
@@ -142,6 +145,12 @@ class Records(RunTable):
         """Return an open question; with a `tag`, one that shows this, and not what it showed before a retry."""
         rows = self.questions(questions_query(run=run).where(QUESTIONS.c.question == question))
         return next((row for row in rows if tag in {None, row.question.tag}), None)
+
+    def fitting(self, query: sa.Select[*tuple[object, ...]], limit: int) -> int:
+        """Return how many rows of a `questions_query` fit on a page: at least one, at most the limit."""
+        length = sa.func.length(sa.type_coerce(QUESTIONS.c.show, sa.Text)).label("length")
+        lengths = accumulate(row.length or 0 for row in self.select(query.with_only_columns(length), limit))
+        return max(1, len([each for each in lengths if each <= _SHOWN]))
 
     def tell_due(self, kind: ChangeKind, cursor: str, until: float) -> int:
         """Report the open questions due between a cursor and a moment, once for all services; return how many."""

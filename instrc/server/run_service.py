@@ -323,6 +323,7 @@ class RunService:
             after=cursor,
             by_due=by_due,
         )
+        limit = await asyncio.to_thread(self.records.fitting, query, limit)
         rows = await asyncio.to_thread(self.records.questions, query, limit + 1)
         page = await self._asked(rows[:limit])
         if len(rows) <= limit:

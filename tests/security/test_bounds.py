@@ -202,6 +202,39 @@ def test_what_is_over_a_bound_is_found_outside_of_texts(body: bytes, said: str |
     assert process_time() - before < 0.5
 
 
+def test_a_page_of_questions_or_tasks_that_show_much_is_short(tmp_path: Path) -> None:
+    """Other pages have the rest: nothing is left out."""
+
+    async def test() -> None:
+        made = service(tmp_path, letter=asking())
+        async with client(made, BOSS, routes=a2a_routes(made)) as http:
+            for number in range(7):
+                await made.start(BOSS, "letter", f"{number}" * 1_000_000, wait=20)
+            seen: list[str] = []
+            query: dict[str, str] = {"limit": "200"}
+            while True:
+                page = (await http.get("/v1/questions", params=query)).json()
+                assert 1 <= len(page["items"]) <= 4
+                seen += [text[0] for each in page["items"] for text in each["show"].values()]
+                if page["next"] is None:
+                    break
+                query["cursor"] = page["next"]
+            assert seen == [*"0123456"]
+            listed: list[str] = []
+            token = ""
+            while True:
+                asked = {"jsonrpc": "2.0", "id": 1, "method": "ListTasks", "params": {"pageToken": token}}
+                tasks = (await http.post("/a2a", json=asked, headers={"A2A-Version": "1.0"})).json()["result"]
+                assert 1 <= len(tasks["tasks"]) <= 5
+                listed += [each["id"] for each in tasks["tasks"]]
+                token = tasks.get("nextPageToken", "")
+                if not token:
+                    break
+            assert len(set(listed)) == len(listed) == 7
+
+    go(test())
+
+
 def test_a_text_of_many_addresses_is_shown_in_time_by_its_length() -> None:
     before = process_time()
     shown = linked("http://a/?b&c <" * 150_000)
