@@ -393,9 +393,7 @@ class _Reuse(Struct):
         asked = [step for item in self.asked for step in steps_of(item) or [item["id"]]]
         if set(bare) & set(map(bare_name, asked)):
             return f"it is asked for in one answer with other steps: {_listed(asked)}"
-        if asked:
-            return f"{_listed(asked)} must be done first"
-        return "nothing asks for it"
+        return f"{_listed(asked)} must be done first" if asked else "nothing asks for it"
 
 
 def _reuse(plan: PinnedPlan, inputs: JsonObject, recorded: Sequence[tuple[Command, Result]], *, holds: bool) -> _Reuse:

@@ -69,8 +69,7 @@ def redacted(value: _T) -> _T:
 
     Mask a text before it is cut: part of a secret is not found.
     """
-    hidden = secrets()
-    return cast("_T", _redacted(cast("Json", value), hidden)) if hidden else value
+    return cast("_T", _redacted(cast("Json", value), hidden)) if (hidden := secrets()) else value
 
 
 def _redacted(value: Json, hidden: list[str]) -> Json:
@@ -78,9 +77,7 @@ def _redacted(value: Json, hidden: list[str]) -> Json:
         return _masked(value, hidden)
     if isinstance(value, dict):
         return {_masked(key, hidden): _redacted(item, hidden) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_redacted(item, hidden) for item in value]
-    return value
+    return [_redacted(item, hidden) for item in value] if isinstance(value, list | tuple) else value
 
 
 def _masked(text: str, hidden: list[str]) -> str:

@@ -47,8 +47,8 @@ def served(name: str, table: Mapping[str, object], folder: Path, unset: str | No
     except UnusableTableError as error:
         raise unusable("activity", name, str(error)) from None
     except ImportError:
-        feature = f"the activity `{name}`"
         extra, package = ("http", "httpx") if "url" in table else ("mcp", "mcp")
-        raise SettingsError([problems.settings.MissingExtra(feature=feature, extra=extra, package=package)]) from None
+        missing = problems.settings.MissingExtra(feature=f"the activity `{name}`", extra=extra, package=package)
+        raise SettingsError([missing]) from None
     retry = read.retry if read.retry.timeout is not None else structs.replace(read.retry, timeout=SERVED_SECONDS)
     return Activity(name, handler, retry=retry, input=read.input)

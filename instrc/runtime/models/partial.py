@@ -85,8 +85,7 @@ def whole_answer(pieces: list[JsonObject], names: tuple[str | None, str, str]) -
     """Return the answer of joined chunks, with its token counts; raise `ModelError` if the stream was interrupted."""
     answer = assemble(pieces) if pieces else None
     if answer is None or ("error" not in answer and not any(map(is_last, pieces))):
-        message = "the stream of the provider ended before the answer did"
-        raise ModelError(message, code="unreadable", retry=True)
+        raise ModelError("the stream of the provider ended before the answer did", code="unreadable", retry=True)
     member, *counted = names  # next to the counts that the answer itself has, such as those of Ollama, all are those of tokens
     holders = [
         item for piece in pieces for item in (*(mapping(piece.get(key)) for key in ("message", "response", "metadata")), piece)

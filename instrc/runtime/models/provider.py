@@ -219,8 +219,7 @@ class Provider(ABC):
             return await self._answer(client, request, model, target, form)
         lifted = await asyncio.to_thread(lift_response, answer, lowering.map)
         if isinstance(answer, dict) and answer.keys().isdisjoint({self.envelope, *_INSTEAD}) and lifted.status != "failed":
-            said = f"the answer of the provider has no `{self.envelope}`"
-            raise ModelError(said, code="unreadable", retry=True)
+            raise ModelError(f"the answer of the provider has no `{self.envelope}`", code="unreadable", retry=True)
         used = token_counts(answer, self.tokens) if kept is None else {}
         reply = reply_of(lifted, model, used, answer, request.sentences)
         if cache is not None and key is not None and kept is None and self._keeps(reply, form):
@@ -262,8 +261,7 @@ class Provider(ABC):
                         return await self.send(client, asked)
                     return await asyncio.to_thread(whole_answer, await _collected(stream, told), self.tokens)
             except TimeoutError as error:
-                message = f"the model took longer than {asked.timeout:g} s"
-                raise ModelError(message, code="timeout", retry=True) from error
+                raise ModelError(f"the model took longer than {asked.timeout:g} s", code="timeout", retry=True) from error
             except Exception as error:
                 looks -= 1
                 if looks < 0 or as_model_error(error).code != "loading":
