@@ -22,7 +22,7 @@ from instrc.runtime.boundary import received
 from instrc.runtime.effects import Effects
 from instrc.runtime.models.failures import as_model_error, failure_of  # what an error of a provider is told as
 from instrc.runtime.models.model import Sample
-from instrc.runtime.models.partial import prefix_value
+from instrc.runtime.models.partial import prefix_value  # a partial answer, of any text
 from instrc.runtime.served_activities import served
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json
