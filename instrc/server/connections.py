@@ -14,7 +14,7 @@ from instrc.server.bounds import CONNECTIONS, FROM_ONE_ADDRESS, HEAD_SECONDS, RE
 class BoundedProtocol(AutoHTTPProtocol):  # type: ignore[misc,valid-type]  # h11 or httptools, whichever is there
     """A connection to uvicorn that is refused beyond the limits, and closed if the head of a request does not arrive in time.
 
-    `instrc serve` uses it; the command line of uvicorn takes it with
+    `instrc serve` uses it; the command line of uvicorn, from 0.36, takes it with
     `--http instrc.server.connections:BoundedProtocol --ws none --backlog 100`.
     A connection that became a web socket would have no limit of time.
     """
