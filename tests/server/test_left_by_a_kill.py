@@ -123,7 +123,9 @@ def test_an_answer_is_told_of_though_its_service_was_killed(tmp_path: Path) -> N
 
     run = on(durable(tmp_path), begun)
     records = Records(str(tmp_path))
-    records.vote(run, FIRST, Vote("ann", "key", time(), ANSWER), 0.0, None)
+    shown = records.question(run, FIRST)
+    assert shown is not None
+    records.vote(run, FIRST, Vote("ann", "key", time(), ANSWER), shown.opened, None)
     records.close()
     engine = engine_of("durable", tmp_path)
     go(engine.answer(run, FIRST, ANSWER, {"who": "ann", "means": "key"}))
