@@ -125,6 +125,7 @@ def expected(action: Action, info: QuestionInfo, caller: Caller, to: Caller | No
     return not rule.approvers or any(each == "*" or each.startswith("group:") or each == to.name for each in info.candidates)
 
 
+@pytest.mark.long  # 100,000 combinations
 def test_every_combination_of_question_caller_means_and_time() -> None:
     number = 0
     for info, caller in combinations():

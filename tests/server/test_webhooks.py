@@ -620,6 +620,7 @@ def test_a_slow_receiver_delays_no_other(server: tuple[Server, str], monkeypatch
     asyncio.run(play())
 
 
+@pytest.mark.long
 def test_many_slow_receivers_of_one_owner_take_no_more_connections(
     server: tuple[Server, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -216,6 +216,7 @@ def mypy(folder: Path, text: str, others: Mapping[str, str] = MappingProxyType({
     return done.returncode, done.stdout
 
 
+@pytest.mark.long
 def test_a_right_project_passes_and_its_types_are_exact(tmp_path: Path) -> None:
     """So do the pieces of README that need no library of a provider."""
     readme = {f"readme_{number}.py": text for number, (_, text) in enumerate(pieces(README)) if "openai import" not in text}
