@@ -386,9 +386,9 @@ def _used(connection: sa.Connection, run: str, mark: JournalMark) -> dict[str, o
 
 
 def move_cursor(connection: sa.Connection, name: str, value: str) -> None:
-    """Store a cursor in a transaction."""
-    connection.execute(sa.delete(CURSORS).where(CURSORS.c.name == name))
-    connection.execute(sa.insert(CURSORS).values(name=name, value=value))
+    """Store a cursor in a transaction; its row stays the one that other transactions wait for."""
+    if connection.execute(sa.update(CURSORS).where(CURSORS.c.name == name).values(value=value)).rowcount == 0:
+        connection.execute(sa.insert(CURSORS).values(name=name, value=value))
 
 
 def audit_row(who: str, means: str, action: str, run: str | None, question: str | None, sent: Json) -> dict[str, object]:
