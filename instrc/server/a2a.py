@@ -35,7 +35,7 @@ from instrc.server.door import caller_of
 from instrc.server.identity import kept_rights
 from instrc.server.operation_json import place_of_run, token_of
 from instrc.server.run_service import RunService
-from instrc.server.views import ProgramInfo, RunInfo
+from instrc.server.views import ProgramInfo, RunInfo, read_shown_id
 from instrc.server.webhooks import Hook, Webhooks
 from instrc.text.jsontext import digest_of, dumps
 from instrc.text.jsonvalue import Json, JsonObject, as_object, mapping
@@ -242,7 +242,7 @@ class ServiceHandler(RequestHandler):
         for name, parts in named.items():
             asked = exchange.asked_of_people(info.report)
             wanted = name or general or (asked[0].id if len(asked) == 1 else "")
-            question = find_question(asked, wanted.partition("@")[0], run, info.report)
+            question = find_question(asked, read_shown_id(wanted)[0], run, info.report)
             is_json, value, words = given_in(parts)
             data = value if is_json else exchange.answer_of(words, question.schema)
             comment = words if is_json and words else None

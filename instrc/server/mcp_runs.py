@@ -42,7 +42,7 @@ from instrc.server.mcp import Answered, Context, McpServer, caller_in, is_still,
 from instrc.server.offers import Offers, RefusedError, ServerTool
 from instrc.server.operation_json import ENDING, SCHEMAS, TEXT, ending_json, object_of
 from instrc.server.run_service import RunService
-from instrc.server.views import RunInfo
+from instrc.server.views import RunInfo, read_shown_id
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, as_object, as_text, listing, mapping
 from instrc.tools.tool import Tool
@@ -349,7 +349,7 @@ class RunTasks:
         info = await self.service.run(caller, run)
         asked = {each.id: each for each in asked_of_people(info.report)}
         for name, response in responses.items():
-            question = asked.get(name.partition("@")[0])
+            question = asked.get(read_shown_id(name)[0])
             if question is None:
                 continue
             result = response if isinstance(response, mcp_types.ElicitResult) else mcp_types.ElicitResult.model_validate(response)

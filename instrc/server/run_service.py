@@ -43,7 +43,7 @@ from instrc.server.bounds import NAME
 from instrc.server.identity import Signer, caller_later, is_known, known_person, link_word, read_link, refuse_unknown
 from instrc.server.records import Records
 from instrc.server.streams import LOOK, EventStreams, Hub, Timelines
-from instrc.server.views import Page, ProgramInfo, QuestionInfo, RunInfo, RunStory, inputs_of, program_info
+from instrc.server.views import Page, ProgramInfo, QuestionInfo, RunInfo, RunStory, inputs_of, program_info, read_shown_id
 from instrc.server.visibility import SEES, Visibility, may_see
 from instrc.text.jsontext import digest_of
 from instrc.text.jsonvalue import Json, JsonObject, mapping
@@ -346,7 +346,7 @@ class RunService:
 
     async def question(self, caller: Caller, run: str, question: str) -> QuestionInfo:
         """Return an open question by its id, one of its steps or its chunk; one for others is not shown to who is only asked."""
-        question = question.partition("@")[0]  # of a `shown_id`
+        question, _ = read_shown_id(question)
         report = await self.visibility.seen(caller, run, question)
         await self._note(report)
         try:
@@ -438,7 +438,7 @@ class RunService:
         Repeating the same answer as the same person changes nothing.
         """
         await self._enter(caller)
-        question, _, tag = question.partition("@")  # a `shown_id`
+        question, tag = read_shown_id(question)
         before = (await asyncio.to_thread(self.records.votes, run, question)).get(question, [])
         if any(each.who == caller.name and each.data == data for each in before):
             report = await self.visibility.seen(caller, run, question)

@@ -7,10 +7,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from postgres_server import Database, postgres
 
 from instrc.server.records import Records  # the room behind its commands
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "server"))
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[Database]:
+    with postgres() as server:
+        yield server
 
 
 @pytest.fixture(autouse=True)

@@ -10,14 +10,16 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 from serving import ANN, ANSWER, BOB, BOSS, CAT, RunService, asking, launcher, on, service, settled
+from written_processes import DECISION, chunk, is_, process, repeat, step
 
 from instrc import AnswerError, find_run
 from instrc.cli import main
 from instrc.engines import service_tables  # rows are taken away
 from instrc.engines.approvals import Vote  # written as by a process that has ended then
 from instrc.engines.hosts import engine_of
-from instrc.problems.errors import NotFoundError, RateLimitError
+from instrc.problems.errors import NotFoundError, RateLimitError, StaleError
 from instrc.problems.runs import RejectedAnswer
+from instrc.runtime.questions import Question
 from instrc.runtime.retry import RetryOptions
 from instrc.runtime.run_report import RunFilter
 from instrc.server.records import Records  # what is left in it is looked at
@@ -240,3 +242,25 @@ def test_a_question_that_its_carrier_has_not_written_is_written_by_who_asks(tmp_
         await settled(made, run, "done")
 
     on(service(tmp_path, name="durable", records=str(tmp_path), pay=asking()), body)
+
+
+def test_a_question_of_a_round_is_answered_by_its_id_with_its_tag_and_without(tmp_path: Path) -> None:
+    """The id of a round has an `@`, too."""
+    rounds = repeat(chunk(userContext1=chunk(step1_ask=step(DECISION, "prompt"))), until=is_("step1_ask.decision", "Approve"))
+
+    async def body(made: RunService) -> None:
+        run = (await made.start(BOSS, "rounds", "x", wait=20)).report.run
+        for number, data in ((1, {"decision": "Reject"}), (2, ANSWER)):
+            name = f"repeatContext1@{number}.userContext1"
+            shown: tuple[Question, ...] = ()
+            while [each.id for each in shown] != [name]:
+                shown = (await made.run(BOSS, run)).report.questions
+                await asyncio.sleep(0.01)
+            with pytest.raises(StaleError):
+                await made.answer(BOSS, run, f"{name}@{'0' * 24}", data)
+            said = name if number == 1 else shown[0].shown_id
+            assert (await made.question(BOSS, run, said)).question.id == name
+            await made.answer(BOSS, run, said, data)
+        await settled(made, run, "done")
+
+    on(service(tmp_path, rounds=process(repeatContext1=rounds)), body)
