@@ -205,11 +205,12 @@ def test_a_server_of_tools_does_not_stop_the_loop_by_what_it_lists(how: str, tmp
     assert "does not match" in result["error"]["message"]
 
 
+@pytest.mark.long  # the time in which the server begins
 def test_a_server_of_tools_that_never_answers_keeps_no_step_and_no_session_open(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("mcp")
-    monkeypatch.setattr("instrc.runtime.served_activities.SERVED_SECONDS", 0.01)
+    monkeypatch.setattr("instrc.runtime.served_activities.SERVED_SECONDS", 3)
     (tmp_path / "server.py").write_text("import sys; sys.stdin.read()", encoding="utf-8")
     table = {"mcp": f"{sys.executable} {tmp_path / 'server.py'}", "retry": {"attempts": 1}}
     activities, events = Activities({"Ask": served("Ask", table, Path())}), []
