@@ -55,7 +55,7 @@ class Vote(Struct, frozen=True):
         return self.sender or self.who
 
     def may_be_of(self, other: Vote) -> bool:
-        """Return whether two answers may be of one person: by the same means, or once as an outsider with their name."""
+        """Return whether one person may have given two answers: by links they asked for, or as an outsider with their name."""
         return self.origin == other.origin or known_as(self.who) == known_as(other.who)
 
 
@@ -162,7 +162,7 @@ def normal_name(text: str) -> str:
 
 
 def known_as(name: str) -> str:
-    """Return the name of a person, or that which an outsider shares with them: nobody knows that these are two people."""
+    """Return a name without the prefix of outsiders, who count as the person with the same name."""
     return re.sub(f"^(?:key:|{OUTSIDER})+", "", name)
 
 

@@ -300,7 +300,7 @@ class RunTable:
         return bool(self.select(sa.select(KEYS.c.id).limit(1)))
 
     def requires_keys(self) -> bool:
-        """Return whether there is any API key, or was before they were revoked: a service does not open for want of keys."""
+        """Return whether there is or was an API key: a service stays protected after the last one is revoked."""
         return self.has_keys() or self.cursor(KEYS.name) is not None
 
     def cursor(self, name: str) -> str | None:

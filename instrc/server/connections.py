@@ -1,4 +1,4 @@
-"""The bounded connections of a service: how many there are, in all and of one address, and how long they may be idle."""
+"""Limit the connections of a service: their number, in total and per address, and the time they may be idle."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class BoundedProtocol(AutoHTTPProtocol):  # type: ignore[misc,valid-type]  # h11
 
     `instrc serve` uses it; the command line of uvicorn, from 0.36, takes it with
     `--http instrc.server.connections:BoundedProtocol --ws none --backlog 100`.
-    A connection that became a web socket would have no limit of time.
+    A connection that became a web socket would have no time limit.
     """
 
     address: str | None = None
@@ -24,7 +24,7 @@ class BoundedProtocol(AutoHTTPProtocol):  # type: ignore[misc,valid-type]  # h11
     _late: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:
-        """Accept or refuse a connection; proxies, which uvicorn knows, are limited only in total."""
+        """Accept or refuse a connection; the proxies in the configuration of uvicorn are limited only in total."""
         super().connection_made(transport)
         address = peer_of((get_remote_addr(transport) or ("",))[0])
         taken = [each for each in (getattr(other, "address", "") for other in self.connections) if each is not None]
@@ -43,7 +43,7 @@ class BoundedProtocol(AutoHTTPProtocol):  # type: ignore[misc,valid-type]  # h11
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Read data, and wait for the rest of a head."""
+        """Read data, and limit the time until the head of a request is complete."""
         super().data_received(data)
         if self.cycle is None or self.cycle.response_complete:  # the head of a request is incomplete
             self._wait()
@@ -61,5 +61,5 @@ class BoundedProtocol(AutoHTTPProtocol):  # type: ignore[misc,valid-type]  # h11
 
 
 def admits(here: int, total: int, *, is_proxy: bool = False) -> bool:
-    """Return whether another connection is accepted: a few are reserved for addresses that have none, such as probes."""
+    """Return whether to accept another connection; a few are reserved for addresses without any, such as probes."""
     return (here < FROM_ONE_ADDRESS or is_proxy) and total < CONNECTIONS - (RESERVED if here else 0)

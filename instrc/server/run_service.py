@@ -417,7 +417,7 @@ class RunService:
         """Return the bearer of a link: the person it names, with their current groups. It ends with its sender's last key."""
         bearer = read_link(self.signer, word)
         if bearer.sender and not await asyncio.to_thread(is_known, self.settings, self.records, bearer.sender):
-            refuse_unknown("the person who asked for the link is no caller of this service any more")
+            refuse_unknown("the sender of the link no longer has access to this service")
         return replace(await self._person(bearer.name), only=bearer.only, nonce=bearer.nonce, sender=bearer.sender)
 
     async def later(self, name: str, kept: JsonObject) -> Caller | None:
