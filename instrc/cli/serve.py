@@ -137,10 +137,11 @@ def _keep_keys(
             write_error(f"keys of {revoke} that are taken back: {taken}\n")
         if name is not None:
             until = None if expires is None else time() + seconds(expires)
-            if not records.requires_keys():
-                write_error("authentication is on from the next start of the service\n")
+            is_first = not records.requires_keys()
             write(f"{Identity(records, ServiceSettings(), Signer([])).new_key(name, roles, groups, until)}\n")
             records.audit("local", "command", "new key", None, question=name, sent=[*roles])
+            if is_first:
+                write_error("authentication is on from the next start of the service\n")
             if not roles:
                 write_error("it has the roles that the settings give to this name\n")
 

@@ -219,6 +219,8 @@ def test_a_service_whose_last_key_is_revoked_does_not_open(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    assert main(["serve", "--new-key", "group:leads"]) == 1
+    assert "on from the next start" not in capsys.readouterr().err
     for first in (True, False):
         assert main(["serve", "--new-key", "ann", "--role", "viewer"]) == 0
         assert ("on from the next start" in capsys.readouterr().err) is first
