@@ -56,6 +56,7 @@ class Shell:
             "COLUMNS": "100",
             "NO_COLOR": "1",
             "PYTHONUNBUFFERED": "1",
+            "PYTEST_DEBUG_TEMPROOT": str(place.parent),  # else it removes the folders of earlier runs, for minutes
             "PYTEST_PLUGINS": "instrc.cli.pytest_plugin",  # also where the tree is on the path without being installed
         }
         command = ["bash", "--norc", "--noprofile"]
