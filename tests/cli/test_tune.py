@@ -109,6 +109,7 @@ def assert_a_lock_holds_the_form_too(instrc: Instrc, folder: Path) -> None:
     assert instrc("compile", "mood.aug", "--locked").code == 0
 
 
+@pytest.mark.long
 def test_a_search_that_was_interrupted_asks_nothing_twice(instrc: Instrc, folder: Path, asked: list[str]) -> None:
     ended = instrc(*TUNE, "--yes", "--requests", "20", "--concurrency", "1")
     assert (ended.code, len(asked)) == (4, 20)
@@ -164,6 +165,7 @@ def test_without_a_difference_nothing_is_written(instrc: Instrc, folder: Path) -
     assert "the program stays as it is" in done.out
 
 
+@pytest.mark.long
 def test_a_writer_proposes_texts_from_wrong_cases(instrc: Instrc, folder: Path, asked: list[str]) -> None:
     vibe = {**VIBE, "properties": {"mood": {"enum": [*MOODS]}}}
     (folder / "schemas/tell-mood.vibe.json").write_text(json.dumps(vibe), encoding="utf-8")

@@ -166,6 +166,7 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.long
 def test_a_batch_continues_after_a_kill(tmp_path: Path) -> None:
     pytest.importorskip("dbos")
     script = f"PROGRAM = {PROGRAM!r}\n{DYING}"

@@ -111,6 +111,7 @@ def results(text: str) -> dict[str, tuple[int, int]]:
     return {name: (int(good), int(bad)) for name, good, bad in re.findall(r"[✓✗] (\S+): (\d+) passed, (\d+) failed", text)}
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not (TOOLS / "node").exists(), reason="needs `npm install --prefix tests/server`")
 @pytest.mark.timeout(180)
 def test_the_conformance_suite_passes(tmp_path: Path) -> None:

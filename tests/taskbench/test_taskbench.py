@@ -358,6 +358,7 @@ def _hangs_together(tasks: set[str], links: set[tuple[str, str]]) -> bool:
     return met == tasks
 
 
+@pytest.mark.long
 @every_case("name", FILES)
 def test_sampled_plans_are_sound(name: str) -> None:
     plans = instrc.sample_plans(tools(name), 300, seed=7)

@@ -353,6 +353,7 @@ def test_a_tool_whose_schemas_are_none_takes_what_it_is_given() -> None:
     assert names([task("a", "A", x="1", y={"from": "b.z"}), task("b", "B", q=1)], tools) == []
 
 
+@pytest.mark.long
 @every_case("closed", [False, True], ids=["a chain", "a ring"])
 def test_long_plans_take_time_that_grows_with_their_length(*, closed: bool) -> None:
     def seconds(length: int) -> float:

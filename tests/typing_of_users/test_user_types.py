@@ -239,6 +239,7 @@ def test_the_lines_for_frameworks_pass_too(tmp_path: Path) -> None:
     assert mypy(tmp_path, "", files) == (0, f"Success: no issues found in {len(files) + 1} source files\n")
 
 
+@pytest.mark.long
 def test_names_of_targets_and_documents_are_known_to_the_type_checker(tmp_path: Path) -> None:
     code, told = mypy(tmp_path, "", {"wrong.py": WRONG_LINES})
     assert code == 1

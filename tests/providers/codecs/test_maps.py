@@ -62,6 +62,7 @@ def test_a_map_of_unions_in_unions_is_at_most_twice_as_large_as_payload_and_sche
     assert len(dumps(result.map)) <= 2 * (len(dumps(result.payload)) + len(dumps(NESTED)))
 
 
+@pytest.mark.long
 @every_case("target", targets())
 def test_parts_that_a_map_says_once_are_read_wherever_they_stand(target: str) -> None:
     result = lower(NESTED, target)

@@ -174,7 +174,9 @@ def test_a_run_is_kept_as_long_as_the_code_that_checks_its_answers(tmp_path: Pat
     assert len(asked) == 1, "the answer itself is kept"
 
 
-@pytest.mark.parametrize(("cases", "kills"), [(40, (12,)), pytest.param(300, (20, 110, 200, 280), marks=SLOW)])
+@pytest.mark.parametrize(
+    ("cases", "kills"), [pytest.param(40, (12,), marks=pytest.mark.long), pytest.param(300, (20, 110, 200, 280), marks=SLOW)]
+)
 def test_killed_it_goes_on_and_asks_nothing_twice(tmp_path: Path, cases: int, kills: tuple[int, ...]) -> None:
     """`kill -9` after some answers, perhaps several times: only what was in flight then is asked for again.
 

@@ -240,6 +240,7 @@ def require_rare_errors(cases: int, runs: int, slack: float) -> None:
             assert cases < 300 or alarms >= 0.04 - slack, (disagreement, alarms)
 
 
+@pytest.mark.long
 @every_case("cases", SIZES)
 def test_errors_are_as_rare_as_they_should_be(cases: int) -> None:
     require_rare_errors(cases, 1000, 0.02)
@@ -278,6 +279,7 @@ def require_rare_errors_of_scores(kind: str, cases: int, runs: int, slack: float
             assert sum(each.p <= 0.05 for each in found) / runs <= 0.055 + slack
 
 
+@pytest.mark.long
 @every_case("kind", ["three runs", "few move", "all move"])
 def test_errors_are_rare_for_scores_too(kind: str) -> None:
     require_rare_errors_of_scores(kind, 30, 60, 0.08)
