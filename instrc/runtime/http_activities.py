@@ -23,6 +23,8 @@ from instrc.text.jsonvalue import Json, JsonObject, at
 
 HTTP_BYTES: Final = 10 * 1024 * 1024
 """Maximum size of a response from an HTTP service, in bytes; a larger one is an error with the code `too-large`."""
+HTTP_PARTS: Final = 50_000
+"""Maximum parts of such a response: each takes time, also one of a byte."""
 SHOWN_HTTP: Final = 300
 """Maximum characters of a response shown in an error of an HTTP service."""
 _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
@@ -189,7 +191,10 @@ async def _body(answer: httpx.Response) -> bytes:
     async for part in answer.aiter_raw():
         size += len(part)
         _require_size(size)
+        if len(parts) >= HTTP_PARTS:
+            raise ActivityError(f"the answer comes in more than {HTTP_PARTS} parts", code="too-large", retry=False)
         parts.append(part)
+        await asyncio.sleep(0)  # the library takes many small parts from what it has read, without a pause
     body, coding = b"".join(parts), answer.headers.get("content-encoding", "identity").strip().lower()
     if coding == "identity":
         return body

@@ -14,6 +14,8 @@ HEAD_SECONDS: Final = 10.0
 """Time limit for the whole head of a request in seconds, even if data arrives."""
 BODY_SECONDS: Final = 30.0
 """Time limit for the whole body of a request, in seconds."""
+READ_BYTES: Final = 4096
+"""Bytes read of a connection at a time: the HTTP library parses them at once, however many parts they have."""
 CONNECTIONS: Final = 800
 """Maximum connections: processes often have 1,024 descriptors, and files, streams and the database need some."""
 FROM_ONE_ADDRESS: Final = 200

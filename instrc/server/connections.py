@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 
+from uvicorn.middleware.proxy_headers import _TrustedHosts
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 from uvicorn.protocols.utils import get_remote_addr
 
 from instrc.server.access import peer_of
-from instrc.server.bounds import CONNECTIONS, FROM_ONE_ADDRESS, HEAD_SECONDS, RESERVED
+from instrc.server.bounds import CONNECTIONS, FROM_ONE_ADDRESS, HEAD_SECONDS, READ_BYTES, RESERVED
 
 
 class BoundedProtocol(AutoHTTPProtocol):  # type: ignore[misc,valid-type]  # h11 or httptools, whichever is there
@@ -26,12 +27,11 @@ class BoundedProtocol(AutoHTTPProtocol):  # type: ignore[misc,valid-type]  # h11
     def connection_made(self, transport: asyncio.Transport) -> None:
         """Accept or refuse a connection; the proxies in the configuration of uvicorn are limited only in total."""
         super().connection_made(transport)
-        address = peer_of((get_remote_addr(transport) or ("",))[0])
+        transport.max_size = READ_BYTES  # type: ignore[attr-defined]  # of the loops of asyncio
+        host = (get_remote_addr(transport) or ("",))[0]
+        address, proxies = peer_of(host), self.config.forwarded_allow_ips
         taken = [each for each in (getattr(other, "address", "") for other in self.connections) if each is not None]
-        proxies = self.config.forwarded_allow_ips
-        trusted = proxies.split(",") if isinstance(proxies, str) else proxies
-        is_proxy = any(each == "*" or peer_of(each.strip()) == address for each in trusted)
-        if admits(taken.count(address), len(taken), is_proxy=is_proxy):
+        if admits(taken.count(address), len(taken), is_proxy=host in _TrustedHosts(proxies)):
             self.address = address
             self._wait()
         else:

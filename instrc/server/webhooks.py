@@ -12,11 +12,12 @@ from datetime import UTC, datetime
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from random import uniform
 from time import time
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias, cast
 
 import httpcore
 import httpx
 import sqlalchemy as sa
+from httpcore._backends.anyio import AnyIOStream
 from httpcore._backends.auto import AutoBackend
 from msgspec import Struct, structs
 from standardwebhooks import Webhook
@@ -134,6 +135,8 @@ _AT_ONCE: Final = 4
 """Maximum concurrent messages to one webhook, so that a slow receiver delays no other."""
 _OF_OWNER: Final = 40
 """Maximum concurrent messages to the webhooks of one owner: each needs a connection, and every task may have push settings."""
+_IN_ALL: Final = 100
+"""Maximum concurrent messages of a service."""
 _ROUND: Final = 1.0
 """Seconds after which a round leaves slow receivers to themselves."""
 _LEASE: Final = 60.0
@@ -302,6 +305,7 @@ class Webhooks:
         rows = await asyncio.to_thread(self.records.select, _PENDING, now=time())
         busy = Counter(name for each in self._sending for name in each.get_name().split("\n"))  # no name has a line break
         free = [row for row in rows if row.turn + busy[row.hook] <= _AT_ONCE and row.place + busy[row.owner] <= _OF_OWNER]
+        free = sorted(free, key=lambda row: row.place + busy[row.owner])[: _IN_ALL - len(self._sending)]  # fairly by owner
         self._sending |= {asyncio.create_task(self._send(row), name=f"{row.hook}\n{row.owner}") for row in free}
         done, self._sending = await asyncio.wait(self._sending, timeout=_ROUND) if self._sending else (set(), set())
         return sum(each.result() for each in done)
@@ -402,8 +406,10 @@ def _parts_of(url: str) -> httpx.URL:
 
 SECONDS: Final = 10.0
 """Time limit of a whole request in seconds, from name resolution to the end of the response."""
-ANSWER_BYTES: Final = 64 * 1024
-"""Maximum bytes read of a response, which is ignored."""
+ANSWER_BYTES: Final = 16 * 1024
+"""Maximum bytes read of a response, whose body is ignored."""
+_READ_BYTES: Final = 1024
+"""Maximum bytes read at a time: the HTTP library parses them at once, however many parts they have, and holds up other work."""
 
 
 async def post(url: str, body: str, headers: dict[str, str], rules: AddressRules) -> int:
@@ -422,11 +428,6 @@ async def post(url: str, body: str, headers: dict[str, str], rules: AddressRules
             httpcore.AsyncConnectionPool(ssl_context=trusted_certificates(), network_backend=backend) as pool,
             pool.stream("POST", address, headers=given, content=body.encode()) as answer,
         ):
-            size = 0
-            async for part in answer.aiter_stream():
-                size += len(part)
-                if size > ANSWER_BYTES:
-                    break
             return answer.status
     except TimeoutError:
         raise OSError(f"no answer in {SECONDS:g} seconds") from None
@@ -452,8 +453,28 @@ class _CheckedBackend(AutoBackend):
         addresses = await self.rules.resolve(host, port, encrypted=self.encrypted)
         for address in addresses[:-1]:
             with suppress(httpcore.ConnectError, httpcore.ConnectTimeout):
-                return await super().connect_tcp(address, port, 3.0, local_address, socket_options)
-        return await super().connect_tcp(addresses[-1], port, timeout, local_address, socket_options)
+                return _short(await super().connect_tcp(address, port, 3.0, local_address, socket_options))
+        return _short(await super().connect_tcp(addresses[-1], port, timeout, local_address, socket_options))
+
+
+class _ShortAnswer(AnyIOStream):
+    """A connection that ends when too much is read from it, such as one informational response after another."""
+
+    left = ANSWER_BYTES
+
+    async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ASYNC109  -- the name of the library
+        data = await super().read(min(max_bytes, _READ_BYTES), timeout)
+        self.left -= len(data)
+        if self.left < 0:
+            raise httpcore.ReadError(f"the answer is longer than {ANSWER_BYTES} bytes")
+        return data
+
+    async def start_tls(self, *given: Any, **named: Any) -> httpcore.AsyncNetworkStream:  # noqa: ANN401  -- of the library
+        return _short(await super().start_tls(*given, **named))
+
+
+def _short(stream: httpcore.AsyncNetworkStream) -> httpcore.AsyncNetworkStream:
+    return _ShortAnswer(cast("AnyIOStream", stream)._stream)  # noqa: SLF001  -- the library has no other place for it
 
 
 def _numbered(body: str, number: int | None) -> str:

@@ -120,13 +120,13 @@ class ServiceSettings(Struct, frozen=True):
     claim: Annotated[float, SPAN] = 1800.0
     """Duration of a claim, in seconds."""
     rate: Annotated[int, WHOLE] = 120
-    """Maximum starts and answers per caller and minute."""
+    """Maximum starts, forks, retries, answers and push settings per caller and minute."""
     streams: Annotated[int, WHOLE] = 20
-    """Maximum open event streams per caller."""
+    """Maximum open event streams and waiting requests per caller."""
     body: Annotated[int, WHOLE] = 1024 * 1024
     """Maximum size of a request, in bytes."""
-    proxies: Annotated[tuple[str, ...], NAMES] = ()
-    """Addresses of proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` are trusted; other senders' are ignored."""
+    proxies: Annotated[tuple[str, ...], NETWORKS] = ()
+    """Addresses or networks of proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` are trusted, and no others'."""
     networks: Annotated[tuple[str, ...], NETWORKS] = ()
     """Private networks to which webhooks may be sent, such as `10.1.0.0/16`."""
     url: Annotated[str | None, URL] = None

@@ -18,7 +18,9 @@ import pytest
 import uvicorn
 from a2a.types.a2a_pb2 import Part
 from a2a.utils.errors import InvalidParamsError
+from listening import at_port, knowing
 from serving import BOSS, asking, client, go, service
+from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 from instrc.server import bounds  # the table of what is tried here
 from instrc.server.a2a import a2a_routes, given_in, parts_of  # the service over A2A
@@ -332,6 +334,47 @@ def test_connections_are_bounded_by_address_and_in_all() -> None:
 )
 def test_the_network_of_an_address_is_counted_where_somebody_has_all_of_it(address: str, peer: str) -> None:
     assert peer_of(address) == peer
+
+
+@pytest.mark.parametrize("trusted", ["127.0.0.1", "10.0.0.1, 127.0.0.0/8", ["127.0.0.0/8"], "*", ["127.0.0.2"], []])
+def test_a_proxy_is_limited_in_total_only(trusted: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("instrc.server.connections.FROM_ONE_ADDRESS", 0)
+
+    async def test() -> None:
+        app = app_of(service(tmp_path))
+        listening = at_port(app, http=BoundedProtocol, forwarded_allow_ips=trusted)
+        async with listening as address, httpx.AsyncClient(base_url=address) as http:
+            if trusted in (["127.0.0.2"], []):
+                with pytest.raises(httpx.TransportError):
+                    await http.get("/healthz")
+            else:
+                assert (await http.get("/healthz")).status_code == 200
+
+    go(test())
+
+
+def test_a_body_of_many_small_parts_is_parsed_a_little_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The HTTP library parses what it is given at once, before anybody asks who sends it."""
+    pieces: list[int] = []
+    received = AutoHTTPProtocol.data_received
+
+    def note(protocol: Any, data: bytes) -> None:
+        pieces.append(len(data))
+        received(protocol, data)
+
+    monkeypatch.setattr(AutoHTTPProtocol, "data_received", note)
+
+    async def test() -> None:
+        app = app_of(service(tmp_path), identify=knowing({}))
+        sent = b"POST /v1/runs HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n" + b"1\r\na\r\n" * 50_000
+        async with at_port(app, http=BoundedProtocol) as address:
+            reader, writer = await asyncio.open_connection("127.0.0.1", int(address.rpartition(":")[2]))
+            writer.write(sent)
+            assert b" 401 " in await reader.readline()
+            writer.close()
+
+    go(test())
+    assert 0 < max(pieces) <= bounds.READ_BYTES
 
 
 def test_whoever_sends_a_byte_at_a_time_is_cut_off_and_others_are_served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

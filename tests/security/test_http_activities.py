@@ -198,3 +198,36 @@ def test_an_address_inside_is_inner(address: str) -> None:
 @pytest.mark.parametrize("address", ["1.1.1.1", "8.8.8.8", "2606:4700:4700::1111", "64:ff9b::1.1.1.1", "::ffff:1.1.1.1"])
 def test_an_address_outside_is_not(address: str) -> None:
     assert not is_inner(ip_address(address))
+
+
+def test_an_answer_of_many_small_parts_is_refused_and_holds_up_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The HTTP library takes one part after another from what it has read, without a pause."""
+    beats, seen = 0, []
+    monkeypatch.setattr("instrc.runtime.http_activities.HTTP_PARTS", 5_000)
+
+    async def pour(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + b"1\r\n1\r\n" * 5_001)
+        await writer.drain()
+        writer.close()
+
+    async def beat() -> None:
+        nonlocal beats
+        while True:
+            beats += 1
+            await asyncio.sleep(0)
+
+    async def body() -> None:
+        server = await asyncio.start_server(pour, "127.0.0.1", 0)
+        table = {"url": f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/", "method": "POST"}
+        activity = served("Order_Activity", table, Path())
+        beating = asyncio.create_task(beat())
+        with pytest.raises(ActivityError) as raised:
+            await attempt_call(activity, {}, ActivityCall("run 1/step2_order", activity.name, 1))
+        seen.append((raised.value.code, raised.value.retry))
+        beating.cancel()
+        server.close()
+
+    asyncio.run(body())
+    assert seen == [("too-large", False)]
+    assert beats >= 5_000

@@ -25,9 +25,10 @@ def knowing(people: dict[str, Caller]) -> Callable[[Any], Any]:
 
 
 @asynccontextmanager
-async def at_port(app: Starlette) -> AsyncIterator[str]:
+async def at_port(app: Starlette, **more: Any) -> AsyncIterator[str]:
     """Serve an application; give its address."""
-    server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=0, log_level="error", timeout_graceful_shutdown=2))
+    config = uvicorn.Config(app, host="127.0.0.1", port=0, log_level="error", timeout_graceful_shutdown=2, **more)
+    server = uvicorn.Server(config)
     running = asyncio.create_task(server.serve())
     try:
         while not server.started:  # noqa: ASYNC110  -- the library has no event for it

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import DEFAULT, Mock
 
+import h11
 import pytest
 import sqlalchemy as sa
 from http_server import Answer, Asked
@@ -556,6 +557,24 @@ def test_an_endless_answer_is_read_to_a_limit() -> None:
     assert sent < 20_000_000
 
 
+def test_an_answer_of_many_small_parts_takes_little_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    events, take = 0, h11.Connection.next_event
+
+    def count(connection: Any) -> Any:
+        nonlocal events
+        events += 1
+        return take(connection)
+
+    monkeypatch.setattr(h11.Connection, "next_event", count)
+    bodies = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + b"1\r\na\r\n" * 50_000
+    with _raw(lambda taken: taken.sendall(bodies)) as address:
+        assert asyncio.run(webhooks.post(address, "{}", {}, HERE)) == 200
+    told = b"HTTP/1.1 100 \r\n\r\n" * 50_000
+    with _raw(lambda taken: taken.sendall(told)) as address, pytest.raises(OSError, match="the answer is longer than"):
+        asyncio.run(webhooks.post(address, "{}", {}, HERE))
+    assert events < 2_000
+
+
 @pytest.mark.parametrize("said", [b"", b"nonsense\r\n\r\n", b"HTTP/1.1 999999 x\r\n\r\n", b"HTTP/1.1 200 OK\r\nContent-Le"])
 def test_an_answer_that_is_no_http_is_an_error_in_words(said: bytes) -> None:
     with _raw(lambda taken: taken.sendall(said)) as address, pytest.raises(OSError, match=r".+"):
@@ -615,6 +634,40 @@ def test_a_slow_receiver_delays_no_other(server: tuple[Server, str], monkeypatch
         assert told("/slow") == 4  # as many as one receiver gets at once
         free.set()
         while told("/slow") < 6:
+            await made.hooks.deliver()
+
+    asyncio.run(play())
+
+
+def test_many_owners_take_no_more_connections_together(server: tuple[Server, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    made, address = server
+    monkeypatch.setattr(webhooks, "_ROUND", 0.05)
+    monkeypatch.setattr(webhooks, "_IN_ALL", 5)
+    free = threading.Event()
+
+    def answer(asked: Asked) -> Answer:
+        if asked.path == "/slow":
+            free.wait(30)
+        return Answer(b"")
+
+    def told(path: str) -> int:
+        return [each.path for each in made.asked].count(path)
+
+    async def play() -> None:
+        made.says = answer
+        for owner in ("ann", "bob", "cat"):
+            await made.hooks.add(f"{address}/slow", owner=owner)
+        for number in range(4):
+            made.report("done", run=f"r{number}")
+        while told("/slow") < 5:
+            await made.hooks.deliver()
+        assert len(made.hooks._sending) == 5
+        await made.hooks.add(f"{address}/fast", owner="dan")
+        made.report("done", run="last")
+        await made.hooks.deliver()
+        assert (told("/slow"), told("/fast"), len(made.hooks._sending)) == (5, 0, 5)
+        free.set()
+        while told("/fast") < 1 or told("/slow") < 15:
             await made.hooks.deliver()
 
     asyncio.run(play())
