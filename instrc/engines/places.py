@@ -75,4 +75,5 @@ def require_place(place: str | os.PathLike[str]) -> None:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
     if reason is not None:
-        raise UnavailableError([problems.runs.UnusableStore(store=os.fspath(place)[:200], reason=reason)])
+        shown = re.sub(rf"^({_URL.pattern})/?([^/]*@)?", r"\1/", os.fspath(place))  # without a password
+        raise UnavailableError([problems.runs.UnusableStore(store=shown[:200], reason=reason)])

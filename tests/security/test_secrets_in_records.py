@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Callable
+from pathlib import Path
 from urllib.parse import quote, quote_plus
 
 import httpx
 import pytest
 
 import instrc
+from instrc.engines.places import require_place  # what is said of a store
 from instrc.runtime.http_activities import SHOWN_HTTP, _result  # how the error of a service is shown
 from instrc.runtime.models.failures import as_model_error  # how the error of a provider is
 from instrc.runtime.secrets import redacted  # the one place that masks
@@ -71,3 +73,11 @@ def test_the_code_of_an_error_is_masked_like_its_message(monkeypatch: pytest.Mon
     run = instrc.run("Send_Activity()", vibes={"Send_Activity": {}}, activities={"Send_Activity": send})
     assert run.status == "failed"
     assert secret not in repr(run.outcome)
+
+
+@pytest.mark.parametrize("place", ["mysql://ann:se%40cret@h/d", "mysql:/ann:se%40cret@h/d", Path("mysql://ann:se%40cret@h/d")])
+def test_a_refused_store_is_named_as_it_was_written_without_its_password(place: str | Path) -> None:
+    with pytest.raises(instrc.UnavailableError) as raised:
+        require_place(place)
+    assert "`mysql://h/d`" in str(raised.value)
+    assert "cret" not in str(raised.value)
