@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -161,7 +162,8 @@ class ServiceHandler(RequestHandler):
         with _in_their_words():
             info = await self._taken(params, context)
             if not params.configuration.return_immediately:
-                info = await exchange.settled(self.service, _caller(context), info.report.run)
+                with context.state["streams"].entered(_caller(context).name):
+                    info = await exchange.settled(self.service, _caller(context), info.report.run)
             return task_of(info)
 
     async def on_message_send_stream(self, params: pb.SendMessageRequest, context: ServerCallContext) -> AsyncGenerator[Event]:
@@ -301,8 +303,9 @@ class ServiceHandler(RequestHandler):
     ) -> pb.TaskPushNotificationConfig:
         """Add an address that receives the changes of a task; an internal address is refused."""
         with _in_their_words():
-            await self._info(context, params.task_id)
             caller, said = _caller(context), params.authentication
+            await self.service.enter(caller)
+            await self._info(context, params.task_id)
             params.id = params.id or uuid4().hex
             if sum(hook.owner == caller.name for hook in await self._hooks().hooks(run=params.task_id)) >= MOST_PUSHED:
                 raise LimitError([problems.serving.TooMuch(what="addresses that are told of a task", limit=MOST_PUSHED)])
@@ -311,6 +314,7 @@ class ServiceHandler(RequestHandler):
             ident = _hook_id(params.task_id, params.id, caller.name)
             details: JsonObject = {"config": MessageToDict(params), "rights": kept_rights(caller)}
             await self._hooks().add(params.url, owner=caller.name, run=params.task_id, form="a2a", id=ident, details=details)
+            await self._noted(caller, "add webhook", params.task_id, ident, params.url)
         return params
 
     async def on_get_task_push_notification_config(
@@ -334,7 +338,12 @@ class ServiceHandler(RequestHandler):
         """Remove an address."""
         with _in_their_words():
             await self._info(context, params.task_id)
-            await self._hooks().remove(_hook_id(params.task_id, params.id, _caller(context).name))
+            caller = _caller(context)
+            if await self._hooks().remove(ident := _hook_id(params.task_id, params.id, caller.name)):
+                await self._noted(caller, "remove webhook", params.task_id, ident)
+
+    async def _noted(self, caller: Caller, action: str, run: str, hook: str, url: str | None = None) -> None:
+        await asyncio.to_thread(self.service.records.audit, caller.name, caller.by, action, run, question=hook, sent=url)
 
     async def _configs(self, run: str, context: ServerCallContext) -> list[pb.TaskPushNotificationConfig]:
         with _in_their_words():

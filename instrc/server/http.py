@@ -11,6 +11,7 @@ from contextlib import (
     AsyncExitStack,
     asynccontextmanager,
     contextmanager,
+    nullcontext,
     suppress,
 )
 from functools import partial
@@ -65,9 +66,7 @@ class Streams:
         try:
             yield
         finally:
-            self.open[name] -= 1
-            if self.open[name] <= 0:
-                del self.open[name]
+            self.open -= Counter([name])  # without those that have none
 
 
 def event_endpoints(streams: Streams) -> list[Endpoint]:
@@ -247,7 +246,10 @@ def _endpoint(service: RunService, operation: Endpoint, rate: RateLimiter) -> An
             path = {"question": question_id(*caller.only)}
         else:
             caller = door.caller_of(request)
-        answered = await operation.call(service, caller, await _read(request, operation, path))
+        asked = await _read(request, operation, path)
+        waits = "Prefer" in operation.headers and asked.wait > 0
+        with request.app.state.streams.entered(caller.name) if waits else nullcontext():
+            answered = await operation.call(service, caller, asked)
         if answered.stream is not None:
             return EventResponse(request, caller, answered.stream)
         tag = answered.headers.get("ETag")

@@ -68,6 +68,15 @@ class RequestData(Struct, frozen=True):
             refuse("`limit` is a whole number from 1 to 200")
         return int(given)
 
+    @property
+    def wait(self) -> float:
+        """The seconds that the caller is willing to wait (`Prefer: wait=20`), at most a minute."""
+        for part in self.headers.get("prefer", "").split(","):
+            name, _, value = part.strip().partition("=")
+            if name.lower() == "wait" and value.isascii() and value.isdigit():
+                return min(float(value[:6]), 60.0)
+        return 0.0
+
     def number(self, name: str) -> float | None:
         """Return a time from the query, in seconds since 1970."""
         given = self.query.get(name)
@@ -163,7 +172,7 @@ async def _start(service: RunService, caller: Caller, asked: RequestData) -> Res
         key=asked.headers.get("idempotency-key"),
         run=optional_text(asked.body.get("run")),
         metadata=cast("Mapping[str, str]", mapping(asked.body.get("metadata"))),
-        wait=_wait(asked),
+        wait=asked.wait,
     )
     return await _run_answer(info, 201)
 
@@ -424,15 +433,6 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
         by_link=True,
     ),
 )  # fmt: skip  -- a line each where it fits
-
-
-def _wait(asked: RequestData) -> float:
-    """Return the seconds that the caller is willing to wait (`Prefer: wait=20`), at most a minute."""
-    for part in asked.headers.get("prefer", "").split(","):
-        name, _, value = part.strip().partition("=")
-        if name.lower() == "wait" and value.isascii() and value.isdigit():
-            return min(float(value[:6]), 60.0)
-    return 0.0
 
 
 async def _run_answer(info: RunInfo, status: int = 200) -> ResponseData:

@@ -86,6 +86,8 @@ async def act_on_runs(
     programs = [name for name in service.launchers if caller.may("operator", name)]
     if chosen.program is not None or not programs:
         caller.require("operator", chosen.program or "", f"{action} runs")
+    if not dry_run:
+        await service.enter(caller)
     query = partial(action_query, action, chosen, programs=None if caller.may("operator", "") else programs)
     count = await asyncio.to_thread(service.records.count, query())
     rows = await asyncio.to_thread(service.records.runs, query(before=cursor), limit + 1)
@@ -107,7 +109,7 @@ async def act_on_runs(
 
 async def _act(service: RunService, caller: Caller, action: RunAction, run: str) -> None:
     if action == "retry":
-        await service.retry(caller, run, RetryOptions())
+        await service.retry(caller, run, RetryOptions(), counts=False)
     elif action == "cancel":
         await service.cancel(caller, run)
     elif action == "release":
@@ -297,10 +299,11 @@ def _delivery_routes(hooks: Webhooks, place: str) -> list[Endpoint]:
         following = token_of((page[-1].at, page[-1].message)) if len(found) > asked.limit else None
         return ResponseData({"items": [_delivery_json(each) for each in page], "next": following})
 
-    async def again(_caller: Caller, asked: RequestData) -> ResponseData:
+    async def again(caller: Caller, asked: RequestData) -> ResponseData:
         hook = await _known(hooks, asked)
         chosen = DeliveryFilter(hook, *(optional_text(asked.body.get(name)) for name in ("status", "type", "run", "message")))
         count = await asyncio.to_thread(send_again, hooks.records, chosen)
+        await asyncio.to_thread(hooks.records.audit, caller.name, caller.by, "send again", None, question=hook, sent=asked.body)
         hooks.wake()
         return ResponseData({"count": count}, 202)
 

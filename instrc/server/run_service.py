@@ -52,7 +52,7 @@ from instrc.vibes.service_settings import ServiceSettings
 
 _T = TypeVar("_T")
 _Work: TypeAlias = Coroutine[object, object, _T]
-_RATED: Final = "starts and answers in a minute"
+_RATED: Final = "starts, retries, answers and settings in a minute"
 _MOST: Final = 200
 """Maximum rows of a page."""
 SETTLE: Final = 2.0
@@ -134,7 +134,7 @@ class RunService:
 
         The same caller with the same `key` and inputs gets the same run; other inputs raise `KeyReused`.
         """
-        await self._enter(caller)
+        await self.enter(caller)
         names = (key or "", *(metadata or {}), *(metadata or {}).values())
         if any(len(name) > NAME or storable(name) != name for name in names):
             reason = f"a name, as of a thread or a message, has at most {NAME} characters, all of which a store can hold"
@@ -175,8 +175,13 @@ class RunService:
             pause = min(pause * 2, LOOK)
         return report
 
-    async def _enter(self, caller: Caller) -> None:
-        """Count a start or answer of a caller: with a database, across all services."""
+    async def enter(self, caller: Caller) -> None:
+        """Count what a caller starts, answers or sets: with a database, across all services.
+
+        The uses of a link are counted by link, and not against the person that it names.
+        """
+        if caller.nonce is not None:
+            return
         if self.records.engine.dialect.name == "sqlite":
             self.rate.enter(caller.name, _RATED)
             return
@@ -245,12 +250,15 @@ class RunService:
         """Continue a run that no process carries out."""
         return await self._operate(caller, run, "resume", lambda: self.engine.resume(run))
 
-    async def retry(self, caller: Caller, run: str, options: RetryOptions) -> RunInfo:
-        """Retry a run that has failed or is held."""
+    async def retry(self, caller: Caller, run: str, options: RetryOptions, *, counts: bool = True) -> RunInfo:
+        """Retry a run that has failed or is held; it `counts` unless a counted action retries many."""
+        if counts:
+            await self.enter(caller)
         return await self._operate(caller, run, "retry", lambda: self.engine.retry(run, options))
 
     async def fork(self, caller: Caller, run: str, options: ForkOptions) -> RunInfo:
         """Start another run with the recorded results of a run."""
+        await self.enter(caller)
         report = await self.visibility.seen(caller, run)
         caller.require("operator", report.name, f"fork runs of `{report.name}`")
         if options.run is not None and await asyncio.to_thread(self.records.run, options.run) is not None:
@@ -437,7 +445,7 @@ class RunService:
         If several people must answer, the run continues when enough of them agree, or when that has become impossible.
         Repeating the same answer as the same person changes nothing.
         """
-        await self._enter(caller)
+        await self.enter(caller)
         question, tag = read_shown_id(question)
         before = (await asyncio.to_thread(self.records.votes, run, question)).get(question, [])
         if any(each.who == caller.name and each.data == data for each in before):

@@ -14,7 +14,9 @@ from instrc.engines.operating import AuditFilter, audit_log  # what the commands
 from instrc.problems.errors import AnswerError
 from instrc.problems.runs import RejectedAnswer
 from instrc.runtime.retry import ForkOptions  # of a request
-from instrc.server.operators import webhook_routes  # what adds them
+from instrc.server.a2a import a2a_routes  # what pushes
+from instrc.server.operations import ENDPOINTS  # what is tried
+from instrc.server.operators import OPERATOR_ENDPOINTS, webhook_routes  # what is tried
 from instrc.server.records import Records  # the tables of a service
 from instrc.server.run_service import RunService  # the service itself
 from instrc.server.webhooks import AddressRules, Webhooks  # what sends them
@@ -129,3 +131,61 @@ def test_it_tells_to_whom_a_question_was_delegated_and_which_answer_was_taken_ba
         assert told["by"]["who"] == '"smith, john"'
 
     on(service(tmp_path, pay=asking()), body)
+
+
+UNRECORDED = {"beginSession", "endSession"}
+"""Operations that change no run, question, key or webhook."""
+
+
+def test_every_operation_that_changes_something_is_recorded(tmp_path: Path) -> None:
+    """Those of the table: a new one fails here until it is tried below."""
+
+    async def body(made: RunService) -> None:
+        hooks = Webhooks(made.records, AddressRules(), lambda _: "")
+        ask = {"program": "pay", "input": "x"}
+        table = [*ENDPOINTS, *OPERATOR_ENDPOINTS, *webhook_routes(hooks)]
+        untried = {each.name for each in table if each.method not in {"GET", "HEAD"}} - UNRECORDED
+        async with client(made, BOSS, routes=[*webhook_routes(hooks), *a2a_routes(made, hooks)]) as http:
+
+            async def tried(name: str, path: str, verb: str = "POST", status: int = 200, **sent: Any) -> Any:
+                before = len(audit_log(made.records, AuditFilter(), 99))
+                done = await http.request(verb, path, **({"json": sent} if sent else {}), headers={"A2A-Version": "1.0"})
+                assert done.status_code == status, done.text
+                added = audit_log(made.records, AuditFilter(), 99)[: -before or None]
+                assert added, name
+                assert {each.who for each in added} <= {"boss", "link:eve"}, name
+                untried.discard(name)
+                return None if status == 204 else done.json()
+
+            run = (await tried("startRun", "/v1/runs", status=201, **ask))["run"]
+            await settled(made, run, "waiting")
+            question = f"/v1/questions/{run}:userContext1"
+            await tried("claimQuestion", f"{question}/claim")
+            await tried("releaseQuestion", f"{question}/release")
+            await tried("delegateQuestion", f"{question}/delegate", to="ann")
+            await tried("actOnRuns", "/v1/actions", action="release", dryRun=False)
+            link = (await tried("linkQuestion", f"{question}/links", status=201, to="eve"))["link"]
+            push = {"taskId": run, "id": "p", "url": "https://93.184.216.34/"}
+            for method in ("CreateTaskPushNotificationConfig", "DeleteTaskPushNotificationConfig"):
+                assert "result" in await tried(method, "/a2a", jsonrpc="2.0", id=1, method=method, params=push)
+            other = (await tried("forkRun", f"/v1/runs/{run}/fork", status=201))["run"]
+            await settled(made, other, "waiting")
+            await tried("answerByLink", link, data=ANSWER)
+            await tried("answerQuestion", f"/v1/questions/{other}:userContext1/answer", data=ANSWER)
+            await tried("deleteRun", f"/v1/runs/{other}", "DELETE", 204)
+            refused = (await http.post("/v1/runs", json=ask, headers={"Prefer": "wait=20"})).json()
+            await tried("answerQuestion", f"/v1/questions/{refused['questions'][0]['id']}/answer", data={"decision": "Reject"})
+            await settled(made, refused["run"], "stopped")
+            await tried("retryRun", f"/v1/runs/{refused['run']}/retry", step="step1_approve")
+            await tried("resumeRun", f"/v1/runs/{refused['run']}/resume")
+            await tried("cancelRun", f"/v1/runs/{refused['run']}/cancel")
+            for action in ("delete", "cancel", "erase"):
+                if action == "cancel":
+                    await http.post("/v1/runs", json=ask, headers={"Prefer": "wait=20"})
+                await tried("actOnRuns", "/v1/actions", action=action, dryRun=False)
+            hook = (await tried("addWebhook", "/v1/webhooks", status=201, url="https://93.184.216.34/"))["id"]
+            await tried("sendAgain", f"/v1/webhooks/{hook}/deliveries", status=202, run=run)
+            await tried("removeWebhook", f"/v1/webhooks/{hook}", "DELETE", 204)
+        assert untried == set()
+
+    on(service(tmp_path, records=str(tmp_path), pay=asking(**{"x-links": True})), body)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from serving import ANN, ANSWER, BOB, BOSS, CAT, RunService, asking, launcher, on, service, settled
+from serving import ANN, ANSWER, BOB, BOSS, CAT, RunService, asking, launcher, on, person, service, settled
 from written_processes import DECISION, chunk, is_, process, repeat, step
 
 from instrc import AnswerError, find_run
@@ -20,8 +20,9 @@ from instrc.engines.hosts import engine_of
 from instrc.problems.errors import NotFoundError, RateLimitError, StaleError
 from instrc.problems.runs import RejectedAnswer
 from instrc.runtime.questions import Question
-from instrc.runtime.retry import RetryOptions
+from instrc.runtime.retry import ForkOptions, RetryOptions
 from instrc.runtime.run_report import RunFilter
+from instrc.server.operators import act_on_runs  # what an action does
 from instrc.server.records import Records  # what is left in it is looked at
 from instrc.vibes.service_settings import PeopleSettings, ServiceSettings  # without a file
 
@@ -111,8 +112,8 @@ def test_votes_count_for_the_question_as_it_was_asked_then(tmp_path: Path) -> No
         await settled(made, run, "stopped")
         await made.retry(BOSS, run, RetryOptions("step1_approve"))
         assert (await made.question(BOSS, run, "userContext1")).votes == ()
-        for person, status in ((BOB, "waiting"), (ANN, "done")):
-            await made.answer(person, run, "userContext1", ANSWER)
+        for voter, status in ((BOB, "waiting"), (ANN, "done")):
+            await made.answer(voter, run, "userContext1", ANSWER)
             await settled(made, run, status)
 
     on(service(tmp_path, pay=asking(**{"x-needed": 2})), body)
@@ -185,6 +186,36 @@ def test_starts_and_answers_are_counted_whatever_they_come_by(tmp_path: Path) ->
                 await made.answer(ANN, run, "userContext1", ANSWER)
 
     on(service(tmp_path, settings=ServiceSettings(rate=1), pay=asking()), body)
+
+
+def test_forks_and_retries_are_counted_too_and_an_action_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("instrc.server.access.time", lambda: 90.0)
+
+    async def body(made: RunService) -> None:
+        run = (await made.start(ANN, "pay", "x", wait=30)).report.run
+        await made.fork(BOSS, run, ForkOptions())
+        for again in (made.fork(BOSS, run, ForkOptions()), made.retry(BOSS, run, RetryOptions())):
+            with pytest.raises(RateLimitError, match="at most 1"):
+                await again
+        other = person("other", "admin")
+        assert (await act_on_runs(made, other, "cancel", RunFilter(), dry_run=True)).count == 2
+        assert (await act_on_runs(made, other, "retry", RunFilter(), dry_run=False)).count == 0
+        with pytest.raises(RateLimitError, match="at most 1"):
+            await act_on_runs(made, other, "retry", RunFilter(), dry_run=False)
+
+    on(service(tmp_path, settings=ServiceSettings(rate=1), pay=asking()), body)
+
+
+def test_answers_by_a_link_do_not_count_for_the_person_that_it_names(tmp_path: Path) -> None:
+    async def body(made: RunService) -> None:
+        run = (await made.start(BOSS, "pay", "x", wait=30)).report.run
+        bearer = await made.linked(await made.link(BOSS, run, "userContext1", "ann"))
+        for _ in range(3):
+            with pytest.raises(AnswerError):
+                await made.answer(bearer, run, "userContext1", {})
+        await made.answer(person(bearer.name, "answerer"), run, "userContext1", ANSWER)
+
+    on(service(tmp_path, settings=ServiceSettings(rate=1), pay=asking(**{"x-links": True})), body)
 
 
 def test_a_claim_holds_as_long_as_the_program_says(tmp_path: Path) -> None:

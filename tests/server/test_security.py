@@ -26,6 +26,7 @@ from instrc.engines.approvals import Vote  # an answer
 from instrc.engines.operating import AuditFilter, audit_log  # what is noted of it
 from instrc.problems.errors import AuthenticationError, SettingsError
 from instrc.runtime.questions import Question  # what is claimed
+from instrc.server.a2a import a2a_routes  # the service over A2A
 from instrc.server.hosting import idle_settings, listener_at  # what a service says when it begins
 from instrc.server.http import app_of  # the application itself
 from instrc.server.identity import Identity, ProviderKeys, Signer, caller_later  # what it finds callers by
@@ -133,14 +134,21 @@ def test_streams_and_starts_are_bounded(tmp_path: Path) -> None:
 
     async def body() -> None:
         made = service(tmp_path, settings=settings)
-        async with client(made) as http:
+        async with client(made, routes=a2a_routes(made)) as http:
             streams = http._transport.app.state.streams  # type: ignore[attr-defined]  # the transport of a test
             with ExitStack() as open_:
                 for _ in range(3):
                     open_.enter_context(streams.entered("local"))
-                refused = await http.get("/v1/events")
-                assert (refused.status_code, refused.json()["name"]) == (429, "too-much")
-                assert int(refused.headers["retry-after"]) > 0
+                sent: dict[str, Any] = {"jsonrpc": "2.0", "id": 1, "method": "SendMessage"}
+                sent["params"] = {"message": {"messageId": "m", "role": "ROLE_USER", "parts": [{"text": "x"}]}}
+                for refused in (
+                    await http.get("/v1/events"),
+                    await http.post("/v1/runs", json=START, headers={"Prefer": "wait=20"}),
+                ):
+                    assert (refused.status_code, refused.json()["name"]) == (429, "too-much")
+                    assert int(refused.headers["retry-after"]) > 0
+                waiting = await http.post("/a2a", json=sent, headers={"A2A-Version": "1.0"})
+                assert "at most 3" in waiting.text
             found = [(await http.post("/v1/runs", json=START)).status_code for _ in range(12)]
             assert found.count(429) >= 2  # the minute may have ended once meanwhile
 
