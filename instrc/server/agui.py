@@ -120,15 +120,13 @@ async def _events(
         yield finished(outcome=outcome)
     elif report.status in {"failed", "held"}:
         yield events.RunErrorEvent(message=ended_words(report), code=report.status)
-    elif report.status == "done":
-        value = result_of(report)
-        for each in _message(run, value if isinstance(value, str) else dumps(value)):
-            yield each
-        yield finished(result=value, outcome=events.RunFinishedSuccessOutcome())
     else:
-        for each in _message(run, ended_words(report)):
+        is_done, value = report.status == "done", result_of(report)
+        words = ended_words(report) if not is_done else value if isinstance(value, str) else dumps(value)
+        for each in _message(run, words):
             yield each
-        yield finished(outcome=events.RunFinishedCancelledOutcome())
+        kind = events.RunFinishedSuccessOutcome if is_done else events.RunFinishedCancelledOutcome
+        yield finished(result=value, outcome=kind())
 
 
 def _interrupt(info: QuestionInfo) -> types.Interrupt:

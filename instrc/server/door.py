@@ -144,7 +144,7 @@ class Door:
         if length.isdigit() and scope["path"].startswith("/inbox/"):
             return  # it is read as far as allowed; if a page sent it, a page reports the error
         if not length.isdigit() or len(length) > 15 or int(length) > self.body:
-            raise self._too_large()
+            raise _too_large(self.body)
 
     async def _bounded(self, scope: Scope, receive: Receive) -> Receive:
         """Return a receiver of the body, which is checked here for every protocol alike: only pages take no JSON.
@@ -165,12 +165,11 @@ class Door:
 
         return whole
 
-    def _too_large(self) -> LimitError:
-        return LimitError([problems.serving.TooMuch(what="bytes of a request", limit=self.body)])
-
     def _limited(self, scope: Scope, headers: Headers, receive: Receive) -> Receive:
         """Return a receiver of a body with a size limit and a deadline; of a form with files, large files are cut."""
-        cutter = bounds.cutter_of(scope["path"], headers.get("content-type", ""), self.body)
+        known = scope["instrc.caller"] is not None or scope["path"].startswith(("/inbox/link/", "/v1/links/"))
+        limit = self.body if known else min(self.body, bounds.SMALL_BODY)
+        cutter = bounds.cutter_of(scope["path"], headers.get("content-type", ""), limit)
         read, passed, ended, late = 0, 0, False, asyncio.get_running_loop().time() + bounds.BODY_SECONDS
 
         async def limited() -> Message:
@@ -187,10 +186,10 @@ class Door:
             ended = not message.get("more_body", False)
             if cutter is not None:
                 message["body"] = cutter.passed(message.get("body", b""))
-                scope["instrc.cut"] = read > self.body
+                scope["instrc.cut"] = read > limit
             passed += len(message.get("body", b""))
-            if passed > (1 if cutter is None else 2) * self.body or read > bounds.FORM * self.body:
-                raise self._too_large()
+            if passed > (1 if cutter is None else 2) * limit or read > bounds.FORM * limit:
+                raise _too_large(limit)
             return message
 
         return limited
@@ -214,6 +213,10 @@ class Door:
             await send(message)
 
         return protected
+
+
+def _too_large(limit: int) -> LimitError:
+    return LimitError([problems.serving.TooMuch(what="bytes of a request", limit=limit)])
 
 
 async def _checked(receive: Receive) -> bytes:

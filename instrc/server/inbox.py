@@ -135,7 +135,7 @@ class Inbox:
         """Return the texts in the reader's language."""
         return words_for(request.headers.get("accept-language"), self.language, self.service.settings.words)
 
-    def page(self, request: Request, template: str, facts: Mapping[str, object], status: int = 200) -> Response:
+    async def page(self, request: Request, template: str, facts: Mapping[str, object], status: int = 200) -> Response:
         """Return a page."""
         words = self.words(request)
         caller = request.scope.get("instrc.caller")
@@ -145,7 +145,8 @@ class Inbox:
         common |= {"name_of": name_of_step, "files": (), "when": self._when, "iso": _iso}
         common |= {"ago": partial(_ago, words=words), "tell": partial(spoken, words=words), **facts}
         headers = {"Vary": "Accept-Language", "Content-Language": words["language"]}
-        return HTMLResponse(render(template, words, **common), status, headers | (_LIVE if facts.get("events") else {}))
+        made = await asyncio.to_thread(render, template, words, **common)  # values may be long
+        return HTMLResponse(made, status, headers | (_LIVE if facts.get("events") else {}))
 
     def _when(self, seconds: float | None) -> str:
         """Return a time formatted for people, in the time zone of the settings."""
@@ -160,14 +161,18 @@ class Inbox:
         async def guarded(request: Request) -> Response:
             try:
                 return await endpoint(request)
-            except InstrcError as error:
-                asks = isinstance(error, AuthenticationError) and "word" not in request.path_params
-                if asks and self.identity is not None and request.method == "GET":
+            except AuthenticationError as error:
+                if self.identity is None or "word" in request.path_params:
+                    return await self._told(request, error)
+                if request.method == "GET":
                     return RedirectResponse(f"/inbox/login?next={quote(request.url.path)}", 303)
-                if asks and self.identity is not None:
-                    facts = {"wrong": False, "next": request.url.path, "kept": await _sent(request)}
-                    return self.page(request, "login.html", {**facts, "problems": error.problems}, 401)
-                return self.page(request, "message.html", {"problems": error.problems, "note": None}, codes_of(type(error)).http)
+                try:
+                    facts = {"wrong": False, "next": request.url.path, "kept": await _sent(request), "problems": error.problems}
+                except InstrcError as other:  # there is too much of it
+                    return await self._told(request, other)
+                return await self.page(request, "login.html", facts, 401)
+            except InstrcError as error:
+                return await self._told(request, error)
             except ClientDisconnect:
                 raise
             except HTTPException as error:  # an unreadable form
@@ -177,9 +182,12 @@ class Inbox:
                 status = 500
             finally:
                 await request.close()  # uploaded files
-            return self.page(request, "message.html", {"problems": (), "note": "broken"}, status)
+            return await self.page(request, "message.html", {"problems": (), "note": "broken"}, status)
 
         return guarded
+
+    async def _told(self, request: Request, error: InstrcError) -> Response:
+        return await self.page(request, "message.html", {"problems": error.problems, "note": None}, codes_of(type(error)).http)
 
     async def _caller(self, request: Request) -> Caller:
         """Return the caller: on its pages, the bearer of a signed link."""
@@ -196,17 +204,16 @@ class Inbox:
         following = following if following.startswith("/inbox") else "/inbox"
         facts: dict[str, object] = {"wrong": False, "next": following, "kept": kept, "problems": ()}
         if request.method == "GET" or self.identity is None:
-            return self.page(request, "login.html", facts)
+            return await self.page(request, "login.html", facts)
         word = sent.get("key", "").strip()
         try:
             caller = await self.identity.bearer(word)
         except InstrcError:  # only wrong ones count, and nobody else is locked out
             self._rate.enter(f"login {peer_in(request)}", "attempts to log in in a minute")
-            return self.page(request, "login.html", {**facts, "wrong": True}, 401)
+            return await self.page(request, "login.html", {**facts, "wrong": True}, 401)
         cookie = await asyncio.to_thread(self.identity.session, caller)
-        if not kept:
-            return RedirectResponse(following, 303, {"Set-Cookie": cookie})
-        answer = self.page(request, "resume.html", {"next": following, "kept": {**kept, "do": "check"}})
+        resumed = {"next": following, "kept": {**kept, "do": "check"}}
+        answer = await self.page(request, "resume.html", resumed) if kept else RedirectResponse(following, 303)
         answer.headers["Set-Cookie"] = cookie
         return answer
 
@@ -220,7 +227,7 @@ class Inbox:
         return RedirectResponse("/inbox", 303)
 
     async def _no_page(self, request: Request) -> Response:
-        return self.page(request, "message.html", {"problems": (), "note": "no_page"}, 404)
+        return await self.page(request, "message.html", {"problems": (), "note": "no_page"}, 404)
 
     async def _list(self, request: Request) -> Response:
         caller, query = caller_of(request), request.query_params
@@ -230,7 +237,7 @@ class Inbox:
         if which == "done":
             answers = await asyncio.to_thread(self.service.records.answered_by, caller.name, _PAGE)
             past = [(row, steps_title((row[2].rpartition(".")[2],), row[2])) for row in answers]
-            return self.page(request, "inbox.html", {**facts, "rows": (), "history": past, "following": None})
+            return await self.page(request, "inbox.html", {**facts, "rows": (), "history": past, "following": None})
         page = await self.service.questions(
             caller,
             mine=which != "all",
@@ -244,7 +251,7 @@ class Inbox:
         cards = [(row, question_title(row.question), summary_of(row.question.show)) for row in asked]
         facts["rows"] = [card for card in cards if text.casefold() in searched_text(card).casefold()]
         facts |= {"history": (), "following": token_of(page.next), "events": "/v1/events"}
-        return self.page(request, "inbox.html", facts)
+        return await self.page(request, "inbox.html", facts)
 
     async def _question(self, request: Request) -> Response:
         try:
@@ -270,7 +277,7 @@ class Inbox:
             raise error
         typed = [(tokens(name)[-1], text) for name, text in sent.items() if re.match(r"(json:|rest:)?/", name) and text.strip()]
         facts = {"votes": votes, "typed": typed, "caller": caller.name, "problems": () if votes else error.problems}
-        return self.page(request, "closed.html", facts, 409 if votes else codes_of(type(error)).http)
+        return await self.page(request, "closed.html", facts, 409 if votes else codes_of(type(error)).http)
 
     async def _named(self, request: Request) -> tuple[str, str]:
         caller = await self._caller(request)
@@ -301,12 +308,13 @@ class Inbox:
             "tag": found.question.tag,
             "seen": self.service.signer.sign("seen", {"run": found.run, "question": found.question.id, "who": caller.name}),
         }
-        return self.page(
+        return await self.page(
             request, "question.html", {"found": found, "form": form, **asked, **facts}, status or (422 if form.errors else 200)
         )
 
     async def _act(self, request: Request) -> Response:
         """Handle a button on a question's page; the submitted values are kept."""
+        await self._caller(request)  # the form of an unknown one is not read
         sent = await _sent(request)
         try:
             found = await self._found(request)
@@ -362,7 +370,7 @@ class Inbox:
                 kept["tag"] = found.question.tag  # now shown on the page
             return await self._shown(request, found, form, kept, codes_of(type(error)).http)
         if "word" in request.path_params:
-            return self.page(request, "message.html", {"problems": (), "note": "recorded_link"})
+            return await self.page(request, "message.html", {"problems": (), "note": "recorded_link"})
         return RedirectResponse("/inbox?done=answered", 303)
 
     async def _uploaded(self, request: Request, found: QuestionInfo, form: AnswerForm) -> dict[str, str]:
@@ -377,7 +385,7 @@ class Inbox:
             if part.size and self.service.refusal(caller, found) is None:
                 if name not in fields:
                     raise RequestError([serving.InvalidRequest(reason="the form has no such field for a file")])
-                self._rate.enter(f"file {caller.name}", "files in a minute")
+                self._rate.enter(f"file {caller.nonce or caller.name}", "files in a minute")
                 key = await asyncio.to_thread(keep, self.service.records, found.run, part.filename or "", await part.read())
                 references[name.removeprefix("file:")] = key
         return references
@@ -394,7 +402,7 @@ class Inbox:
         return await self.service.claim(caller, run, name, to=to)
 
     async def _programs(self, request: Request) -> Response:
-        return self.page(request, "programs.html", {"rows": await self.service.programs(caller_of(request))})
+        return await self.page(request, "programs.html", {"rows": await self.service.programs(caller_of(request))})
 
     async def _start(self, request: Request) -> Response:
         """Show the form of a run's inputs, and start a run."""
@@ -407,15 +415,15 @@ class Inbox:
             data, at = (begun(info.inputs, None), ROOT) if request.method == "GET" else changed(info.inputs, sent, button, None)
             form = AnswerForm(info.inputs, data, words, label=words["inputs"], zone=self._offset())
             form.focus(at)
-            return self.page(request, "start.html", {"form": form, **facts})
+            return await self.page(request, "start.html", {"form": form, **facts})
         form = AnswerForm(info.inputs, sent, words, label=words["inputs"])
         if form.unseen or not form.check():
-            return self.page(request, "start.html", {"form": form, **facts}, 422)
+            return await self.page(request, "start.html", {"form": form, **facts}, 422)
         try:
             made = await self.service.start(caller, info.name, form.value, key=f"page {key}" if key else None)
         except InstrcError as error:
             facts["problems"] = _at_fields(error, form)
-            return self.page(request, "start.html", {"form": form, **facts}, codes_of(type(error)).http)
+            return await self.page(request, "start.html", {"form": form, **facts}, codes_of(type(error)).http)
         return RedirectResponse(f"/inbox/runs/{quote(made.report.run)}", 303)
 
     async def _runs(self, request: Request) -> Response:
@@ -427,7 +435,7 @@ class Inbox:
         facts: dict[str, object] = {"rows": page.rows, "status_chosen": status, "following": token_of(page.next)}
         facts |= {"text": text, "starter": who, "program": program, "since": since}
         facts["programs"] = [info.name for info in await self.service.programs(caller)]
-        return self.page(request, "runs.html", facts)
+        return await self.page(request, "runs.html", facts)
 
     async def _run(self, request: Request) -> Response:
         return await self._run_page(request, await self.service.story(caller_of(request), request.path_params["run"]), {})
@@ -447,7 +455,7 @@ class Inbox:
             "problems": (),
             "form": None,
         }
-        return self.page(request, "run.html", {**about, **facts}, status)
+        return await self.page(request, "run.html", {**about, **facts}, status)
 
     async def _waiting(
         self, caller: Caller, report: RunReport, *, whole: bool
@@ -502,7 +510,7 @@ class Inbox:
         words, report = self.words(request), story.info.report
         origin = "" if report.forked is None else f" · {words['forked']} {report.forked['run']}"
         state = f"{words[f'status_{report.status}']}{origin}"
-        made = page_of(run, state, story.spans, titles, place, _COMMANDS, words)
+        made = await asyncio.to_thread(page_of, run, state, story.spans, titles, place, _COMMANDS, words)
         return HTMLResponse(made, 200, {"Content-Security-Policy": _TRACE_POLICY})
 
     async def _file(self, request: Request) -> Response:
@@ -529,7 +537,7 @@ class Inbox:
         form.check()
         value: Json = {"text": "Two lines,\nand https://example.com.", "list": [1, 2, 3], "nothing": None}
         picture = sample_picture(Process.from_json(sample["process"]), words)
-        return self.page(request, "components.html", {"form": form, "value": value, "picture": picture})
+        return await self.page(request, "components.html", {"form": form, "value": value, "picture": picture})
 
 
 async def _style(_request: Request) -> Response:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import threading
 from collections.abc import AsyncIterator
 from datetime import datetime, timedelta
 from importlib import import_module
@@ -30,7 +31,7 @@ from instrc.server.files import keep  # the room behind its commands
 from instrc.server.forms import AnswerForm  # the room behind its commands
 from instrc.server.identity import Identity  # the room behind its commands
 from instrc.server.inbox import Inbox  # the room behind its commands
-from instrc.server.templates import counted, languages, operator_schema, spoken  # the words that there are
+from instrc.server.templates import counted, languages, operator_schema, render, spoken  # the words that there are
 from instrc.vibes.service_settings import LANGUAGES, PeopleSettings, ServiceSettings  # the room behind its commands
 
 PAGES = ALLOWED | {"body", "br", "dd", "details", "div", "dl", "dt", "blockquote", "code", "em", "h3", "head", "header", "html", "img", "link", "main", "meta", "nav", "ol", "pre", "section", "summary", "time", "title", "h4", "svg", "g", "defs", "marker", "path", "rect", "text"}  # fmt: skip  # noqa: E501
@@ -752,6 +753,9 @@ def test_people_log_in_with_a_key(tmp_path: Path) -> None:
                 assert done.headers["location"].startswith(place or "/inbox")
             cookie = done.headers["set-cookie"].partition(";")[0]
             assert "bob" in (await http.get("/inbox", headers={"cookie": cookie})).text
+            for place in ("/inbox/login", "/inbox/start/letter"):  # the form of an unknown caller is short
+                much = await http.post(place, data={"key": "&" * 30_000})
+                assert (much.status_code, "65,536" in much.text, much.headers["content-type"][:9]) == (413, True, "text/html")
             gone = await http.post("/inbox/logout", headers={"cookie": cookie})
             assert "Max-Age=0" in gone.headers["set-cookie"]
 
@@ -796,3 +800,23 @@ def test_a_link_answers_one_question_once(tmp_path: Path) -> None:
             assert (await http.get(f"/inbox/runs/{run}")).status_code == 303
 
     go(body())
+
+
+def test_a_page_of_many_values_is_rendered_beside_the_loop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rendered: list[bool] = []
+
+    def note(*given: Any, **facts: Any) -> str:
+        rendered.append(threading.current_thread() is threading.main_thread())
+        return render(*given, **facts)
+
+    monkeypatch.setattr("instrc.server.inbox.render", note)
+
+    async def body() -> None:
+        made = service(tmp_path)
+        async with client(made, routes=Inbox(made).routes) as http:
+            run = (await made.start(BOSS, "letter", "x", wait=20)).report.run
+            for place in ("/inbox", "/inbox/runs", f"/inbox/runs/{run}", asked(run)):
+                seen(await http.get(place))
+
+    go(body())
+    assert rendered == [False] * 4
