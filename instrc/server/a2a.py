@@ -33,7 +33,7 @@ from instrc.server import exchange
 from instrc.server.access import Caller
 from instrc.server.bounds import PARTS, loads_bounded
 from instrc.server.door import caller_of
-from instrc.server.identity import kept_rights
+from instrc.server.identity import caller_later, kept_rights
 from instrc.server.operation_json import place_of_run, token_of
 from instrc.server.run_service import RunService
 from instrc.server.views import ProgramInfo, RunInfo, read_shown_id
@@ -354,7 +354,8 @@ class ServiceHandler(RequestHandler):
 
     async def _pushed(self, hook: Hook, run: str) -> tuple[str, dict[str, str]] | None:
         """Return the message with the state of a task for an address, limited to what the owner of the setting may see now."""
-        owner = await self.service.later(hook.owner, mapping(hook.details.get("rights")))
+        settings, records, rights = self.service.settings, self.service.records, mapping(hook.details.get("rights"))
+        owner = await asyncio.to_thread(caller_later, settings, records, hook.owner, rights)
         try:
             info = None if owner is None else await self.service.run(owner, run)
         except InstrcError:

@@ -40,7 +40,7 @@ from instrc.runtime.run_report import RunFilter, RunReport
 from instrc.runtime.traces import Event
 from instrc.server.access import Action, Caller, RateLimiter, is_candidate, refusal_of, require_allowed
 from instrc.server.bounds import NAME
-from instrc.server.identity import Signer, caller_later, is_known, known_person, link_word, read_link, refuse_unknown
+from instrc.server.identity import Signer, is_known, known_person, link_word, read_link, refuse_unknown
 from instrc.server.records import Records
 from instrc.server.streams import LOOK, EventStreams, Hub, Timelines
 from instrc.server.views import Page, ProgramInfo, QuestionInfo, RunInfo, RunStory, inputs_of, program_info, read_shown_id
@@ -180,13 +180,11 @@ class RunService:
 
         The uses of a link are counted by link, and not against the person that it names.
         """
-        if caller.nonce is not None:
-            return
-        if self.records.engine.dialect.name == "sqlite":
+        if caller.nonce is None and self.records.engine.dialect.name == "sqlite":
             self.rate.enter(caller.name, _RATED)
-            return
-        now = int(time())
-        self.rate.refuse(await asyncio.to_thread(self.records.count_action, caller.name, now // 60), _RATED, now)
+        elif caller.nonce is None:
+            now = int(time())
+            self.rate.refuse(await asyncio.to_thread(self.records.count_action, caller.name, now // 60), _RATED, now)
 
     async def runs(
         self,
@@ -263,16 +261,15 @@ class RunService:
         caller.require("operator", report.name, f"fork runs of `{report.name}`")
         if options.run is not None and await asyncio.to_thread(self.records.run, options.run) is not None:
             raise ConflictError([problems.runs.RunExists(run=options.run)])
-        by: Author = {"who": caller.name, "means": caller.by}
-        launch = await forked(self.engine, run, replace(options, by=by, protects=partial(self._protects, report.name)))
+        options = replace(options, by={"who": caller.name, "means": caller.by}, protects=partial(self._protects, report.name))
+        launch = await forked(self.engine, run, options)
         await self.visibility.require_free(caller, launch.run, token_hex(8))
         launch = _begun_by(caller, launch, launch.config.metadata)
         begun = self._recorded(launch.run, self.engine.start(launch), 0.0)
         begun = self._audited(caller, "fork", launch.run, begun, sent=dict(options.edits) or None)
         for step, value in options.edits.items():
             begun = self._audited(caller, "set", launch.run, begun, step, value)
-        made = await begun
-        await self._note(made)
+        await self._note(made := await begun)
         return await self.visibility.info_of(caller, made)
 
     def _protects(self, program: str, command: Mapping[str, object]) -> bool:
@@ -427,10 +424,6 @@ class RunService:
         if bearer.sender and not await asyncio.to_thread(is_known, self.settings, self.records, bearer.sender):
             refuse_unknown("the sender of the link no longer has access to this service")
         return replace(await self._person(bearer.name), only=bearer.only, nonce=bearer.nonce, sender=bearer.sender)
-
-    async def later(self, name: str, kept: JsonObject) -> Caller | None:
-        """Return the owner of later work with their current rights."""
-        return await asyncio.to_thread(caller_later, self.settings, self.records, name, kept)
 
     async def _person(self, name: str) -> Caller:
         """Return a person by name, with their known groups and roles."""
