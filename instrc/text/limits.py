@@ -26,8 +26,6 @@ PROCESS_LEVELS: Final = 1000
 """Maximum nesting of a step's schema that is searched for engine properties."""
 ELEMENTS: Final = 1000
 """Default maximum elements of a list that a block iterates over."""
-HIGHEST_BOUND: Final = 1_000_000
-"""Largest bound on rounds or elements that is written or read."""
 VALUE_LEVELS: Final = 100
 """Maximum nesting of objects in the value of a block."""
 SHOWN_NAME: Final = 100

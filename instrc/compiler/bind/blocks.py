@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from msgspec import Struct, structs
 
@@ -28,7 +28,7 @@ from instrc.language.surface import (
 )
 from instrc.problems.suggest import nearest
 from instrc.process.flow import Constant
-from instrc.text.limits import ELEMENTS, HIGHEST_BOUND, ROUNDS, VALUE_LEVELS
+from instrc.text.limits import ELEMENTS, ROUNDS, VALUE_LEVELS
 from instrc.text.source import Span
 
 
@@ -342,6 +342,10 @@ def _each(ev: Evaluation, written: surface.Each, context: EvaluationContext) -> 
     signs = (written.name.text, _source(ev, source), most, _tests(ev, until), chosen, ev.steps.identity(body))
     content = ir.Each(written.name.text, source, most, body, written.source.span, until, selection)
     return content, signs, (*((source,) if isinstance(source, ir.Path) else ()), *selection.reads)
+
+
+HIGHEST_BOUND: Final = 1_000_000
+"""Largest bound on rounds or elements that is written or read."""
 
 
 def _selection(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from instrc.process.flow import Do, Each, Else, Race, Read, Repeat, Segment, Try, When
 from instrc.runtime.interpreter.documents import EachState, Failure, RepeatState
@@ -11,7 +11,9 @@ from instrc.runtime.interpreter.v1.runnable import PlanUnit
 from instrc.runtime.interpreter.v1.state import Machine, error_value, give_up, scoped_id, unit_name
 from instrc.runtime.interpreter.v1.values import evaluate, holds, resolve
 from instrc.text.jsonvalue import Json, JsonObject, as_integer
-from instrc.text.limits import HIGHEST_BOUND
+
+CHOSEN_FROM: Final = 100_000
+"""Maximum elements among which a condition selects: checking them takes seconds, in which no other run continues."""
 
 
 class BlockResult(NamedTuple):
@@ -97,8 +99,8 @@ def _selected(machine: Machine, scope: str, unit: PlanUnit, block: Each | Repeat
     source, chosen, most = evaluate(machine, scope, block.source), block.selection, block.most
     if chosen is None:
         return _elements(unit, source, most)
-    elements = _elements(unit, source, None if isinstance(source, list) else HIGHEST_BOUND)
     condition, item = chosen.condition, block.item
+    elements = _elements(unit, source, None if condition is None and isinstance(source, list) else CHOSEN_FROM)
     if condition is not None and item is not None:
         elements = [each for each in elements if holds(machine, scope, condition, {item: each})]
     if chosen.first is not None:

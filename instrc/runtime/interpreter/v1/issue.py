@@ -133,10 +133,7 @@ def _choices(machine: Machine, scope: str, step: Step, read: Read) -> list[Json]
     """Return the list that a value is chosen from."""
     given = resolve(machine, scope, read)
     listed = given if isinstance(given, list) else []
-    choices: list[Json] = []
-    for item in listed:
-        if isinstance(item, str | int | float) and not isinstance(item, bool) and item not in choices:
-            choices.append(item)
+    choices = dict.fromkeys(item for item in listed if isinstance(item, str | int | float) and not isinstance(item, bool))
     if not choices:
         give_up(
             "failed",
@@ -144,7 +141,7 @@ def _choices(machine: Machine, scope: str, step: Step, read: Read) -> list[Json]
             step.key,
             "no-choice",
         )
-    return choices
+    return [*choices]
 
 
 def pending(machine: Machine) -> list[Command]:
