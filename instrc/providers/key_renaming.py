@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from collections.abc import Set as AbstractSet
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from instrc.schema.kinds import mentioned_values
 from instrc.schema.patterns import may_match
@@ -34,17 +34,17 @@ class KeyRenamer(Struct, frozen=True, eq=False):
     """Whether null is left out if it is the default of an optional property."""
     read: ReadText | None = None
     """Parses the JSON in a text, so that objects and lists are converted to the expected shape."""
+    places: dict[tuple[int, ...], Place] = field(default_factory=dict)
+    """What was returned for schemas, by their identities: a place keeps them."""
 
     def converted(self, value: Json, schemas: list[Json], level: int = 0) -> Json:
         """Return the value in the names and shapes of the other side."""
         if level > RENAMED_LEVELS:
             return value
+        nodes, types, declared = self.place(schemas)
         if self.read is not None:
-            types = {kind for node in self.applying(schemas) for kind in types_named(node, "") if kind}
             value = shaped(value, types, self.read)[0] if types & _SHAPED and types <= _SHAPED | {"null"} else value
         if isinstance(value, dict):
-            nodes = list(self.applying(schemas))
-            declared = {name for node in nodes for name in _names(node)}
             renamed_here = {self.back[key] for key in value if self.back.get(key) in declared} if self.back else set()
             result: JsonObject = {}
             for key, item in value.items():
@@ -66,16 +66,28 @@ class KeyRenamer(Struct, frozen=True, eq=False):
                 result[sent] = self.converted(item, list(schemas_of_key(nodes, ours)), level + 1)
             return result
         if isinstance(value, list):
-            nodes = list(self.applying(schemas))
             return [self.converted(item, list(schemas_of_item(nodes, index)), level + 1) for index, item in enumerate(value)]
         if self.fold and isinstance(value, str):
-            known = (item for node in self.applying(schemas) for item in mentioned_values(node))
+            known = (item for node in nodes for item in mentioned_values(node))
             return folded(value, [item for item in known if isinstance(item, str)])
         return value
 
-    def applying(self, schemas: list[Json]) -> Iterator[JsonObject]:
-        """Yield the schema objects that apply to the same place as the given ones."""
-        return in_place(schemas, self.root)
+    def place(self, schemas: list[Json]) -> Place:
+        """Return what applies to the same place as some schemas."""
+        key = tuple(map(id, schemas))
+        if key not in self.places:
+            nodes = list(in_place(schemas, self.root))
+            types = frozenset(kind for node in nodes for kind in types_named(node, "") if kind)
+            self.places[key] = Place(nodes, types, frozenset(name for node in nodes for name in _names(node)))
+        return self.places[key]
+
+
+class Place(NamedTuple):
+    """The schemas that apply to a value, with the types and the keys that they name."""
+
+    nodes: list[JsonObject]
+    types: frozenset[str]
+    declared: frozenset[str]
 
 
 def types_named(node: JsonObject, otherwise: str) -> list[str]:
@@ -203,7 +215,7 @@ def undeclared_key(value: Json, schema: Json, *, levels: int | None) -> Location
 def _first(value: Json, schemas: list[Json], renamer: KeyRenamer, path: Location, levels: int) -> Location | None:
     if levels <= 0 or not isinstance(value, dict | list):
         return None
-    nodes = list(renamer.applying(schemas))
+    nodes = renamer.place(schemas).nodes
     for key in value if isinstance(value, dict) else ():
         if schemas and all(_is_closed_to(each, key, frozenset()) for each in schemas):
             return (*path, key)

@@ -100,6 +100,10 @@ def _entry(name: str, value: Json, *, raw: bool) -> Json:
     return {"name": name, "is": "value", "text": argument_text(value, raw=raw)}
 
 
+LIKENED: Final = 300
+"""Maximum values of an answer that are none of their unions, and are compared with each alternative."""
+
+
 class Transcoder:
     """Applies the codecs of one map in both directions."""
 
@@ -120,6 +124,8 @@ class Transcoder:
         """Objects and lists that were read as unions, with their meanings: to try each alternative of unions in unions
         would double the work at each level."""
 
+        self._unlike = 0
+        """Values that were none of their unions."""
         self._written: dict[tuple[int, int], tuple[Codec, Json, list[Json]]] = {}
         """Objects and lists that were written as unions, with their encodings, if any."""
 
@@ -272,6 +278,9 @@ class Transcoder:
             result, steps = shaped(value, types, self._text_reader)
             if steps:
                 return self._chosen(codec, result, level)
+        self._unlike += 1
+        if self._unlike > LIKENED:
+            return value
         alike = [each for each in codec.of if not (types := self._types(each.when)) or is_one_of(value, types)]
         for each in alike:  # the value may differ only in case
             if each.codec is not None and self._definitions.accepts(each.when, self.normal(each.codec, value, level + 1)):

@@ -129,6 +129,7 @@ def validator_class() -> Callable[..., Validator]:
         {
             "$ref": _reference,
             "$dynamicRef": _reference,
+            "anyOf": _any_of,
             "enum": _enum,
             "required": _required,
             "dependentRequired": _dependent_required,
@@ -162,6 +163,24 @@ def _followed(validator: Validator, reference: str, instance: Json) -> tuple[Val
     found = validator._resolver.lookup(reference)  # noqa: SLF001  -- there is no public function from a reference to its schema
     scope = dict.fromkeys(uri for uri, _ in found.resolver.dynamic_scope())
     return validator.evolve(schema=found.contents, _resolver=found.resolver), (id(instance), id(found.contents), *scope)
+
+
+def _any_of(validator: Validator, branches: list[Json], instance: Json, schema: Json) -> Iterator[ValidationError]:
+    """Try first the branches that an object does not rule out by a text, such as the name of a tool: there may be many."""
+    possible = [branch for branch in branches if not _names_another(branch, instance)]
+    if len(possible) == len(branches) or all(next(iter(validator.descend(instance, branch)), None) for branch in possible):
+        yield from Draft202012Validator.VALIDATORS["anyOf"](validator, branches, instance, schema)
+
+
+def _names_another(schema: Json, value: Json) -> bool:
+    """Return whether a member of an object is a text, and the schema wants another one."""
+    held = mapping(value)
+    for name, part in mapping(mapping(schema).get("properties")).items() if held else ():
+        if isinstance(word := held.get(name), str) and isinstance(part, dict):
+            listed = part.get("enum", [part["const"]] if "const" in part else None)
+            if isinstance(listed, list) and len(listed) == 1 and listed[0] != word:
+                return True
+    return False
 
 
 def _enum(validator: Validator, values: Json, instance: Json, schema: Json) -> Iterator[ValidationError]:
@@ -537,7 +556,9 @@ class DefinitionsValidator:
 
     def accepts(self, schema: Json, value: Json) -> bool:
         """Return whether a value satisfies a schema; an unusable schema accepts everything."""
-        return _is_valid(value, schema, lambda: self._validator.evolve(schema=schema), unsure=True)
+        return not _names_another(self.dereferenced(schema), value) and _is_valid(
+            value, schema, lambda: self._validator.evolve(schema=schema), unsure=True
+        )
 
     def dereferenced(self, schema: Json) -> Json:
         """Return the target of a schema that only refers to a definition."""

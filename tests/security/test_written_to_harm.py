@@ -106,6 +106,27 @@ def test_an_answer_of_many_parts_takes_time_by_its_length() -> None:
     assert seconds("gemini", said) < 2
 
 
+@pytest.mark.parametrize("target", ["openai", "anthropic"])
+def test_a_list_of_many_alternatives_takes_time_by_its_length(target: str) -> None:
+    """Tasks of the last of many tools, wrong ones among them: each repair checks all."""
+    arguments = {"type": "object", "properties": {"x": {"type": "string"}}, "required": ["x"]}
+    tools = [
+        {
+            "type": "object",
+            "properties": {"tool": {"const": f"t{number}"}, "arguments": arguments},
+            "required": ["tool", "arguments"],
+        }
+        for number in range(40)
+    ]
+    schema = {"type": "object", "properties": {"plan": {"type": "array", "items": {"anyOf": tools}}}, "required": ["plan"]}
+    lowering = lower(Tool("answer", schema), target=dialect(target))
+    right, wrong = ({"tool": tool, "arguments": {"x": "1"}} for tool in ("t39", "T39 "))
+    begun = process_time()
+    lifted = lift_response({"name": "answer", "arguments": {"plan": [*[right] * 1_200, *[wrong] * 400]}}, lowering.map)
+    assert process_time() - begun < 5
+    assert lifted.calls[0].violations
+
+
 def test_the_beginning_of_a_deep_answer_takes_time_by_its_length() -> None:
     begun = process_time()
     assert prefix_value("[" * 400_000) == (None, ())
@@ -140,6 +161,26 @@ def test_a_plan_makes_a_limited_number_of_calls(monkeypatch: pytest.MonkeyPatch)
     assert [item["status"] for item in run.value] == ["ok", "ok", "ok", "failed", "failed"]
     assert run.value[3]["error"]["kind"] == "limit"
     assert len(made) == 8
+
+
+@pytest.mark.parametrize(
+    ("program", "listed"),
+    [
+        ("Pick(found, { id: OneOf(found.listed) })", [f"a{number}" for number in range(20_000)]),
+        ("each n in found.listed when n is 7 { Use_Activity(n) }", 1_000_000),
+        ("each n in found.listed when n is 7 { Use_Activity(n) }", [1] * 500_000),
+    ],
+    ids=["choices", "a number of elements", "elements"],
+)
+def test_a_list_of_a_service_takes_time_by_its_length(program: str, listed: Json) -> None:
+    schemas: Any = {"Pick": {"properties": {"id": {"type": "string"}}, "required": ["id"]}}
+    schemas |= {name: {"properties": {"x": {}, "output": {}}} for name in ("Find_Activity", "Use_Activity")}
+    begun = process_time()
+    model = instrc.Scripted({"pick": {"id": "a19999"}})
+    activities = {"Find_Activity": lambda _: {"listed": listed}, "Use_Activity": lambda x: x}
+    run = run_in_app(f"const found = Find_Activity(prompt); {program}", "go", vibes=schemas, model=model, activities=activities)
+    assert process_time() - begun < 2.5
+    assert run.status == "done" or "a limit of 100000 elements" in run.outcome["error"]["message"]
 
 
 def test_a_value_with_a_long_integer_takes_time_by_its_length() -> None:

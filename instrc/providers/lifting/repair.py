@@ -15,7 +15,7 @@ from instrc.providers.key_renaming import Shaping, shaped
 from instrc.providers.lifting.reply import loose_json
 from instrc.providers.transcode import CODEC_LEVELS, Transcoder
 from instrc.schema.validation import RAISED_ON_PURPOSE, Violation, errors_of, json_fault, validate, validator
-from instrc.text.jsontext import loads
+from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, JsonArray, JsonObject, Location, equal, mapping, pointer, put
 
 if TYPE_CHECKING:
@@ -83,8 +83,11 @@ def repair(record: ToolMap, arguments: Json) -> Repaired:
         if not inner.violations or _is_wrapped(record, arguments, held[0]):
             return inner._replace(repairs=(held[1], *inner.repairs))
     state = _State(value, error_cost(schema, value), reported)
+    passes = REPAIRED_CHARACTERS // (len(dumps(value, indent=False)) + _ERROR_CHARACTERS * state.wrongness.errors)
+    if not passes:
+        return Repaired(value, broken, reported)
     state = _read_otherwise(record, arguments, state)
-    state = _in_places(schema, state)
+    state = _in_places(schema, state, passes)
     return Repaired(state.value, violations(schema, state.value), state.repairs)
 
 
@@ -142,6 +145,8 @@ class Wrongness(NamedTuple):
     cost: int
     """Number of repairs under the nearest alternatives; 0 for a valid value."""
     leaves: tuple[LeafViolation, ...]
+    errors: int = 0
+    """Number of errors in all alternatives."""
 
     def is_worse(self, other: Wrongness) -> bool:
         """Return whether another reading is better; errors inside a text appear only once it is parsed."""
@@ -198,11 +203,15 @@ SHAPED_LEVELS: Final = 20
 """Maximum passes that convert all places at once."""
 REPAIRED_PLACES: Final = 60
 """Maximum places tried one by one."""
+REPAIRED_CHARACTERS: Final = 300_000
+"""Maximum characters of an answer that is repaired, times the places tried: each one checks the whole answer again."""
+_ERROR_CHARACTERS: Final = 50
+"""Characters that take as long as an error."""
 
 
-def _in_places(schema: Json, state: _State) -> _State:
+def _in_places(schema: Json, state: _State, most: int) -> _State:
     """Repair a value place by place: first all certain errors, then one place after another."""
-    for _ in range(SHAPED_LEVELS):  # the contents of a text may contain texts
+    for _ in range(min(SHAPED_LEVELS, most)):  # the contents of a text may contain texts
         certain: dict[Location, Candidate] = {}
         for candidate in repairable_places(state.wrongness):
             if candidate.certain:
@@ -213,7 +222,7 @@ def _in_places(schema: Json, state: _State) -> _State:
             break
         state = better
     tried: set[Candidate] = set()
-    for _ in range(REPAIRED_PLACES):
+    for _ in range(min(REPAIRED_PLACES, most)):
         place = next((item for item in repairable_places(state.wrongness) if item not in tried), None)
         if place is None or state.wrongness.cost == 0:
             break
@@ -385,7 +394,7 @@ def error_cost(schema: Json, value: Json) -> Wrongness:
         raise
     except BaseException:  # noqa: BLE001  -- an answer that cannot be validated cannot be repaired
         return Wrongness(0, 1, ())
-    return Wrongness(*_sum(costs), tuple(leaves[:COUNTED_VIOLATIONS]))
+    return Wrongness(*_sum(costs), tuple(leaves[:COUNTED_VIOLATIONS]), len(leaves))
 
 
 _WEIGHT: Final = 1_000_000

@@ -316,4 +316,4 @@ def test_a_key_is_read_by_the_schemas_that_speak_of_it(key: str, schema: str) ->
 def test_a_reference_speaks_of_the_place_where_it_stands() -> None:
     text = {"type": "string"}
     root: Any = {"$ref": "#/$defs/text", "$defs": {"text": text}}
-    assert list(KeyRenamer(root).applying([root])) == [root, text]
+    assert KeyRenamer(root).place([root]).nodes == [root, text]
