@@ -161,9 +161,10 @@ class ServiceHandler(RequestHandler):
         """Start a run, or answer a question of one; return the task once it has ended or waits."""
         with _in_their_words():
             info = await self._taken(params, context)
-            if not params.configuration.return_immediately:
-                with context.state["streams"].entered(_caller(context).name):
-                    info = await exchange.settled(self.service, _caller(context), info.report.run)
+            caller, open_ = _caller(context), context.state["streams"]
+            if not params.configuration.return_immediately and not open_.is_full(caller.name):
+                with open_.entered(caller.name):
+                    info = await exchange.settled(self.service, caller, info.report.run)
             return task_of(info)
 
     async def on_message_send_stream(self, params: pb.SendMessageRequest, context: ServerCallContext) -> AsyncGenerator[Event]:

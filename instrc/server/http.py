@@ -18,6 +18,7 @@ from functools import partial
 from http import HTTPStatus
 from typing import Final, TypeAlias
 
+from msgspec import structs
 from sqlalchemy.exc import SQLAlchemyError
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -57,10 +58,14 @@ class Streams:
         self.open: Counter[str] = Counter()
         self.closing: asyncio.Event = asyncio.Event()
 
+    def is_full(self, name: str) -> bool:
+        """Return whether a caller may open no further stream."""
+        return self.open[name] >= self.limit
+
     @contextmanager
     def entered(self, name: str) -> Iterator[None]:
         """Count an open stream; raise over the limit."""
-        if self.open[name] >= self.limit:
+        if self.is_full(name):
             raise RateLimitError([problems.serving.TooMuch(what="open event streams", limit=self.limit, retry_after=30)])
         self.open[name] += 1
         try:
@@ -247,8 +252,10 @@ def _endpoint(service: RunService, operation: Endpoint, rate: RateLimiter) -> An
         else:
             caller = door.caller_of(request)
         asked = await _read(request, operation, path)
-        waits = "Prefer" in operation.headers and asked.wait > 0
-        with request.app.state.streams.entered(caller.name) if waits else nullcontext():
+        open_: Streams = request.app.state.streams
+        if open_.is_full(caller.name):
+            asked = structs.replace(asked, headers={**asked.headers, "prefer": ""})  # answered at once
+        with open_.entered(caller.name) if "Prefer" in operation.headers and asked.wait > 0 else nullcontext():
             answered = await operation.call(service, caller, asked)
         if answered.stream is not None:
             return EventResponse(request, caller, answered.stream)
