@@ -126,16 +126,18 @@ FOLDER: Final = "eval"
 def eval_options(group: EvalGroup, requests: int | None) -> EvalOptions:
     """Return the options for running the data sets."""
     from instrc.api.evaluation import evaluation_checks
+    from instrc.engines.places import require_place
     from instrc.engines.stores import USUAL_FOLDER
     from instrc.testing.evaluation.runner import Budget, EvalOptions  # not needed for the help of commands
 
+    require_place(store := group.store or Path(USUAL_FOLDER))
     return EvalOptions(
         group.model,
         concurrency=group.concurrency,
         settings=options.settings_of(group.set_),
         kinds=evaluation_checks(),
         budget=Budget(requests, group.tokens, _dollars(group.cost)),
-        folder=(group.store or Path(USUAL_FOLDER)) / FOLDER,
+        folder=store / FOLDER,
     )
 
 
@@ -157,13 +159,7 @@ def _dollars(said: str | None) -> float | None:
     return found
 
 
-_ENDINGS: Final[dict[str, EvalFormat]] = {
-    ".json": "json",
-    ".xml": "junit",
-    ".md": "markdown",
-    ".html": "html",
-    ".txt": "text",
-}
+_ENDINGS: Final[dict[str, EvalFormat]] = {".json": "json", ".xml": "junit", ".md": "markdown", ".html": "html", ".txt": "text"}
 _ANSWERS: Final = "answers.json"
 
 
@@ -184,12 +180,7 @@ class _Job(NamedTuple):
     data: DataSet
 
 
-def eval_jobs(
-    sets: list[tuple[str, str]],
-    chosen: str,
-    demanded: dict[str, float],
-    group: EvalGroup,
-) -> list[_Job]:
+def eval_jobs(sets: list[tuple[str, str]], chosen: str, demanded: dict[str, float], group: EvalGroup) -> list[_Job]:
     """Return the programs with their cases; without any, the command ends."""
     from instrc.engines.prepare import prepare
     from instrc.testing.evaluation.dataset import read_data_set
@@ -364,12 +355,7 @@ def _rendered(done: list[_Done], shape: EvalFormat, folder: Path) -> str:
 
 
 def _compare(
-    jobs: list[_Job],
-    changes: Comparing,
-    asked: EvalOptions,
-    group: EvalGroup,
-    shape: EvalFormat,
-    written: dict[Path, EvalFormat],
+    jobs: list[_Job], changes: Comparing, asked: EvalOptions, group: EvalGroup, shape: EvalFormat, written: dict[Path, EvalFormat]
 ) -> int:
     """Run the versions of each program, and report how they differ; return the exit code."""
     from instrc.testing.evaluation.report import NOT_RUN
@@ -435,10 +421,9 @@ class Comparing(NamedTuple):
 def comparing_of(group: VersionGroup) -> Comparing | None:
     """Return the comparison that the options ask for; wrong use ends the command."""
     if not (group.against or group.vibe or group.mixin or group.against_model or group.against_set):
-        if group.drop is not None:
-            options.refuse_use("--fail-on-drop needs another version, such as `--against main` or `--vibe A=B`")
-        if group.judge or group.judge_model:
-            options.refuse_use("--judge needs another version, such as `--against main` or `--vibe A=B`")
+        for option, given in (("--fail-on-drop", group.drop is not None), ("--judge", group.judge or group.judge_model)):
+            if given:
+                options.refuse_use(f"{option} needs another version, such as `--against main` or `--vibe A=B`")
         return Comparing(None) if group.ablate else None
     if group.ablate:
         options.refuse_use("--ablate makes its own versions: leave the other one out")

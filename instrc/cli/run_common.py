@@ -18,7 +18,7 @@ from instrc.cli.options import NAMED_INPUT, EngineGroup, refuse_use
 from instrc.cli.output import FINE, PROBLEMS, Format, deliver_text, refuse, refuse_place, show
 from instrc.cli.run_display import Watcher
 from instrc.cli.terminal import write_error
-from instrc.problems.errors import SettingsError, codes_of
+from instrc.problems.errors import InstrcError, SettingsError, codes_of
 from instrc.problems.report import Report as Problems
 from instrc.runtime.traces import Sink
 from instrc.text.files import MOST_BYTES, is_inherited_stream, read_whole, reason
@@ -104,11 +104,19 @@ def run_to_end(work: Coroutine[object, object, _T]) -> _T:
 async def audited(
     kept: object, work: Awaitable[_T], action: str, run: str | None, question: str | None = None, sent: Json = None
 ) -> _T:
-    """Do something with a run, and record it in the audit log of its store; `memory` and Temporal have none of their own."""
-    done = await work
-    if (table := getattr(kept, "table", None)) is not None:  # of a `TableEngine`, whose module loads the database
-        table().audit("local", "command", action, run, question=question, sent=sent)
-    return done
+    """Do something with a run, and record it in the audit log of its store; `memory` and Temporal have none of their own.
+
+    What is interrupted is recorded too: it may have been done, and its run may go on.
+    """
+    table = getattr(kept, "table", None)  # of a `TableEngine`, whose module loads the database
+    try:
+        return await work
+    except InstrcError:
+        table = None
+        raise
+    finally:
+        if table is not None:
+            table().audit("local", "command", action, run, question=question, sent=sent)
 
 
 async def lasting(kept: Engine, work: Callable[[bool], Awaitable[_T]]) -> _T:

@@ -138,8 +138,9 @@ def _formed(schema: Json, place: str, form: PromptForm) -> Json:
         result["description"] = form.texts[place]
     elif place in form.texts:
         result.pop("description", None)
-    if place in form.values and _same(schema.get("enum"), form.values[place]):
-        result["enum"] = form.values[place]
+    values = form.values.get(place, [])
+    if values and sorted(map(dumps, listing(schema.get("enum")))) == sorted(map(dumps, values)):  # in another order
+        result["enum"] = values
     if "items" in schema:
         result["items"] = _formed(schema["items"], f"{place}[]", form)
     if isinstance(properties := schema.get("properties"), dict):
@@ -149,11 +150,6 @@ def _formed(schema: Json, place: str, form: PromptForm) -> Json:
         if "required" in schema:
             result["required"] = [name for name in listing(schema["required"]) if name in names]
     return result
-
-
-def _same(listed: Json, values: list[Json]) -> bool:
-    """Return whether two lists have the same values in any order."""
-    return sorted(map(dumps, listing(listed))) == sorted(map(dumps, values))
 
 
 def digest_of(flat: FlatGraph, source: Source) -> str:

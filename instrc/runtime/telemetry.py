@@ -80,6 +80,10 @@ _PROVIDERS = {
 """Provider names that differ in the conventions."""
 
 
+_MOST_VALUES = 200
+"""Maximum different values of a label of metrics: models and services choose some of them."""
+
+
 class _OpenSpan(NamedTuple):
     span: Span
     token: Token[Context]
@@ -108,6 +112,7 @@ class Telemetry:
             "gen_ai.client.operation.duration", unit="s", explicit_bucket_boundaries_advisory=seconds
         )
         self._open: dict[tuple[str, str], _OpenSpan] = {}
+        self._values_of: dict[str, set[str]] = {}
 
     @contextmanager
     def carried(self, run: str, program: str) -> Iterator[None]:
@@ -177,11 +182,11 @@ class Telemetry:
         for name, count in (event.get("usage") or {}).items():
             span.set_attribute(f"gen_ai.usage.{_USAGE.get(name, name)}", count)
             if name in {"input_tokens", "output_tokens"}:
-                self._tokens.record(count, {**about, "gen_ai.token.type": name.removesuffix("_tokens")})
+                self._tokens.record(count, self._labels({**about, "gen_ai.token.type": name.removesuffix("_tokens")}))
         for path, value in (event.get("metrics") or {}).items():
             if isinstance(value, int | float):
                 step, _, metric = path.rpartition(".")
-                self._values.record(value, {"instrc.metric": metric, "instrc.step": step})
+                self._values.record(value, self._labels({"instrc.metric": metric, "instrc.step": step}))
         if "answer" in event and is_on(CAPTURE):
             span.set_attribute("gen_ai.output.messages", _messages("assistant", dumps(event["answer"], indent=False)))
         span.set_attributes(about)
@@ -189,8 +194,15 @@ class Telemetry:
             about["error.type"] = str(event.get("code") or "failed")
             _fail(span, str(event["error"]), about["error.type"])
         if "seconds" in event:
-            self._took.record(event["seconds"], about)
+            self._took.record(event["seconds"], self._labels(about))
         span.end(at)
+
+    def _labels(self, about: dict[str, str]) -> dict[str, str]:
+        """Return labels of a metric, with a limited number of different values each."""
+        for name, value in about.items():
+            if len(known := self._values_of.setdefault(name, set())) < _MOST_VALUES:
+                known.add(value)
+        return {name: value if value in self._values_of[name] else "_OTHER" for name, value in about.items()}
 
 
 _USAGE = {"cache_read_tokens": "cache_read.input_tokens", "cache_write_tokens": "cache_creation.input_tokens"}

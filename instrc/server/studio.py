@@ -42,6 +42,7 @@ from instrc.server.run_service import RunService
 from instrc.server.templates import render, words_for
 from instrc.testing.cases import ENDING as CASES
 from instrc.testing.evaluation.export import eval_case, test_case
+from instrc.text.files import read_whole, reason
 from instrc.text.jsontext import loads
 from instrc.text.jsonvalue import Json, JsonObject, mapping, optional_text, text_or_empty
 
@@ -350,16 +351,11 @@ def _endpoint(verb: Callable[[JsonObject], Awaitable[Json]]) -> Callable[[Reques
 def _text_of(place: Path) -> str | None:
     """Return the text of a file, or `None` if there is none."""
     try:
-        with place.open("rb") as file:
-            raw = file.read(FILE_BYTES + 1)
+        return read_whole(str(place), FILE_BYTES).decode("utf-8")
     except FileNotFoundError:
         return None
     except OSError as error:
-        refuse(f"it cannot be read: {error.strerror}", "/path")
-    if len(raw) > FILE_BYTES:
-        refuse(f"it has more than {FILE_BYTES:,} bytes", "/path")
-    try:
-        return raw.decode("utf-8")
+        refuse(f"it cannot be read: {reason(error)}", "/path")
     except UnicodeDecodeError:
         refuse("it is not text in UTF-8", "/path")
 

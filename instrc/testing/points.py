@@ -233,7 +233,8 @@ def _points_of_value(program: RunnablePlan, number: int, key: str, tail: tuple[s
     if schema is None:
         return
     region = None if number == INPUT else program.regions[number]
-    if region is not None and tail[:1] == ("output",) and _is_output(region, key):
+    called = () if region is None else (unit for unit in region.units if unit.kind == "activity")
+    if tail[:1] == ("output",) and any(step.key == key and step.output for unit in called for step in unit.steps):
         tail = tail[1:]
         schema = schema_inside(schema, ("output",), schema)
     root = schema
@@ -260,10 +261,6 @@ def _points_of_value(program: RunnablePlan, number: int, key: str, tail: tuple[s
     for size in range(1, len(tail)):
         if gaps := _gaps(root, tail[:size]):
             yield _point(program, region, key, tail[:size], (AS_MADE, *gaps), around[: size - 1])
-
-
-def _is_output(region: PlanRegion, key: str) -> bool:
-    return any(step.key == key and step.output for unit in region.units if unit.kind == "activity" for step in unit.steps)
 
 
 def _of_elements(test: Json) -> Iterator[Json]:

@@ -180,9 +180,10 @@ def store(path: Path, data: bytes) -> None:
 
 
 def make_private(folder: Path) -> None:
-    """Create a folder that only its owner may enter; an existing one is left unchanged."""
+    """Create a folder that only its owner may enter; an existing one is left unchanged, or refused as in `refuse_planted`."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     folder.mkdir(mode=0o700, exist_ok=True)
+    refuse_planted(folder)
 
 
 def private_opener(path: str, flags: int) -> int:

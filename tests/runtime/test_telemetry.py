@@ -21,7 +21,8 @@ from standins import FILLED, SHAPES, Standin
 from written_processes import call, chunk, process, step
 
 import instrc
-from instrc.runtime.telemetry import logged
+from instrc.runtime.telemetry import Telemetry, logged
+from instrc.runtime.traces import event_of  # what it is told
 
 SCORED = {"type": "object", "properties": {"text": {"type": "string"}, "$score": {"type": "integer"}}}
 DOCUMENT = process(
@@ -187,3 +188,35 @@ def test_the_log_has_sizes_in_place_of_contents(caplog: pytest.LogCaptureFixture
     assert "'complaints': ['/step1_a/text'" in whole
     assert "ended {'outcome_size': " in whole
     assert "'status': 'done'" in whole
+
+
+def test_labels_of_metrics_have_a_limited_number_of_values(
+    collected: tuple[InMemorySpanExporter, InMemoryMetricReader], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Models choose names of metrics, services the codes of their errors: each value is a time series."""
+    _, reader = collected
+    monkeypatch.setattr("instrc.runtime.telemetry._MOST_VALUES", 3)
+    told = Telemetry()
+    for number in range(9):
+        told(event_of("r", "asked", f"c{number}", {"chunk": "c"}))
+        usage: Any = {"usage": {}, "cost": None, "answer": {}, "complaints": [], "metrics": {f"a.$m{number}": 1}}
+        told(event_of("r", "answered", f"c{number}", usage))
+    data = reader.get_metrics_data()
+    assert data is not None
+    [metric] = [each for resource in data.resource_metrics for scope in resource.scope_metrics for each in scope.metrics]
+    assert {dict(point.attributes or {})["instrc.metric"] for point in metric.data.data_points} == {"$m0", "$m1", "$m2", "_OTHER"}
+
+
+@pytest.mark.parametrize("content", [False, True])
+def test_spans_of_an_evaluation_have_contents_only_when_asked(
+    collected: tuple[InMemorySpanExporter, InMemoryMetricReader], monkeypatch: pytest.MonkeyPatch, *, content: bool
+) -> None:
+    spans, _ = collected
+    if content:
+        monkeypatch.setenv("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT", "true")
+    program = '@{ title: "Read", type: "object", properties: { asks: { type: "string" } } }'
+    model = instrc.Scripted([{"asks": "17 Hidden Lane"}])
+    found = instrc.evaluate(program, [{"id": "1", "input": "x", "expected": {"asks": "no"}}], model=model)
+    assert "17 Hidden Lane" in found.results[0].checks[0].reason
+    [span] = [each for name, each in _named(spans).items() if name.startswith("evaluate ")]
+    assert ("Hidden Lane" in str([dict(each.attributes or {}) for each in span.events])) is content

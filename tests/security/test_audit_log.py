@@ -10,6 +10,7 @@ import pytest
 from serving import ANSWER, BOSS, asking, client, go, on, opened, person, service, settled
 
 from instrc.cli import main
+from instrc.cli.run_common import audited  # what commands are recorded by
 from instrc.engines.operating import AuditFilter, audit_log  # what the commands read
 from instrc.problems.errors import AnswerError
 from instrc.problems.runs import RejectedAnswer
@@ -189,3 +190,23 @@ def test_every_operation_that_changes_something_is_recorded(tmp_path: Path) -> N
         assert untried == set()
 
     on(service(tmp_path, records=str(tmp_path), pay=asking(**{"x-links": True})), body)
+
+
+@pytest.mark.parametrize(
+    ("error", "rows"), [(asyncio.CancelledError(), 1), (AnswerError([RejectedAnswer(step="s", pointer="", reason="no")]), 0)]
+)
+def test_a_command_that_is_interrupted_is_recorded(error: BaseException, rows: int, tmp_path: Path) -> None:
+    """The change may have been made, and its run goes on."""
+    records = Records(str(tmp_path))
+
+    class Kept:
+        def table(self) -> Records:
+            return records
+
+    async def changed() -> None:
+        raise error
+
+    with pytest.raises(type(error)):
+        go(audited(Kept(), changed(), "retry", "r"))
+    assert [each.action for each in audit_log(records, AuditFilter("r"), 5)] == ["retry"] * rows
+    records.close()

@@ -15,6 +15,7 @@ from instrc import SettingsError
 from instrc.cli import main
 from instrc.engines.approvals import Opening  # who may answer
 from instrc.engines.stores import exposed  # what a service says when it begins
+from instrc.runtime.models.database import require_file  # what keeps budgets
 from instrc.runtime.models.forms import learn  # remembers in a file
 from instrc.runtime.questions import Question  # of a held run
 from instrc.runtime.run_report import RunReport  # what is written
@@ -187,3 +188,21 @@ def of_another_user(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         os.chown(place, 65534, -1, follow_symlinks=False)
     else:
         monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
+
+
+def test_an_evaluation_uses_no_store_that_another_user_put_in_a_folder_for_everybody(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its owner would read the traces, and choose the answers that are kept there."""
+    monkeypatch.chdir(tmp_path)
+    Path("p.aug").write_text('@{ title: "Draft", type: "object" }\n', encoding="utf-8")
+    Path("p.eval.jsonl").write_text('{"id": "1", "input": "x"}\n', encoding="utf-8")
+    store = Path(".instrc")
+    store.mkdir(mode=0o777)
+    tmp_path.chmod(0o1777)
+    of_another_user(store, monkeypatch)
+    assert main(["eval", "p.aug", "--model", "sample"]) != 0
+    assert "the store `.instrc` cannot be used: it belongs to another user" in capsys.readouterr().err
+    with pytest.raises(SettingsError, match="it belongs to another user"):
+        require_file(store / "models.sqlite", "spent (a)", "budget")
+    assert [*store.iterdir()] == []

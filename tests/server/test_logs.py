@@ -20,6 +20,7 @@ from serving import BOSS, asking, client, go, launcher, service
 
 from instrc.engines.hosts import engine_of
 from instrc.runtime.engine_protocol import WorkerOptions
+from instrc.runtime.telemetry import logged  # what runs tell the log
 from instrc.server.a2a import a2a_routes  # the service over A2A
 from instrc.server.logs import REQUESTS, log_as_json  # what `serve --log-json` does
 from instrc.server.records import Records  # as `serve` opens them
@@ -120,3 +121,27 @@ def test_the_library_of_a2a_logs_nothing_of_what_was_sent(tmp_path: Path, caplog
 
     go(body())
     assert "secret" not in caplog.text
+
+
+@pytest.mark.usefixtures("_usual_log")
+def test_the_texts_of_errors_are_not_in_the_log(tmp_path: Path) -> None:
+    """Activities and services choose them, and may put data of a person into them."""
+    written = StringIO()
+    log_as_json(written)
+    logged({"event": "failed", "at": 0.0, "run": "r", "id": "c", "error": "Ann is ill", "code": "sick", "traceback": "Ann"})  # type: ignore[typeddict-unknown-key]
+    error = RuntimeError("Ann")
+    error.__cause__ = ExceptionGroup("of Ann", [ValueError("Ann is ill")])
+    logging.getLogger("shop").error("it broke", exc_info=error)
+    event, fault = [json.loads(line) for line in written.getvalue().splitlines()]
+    assert {key: event[key] for key in ("message", "run", "id", "code")} == {
+        "message": "failed",
+        "run": "r",
+        "id": "c",
+        "code": "sick",
+    }
+    assert [word for word in fault["error"].split("\n") if word in {"ValueError", "ExceptionGroup", "RuntimeError"}] == [
+        "ValueError",
+        "ExceptionGroup",
+        "RuntimeError",
+    ]
+    assert "is ill" not in written.getvalue()

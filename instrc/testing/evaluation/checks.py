@@ -77,6 +77,8 @@ class CheckPlace(NamedTuple):
     folder: Path
     """Folder of the data set, where files are looked up."""
     ask: Ask
+    settings: Path | None
+    """Settings of the evaluated program, also those of programs that a check names."""
 
 
 class CheckKind(NamedTuple):
@@ -137,7 +139,7 @@ def part_of(seen: CheckedRun, at: str) -> Json:
     for token in rest:
         if isinstance(value, dict) and token in value:
             value = value[token]
-        elif isinstance(value, list) and token.isdecimal() and int(token) < len(value):
+        elif isinstance(value, list) and token.isdecimal() and len(token) < 10 and int(token) < len(value):
             value = value[int(token)]
         else:
             raise LookupError(_missing(token, value if isinstance(value, dict) else ()))

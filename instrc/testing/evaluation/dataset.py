@@ -65,6 +65,8 @@ ENDINGS: Final = (".eval.jsonl", ".eval.yaml", ".eval.yml")
 _PYTHON: Final = ".eval.py"
 _OF_CASE: Final = ("id", "input", "expected", "tags", "weight", "answers", "metadata")
 _OF_SET: Final = ("name", "checks", "activities", "repeat", "min", "evaluators", "report_evaluators")
+_MOST_ROWS: Final = 1_000
+"""Maximum different checks, rates, tags, and expected members: each is a row of the report."""
 _PYDANTIC: Final = {"name": "id", "inputs": "input", "expected_output": "expected"}
 """Names of a case's members in pydantic-evals."""
 
@@ -118,7 +120,11 @@ def data_set_of(given: Given, folder: Path, report: Report) -> DataSet | None:
     else:
         items = list(enumerate(value if isinstance(value, list) else [value]))
         first = items[0][1] if items else None
-        if isinstance(first, dict) and first.keys().isdisjoint({"input", "inputs"}) and any(_is_of_set(key) for key in first):
+        if (
+            isinstance(first, dict)
+            and first.keys().isdisjoint({"input", "inputs"})
+            and any(key in _OF_SET or nearest(key, _OF_SET) for key in first)
+        ):
             head, items = first, items[1:]
     cases = [_case(item, number, given.locate((*place, number)), wrong) for number, item in items]
     ids: set[str] = set()
@@ -134,14 +140,11 @@ def data_set_of(given: Given, folder: Path, report: Report) -> DataSet | None:
     return None if wrong or any(problem.severity == "error" for problem in given.problems) else result
 
 
-def _is_of_set(key: str) -> bool:
-    return key in _OF_SET or bool(nearest(key, _OF_SET))
-
-
 def _case(item: Json, number: int, at: Span | None, wrong: list[InvalidDataSet]) -> EvalCase:
     members = {_PYDANTIC.get(key, key): value for key, value in item.items()} if isinstance(item, dict) else {}
     name = members.get("id")
-    written = str(name) if isinstance(name, str | int) and not isinstance(name, bool) and name != "" else f"case {number + 1}"
+    name = dumps(name) if isinstance(name, int) and not isinstance(name, bool) else name
+    written = name if isinstance(name, str) and name else f"case {number + 1}"
 
     def refuse(reason: str) -> None:
         wrong.append(InvalidDataSet(at=at, what=f"case `{written}`", reason=reason))
@@ -161,8 +164,8 @@ def _case(item: Json, number: int, at: Span | None, wrong: list[InvalidDataSet])
     if not isinstance(tags, list) or not all(isinstance(tag, str) and tag for tag in tags):
         refuse("`tags` is a list of texts")
         tags = []
-    if not is_amount(weight) or weight == 0:
-        refuse("`weight` is a number above 0")
+    if not is_amount(weight) or not 1e-6 <= weight <= 1e6:
+        refuse("`weight` is a number from 0.000001 to 1,000,000")
         weight = 1
     if not isinstance(answers, dict):
         refuse("`answers` is an object: what activities give back and people answer, by their names")
@@ -212,6 +215,10 @@ def _set(head: JsonObject, cases: tuple[EvalCase, ...], folder: Path, at: Span |
     except ValueError as error:
         refuse(f"`min` {error}")
         least = {}
+    tags = {tag for case in cases for tag in case.tags}
+    expected = {key for case in cases if isinstance(case.expected, dict) for key in case.expected}
+    if any(len(rows) > _MOST_ROWS for rows in (checks, least, tags, expected)):
+        refuse(f"it has over {_MOST_ROWS:,} checks, rates, tags or expected members")
     real: Literal["real", "invented"] = "real" if activities == "real" else "invented"
     return DataSet(cases=cases, checks=checks, activities=real, repeat=repeat, minimum=least, folder=folder, at=at)
 

@@ -21,6 +21,7 @@ from instrc.testing.evaluation.runner import EvalOptions, ProgramRunner, Unanswe
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, as_object, equal, mapping
 from instrc.vibes.find_files import files_at
+from instrc.vibes.settings import read_settings
 
 if TYPE_CHECKING:
     from instrc.testing.evaluation.report import Gate, ReportTable
@@ -36,6 +37,8 @@ def _judge_check(options: JsonObject, place: CheckPlace) -> Callable[[CheckedRun
     file, model = _file_of(options, place.folder), options.get("model")
     if model is not None and not isinstance(model, str):
         raise ValueError("`model` is the words of a model, as `openai:gpt-5`")
+    if read_settings(file.parent).file != place.settings:  # they name code, and a data set is only data
+        raise ValueError(f"`{file}` belongs to another project than the program: copy the judge into this one")
     prepared = prepare(str(file))
     word = _word_of(prepared)
 
@@ -46,7 +49,7 @@ def _judge_check(options: JsonObject, place: CheckPlace) -> Callable[[CheckedRun
             return CheckScore(score or 0.0, passed=bool(score), reason="; ".join(filter(None, reasons)))
         about: JsonObject = {"input": seen.input, "answer": part, **({"expected": said} if seen.case.expects else {})}
         facts = await place.ask(str(file), _asked(prepared, about), model)
-        passed = _said(facts, PASS) is True
+        passed = mapping(facts.value).get(PASS) is True
         return CheckScore(float(passed), passed, _reason(facts, PASS))
 
     return look
@@ -98,7 +101,7 @@ async def _votes(
     reasons: list[str] = []
     for first, second in ((old, new), (new, old)):
         facts = await ask(file, _asked(prepared, {"input": given, "first": first, "second": second}), model)
-        votes.append(_said(facts, BETTER))
+        votes.append(mapping(facts.value).get(BETTER))
         reasons.append(_reason(facts, BETTER))
     if any(vote not in {*_SIDES, "tie"} for vote in votes):
         return None, reasons
@@ -109,10 +112,6 @@ def _asked(prepared: Prepared, about: JsonObject) -> Json:
     """Return the input of a judge: by name if it declares inputs, otherwise everything as one text."""
     declared = prepared.inputs or {}
     return about if about.keys() <= declared.keys() else dumps(about)
-
-
-def _said(facts: RunFacts, word: str) -> Json:
-    return mapping(facts.value).get(word)
 
 
 def _reason(facts: RunFacts, word: str) -> str:

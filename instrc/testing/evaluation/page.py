@@ -49,7 +49,8 @@ def page_of(found: Sequence[tuple[Sequence[EvaluationResult], Sequence[str], Seq
     """
     runs = (result for versions, _, _ in found for each in versions for result in each.results)
     failed = islice((result.trace for result in runs if result.trace and not result.passed), TRACES)
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, finalize=_visible)
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+    environment.finalize = lambda value: value if isinstance(value, Markup) else visible_lines(str(value))
     environment.filters["json"] = dumps
     here = Path(__file__)
     return environment.from_string(here.with_suffix(".html").read_text("utf-8")).render(
@@ -64,10 +65,6 @@ def page_of(found: Sequence[tuple[Sequence[EvaluationResult], Sequence[str], Seq
         shown=_SHOWN,
         longest=_LONGEST,
     )
-
-
-def _visible(value: object) -> str:
-    return value if isinstance(value, Markup) else visible_lines(str(value))
 
 
 _Shared: TypeAlias = tuple[list[CaseResult], float]

@@ -15,7 +15,7 @@ from instrc.testing.evaluation.statistics import Rate, rate
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject
 from instrc.text.names import counted
-from instrc.text.visible import shortened, visible_lines
+from instrc.text.visible import shortened, visible, visible_lines
 
 ALL: Final = "pass"
 """Name of all checks together: a case passes if every check does."""
@@ -64,16 +64,16 @@ class Gate(NamedTuple):
 
 
 def summaries(found: EvaluationResult, tag: str | None = None) -> list[CheckSummary]:
-    """Return all checks together, followed by each one, or none without cases."""
+    """Return all checks together, followed without a `tag` by each one, or none without cases."""
     built = []
     weights = {result.case: result.weight for result in found.results}
-    for name in (None, *found.checks):
+    for name in (None, *(found.checks if tag is None else ())):
         passes, scores = found.passes(name, tag), found.scores(name, tag)
         if passes:
             item = [weights[case] for case in passes]
             score = sum(weights[case] * score for case, score in scores.items()) / sum(item)
             built.append(CheckSummary(name or ALL, rate(list(passes.values()), item), score))
-    return built if len(found.checks) > 1 else built[:1] if tag else built
+    return built
 
 
 def by_tag(found: EvaluationResult) -> dict[str, CheckSummary]:
@@ -117,10 +117,8 @@ def worst(found: EvaluationResult, most: int = WORST) -> list[CaseResult]:
         case: next(item for item in results if not item.passed) for case, results in found.by_case().items() if order[case] < 1
     }
 
-    def badness(result: CaseResult) -> tuple[float, float]:
-        return order[result.case], sum(check.score for check in result.checks) / max(len(result.checks), 1)
-
-    return sorted(failed.values(), key=badness)[:most]
+    scores = {case: sum(check.score for check in each.checks) / max(len(each.checks), 1) for case, each in failed.items()}
+    return sorted(failed.values(), key=lambda each: (order[each.case], scores[each.case]))[:most]
 
 
 def gates_of(found: EvaluationResult, minimum: Mapping[str, float]) -> list[Gate]:
@@ -246,7 +244,7 @@ def totals(found: EvaluationResult) -> str:
 
 def as_markdown(found: EvaluationResult, conclusion: Sequence[str], tables: Iterable[ReportTable]) -> str:
     """Return a report for a pull request, with a conclusion."""
-    said = [*(f"**{line}**" for line in conclusion), *map(_plain, remarks(found))]
+    said = [*(f"**{_plain(line)}**" for line in conclusion), *map(_plain, remarks(found))]
     parts = [f"### {_plain(heading(found))}", "", *(f"{line}\n" for line in said), totals(found)]
     for table in tables:
         folded = table.title in {"Steps", WORST_CASES}
@@ -259,7 +257,7 @@ def as_markdown(found: EvaluationResult, conclusion: Sequence[str], tables: Iter
 
 def _plain(text: str) -> str:
     """Return a text escaped for Markdown, as model answers may contain anything."""
-    text = escape(" ".join(text.split()))[:400]
+    text = escape(visible(" ".join(text.split())))[:400]
     return "".join(f"\\{letter}" if letter in "\\`*_[]|#~" else "&#64;" if letter == "@" else letter for letter in text)
 
 
@@ -279,12 +277,17 @@ def _suite(found: EvaluationResult) -> str:
 
 def _writable(text: str) -> str:
     """Return a text without characters that XML does not allow."""
-    return "".join(letter if letter in "\t\n" or (letter >= " " and letter not in "\ufffe\uffff") else "�" for letter in text)
+    return "".join(
+        letter
+        if letter in "\t\n" or (letter >= " " and not "\ud800" <= letter <= "\udfff" and letter not in "\ufffe\uffff")
+        else "�"
+        for letter in text
+    )
 
 
 def _testcase(found: EvaluationResult, result: CaseResult) -> str:
     run = f" #{result.repeat}" if found.repeats > 1 else ""
-    said, name, about = quoteattr(_writable(why(result))), quoteattr(_writable(f"{result.case}{run}")), quoteattr(found.program)
+    said, name, about = (quoteattr(_writable(text)) for text in (why(result), f"{result.case}{run}", found.program))
     wrong = "" if result.passed else f"<{'failure' if result.error is None else 'error'} message={said}/>"
     output = f"<system-out>{escape(_writable(dumps(result.value)))}</system-out>" if wrong else ""
     return f'<testcase classname={about} name={name} time="{result.seconds:.3f}">{wrong}{output}</testcase>\n'

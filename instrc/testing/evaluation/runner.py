@@ -41,6 +41,7 @@ from instrc.runtime.models.settings import RequestTable, joined
 from instrc.runtime.run_config import Launch
 from instrc.runtime.run_report import describe_outcome, step_values
 from instrc.runtime.secrets import redacted
+from instrc.runtime.telemetry import CAPTURE
 from instrc.runtime.traces import Event, join_sinks, steps_of, written_to
 from instrc.schema.strip import split
 from instrc.testing.cases import CaseScript
@@ -458,7 +459,9 @@ async def evaluated(prepared: Prepared, data: DataSet, options: EvalOptions) -> 
     """
     began = monotonic()
     runner = ProgramRunner(prepared, options, real=data.activities == "real" or bool(options.activities))
-    checks = checks_of(data, options.checks, options.kinds, CheckPlace(data.folder, asking(options)), prepared.names)
+    checks = checks_of(
+        data, options.checks, options.kinds, CheckPlace(data.folder, asking(options), prepared.settings.file), prepared.names
+    )
     _require_sound(runner, data)
     repeats = options.repeats or data.repeat
     if repeats * len(data.cases) > RUNS:
@@ -531,14 +534,14 @@ def _span(program: str, model: str, case: EvalCase, repeat: int) -> Iterator[Cal
                 {"instrc.eval.passed": result.passed, "instrc.run": result.trace, "instrc.eval.kept": result.kept}
             )
             if result.error is not None:
-                span.set_attribute("error.type", result.error)
+                span.set_attribute("error.type", "unanswered" if result.unanswered else "failed")
             for check in result.checks:
                 attributes: dict[str, str | float] = {
                     "gen_ai.evaluation.name": check.name,
                     "gen_ai.evaluation.score.value": check.score,
                 }
                 attributes["gen_ai.evaluation.score.label"] = "pass" if check.passed else "fail"
-                attributes |= {"gen_ai.evaluation.explanation": check.reason} if check.reason else {}
+                attributes |= {"gen_ai.evaluation.explanation": check.reason} if check.reason and is_on(CAPTURE) else {}
                 span.add_event("gen_ai.evaluation.result", attributes)
 
         yield tell

@@ -149,8 +149,10 @@ def with_vibes(
 
     `given` maps each name to another vibe or its file (`.json`).  The argument of a mixin stays unchanged.
     """
-    vibes = {name: _vibe(program, name, other, project) for name, other in given.items()}
-    return _with_memory(program, {**vibes, **{name: {"type": "object"} for name in off}}, export, project)
+    vibes = {**(project.vibes or {}), **{name: _vibe(program, name, other, project) for name, other in given.items()}}
+    return prepare(
+        program, export=export, project=replace(project, vibes={**vibes, **{name: {"type": "object"} for name in off}})
+    )
 
 
 def _vibe(program: str, name: str, other: str, project: Project) -> Json:
@@ -179,10 +181,6 @@ def _vibe(program: str, name: str, other: str, project: Project) -> Json:
         return {**rest, "allOf": [*listing(rest.get("allOf")), registry.load(reference).schema]}
 
     return map_schemas(registry.load(result[0]).schema, in_full)
-
-
-def _with_memory(program: str, vibes: Mapping[str, Json], export: str | None, project: Project) -> Prepared:
-    return prepare(program, export=export, project=msgspec.structs.replace(project, vibes={**(project.vibes or {}), **vibes}))
 
 
 _KEPT: Final = (".aug", ".json", "pyproject.toml", "aug.lock")

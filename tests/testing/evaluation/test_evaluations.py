@@ -123,6 +123,7 @@ def test_a_case_is_a_span_with_an_event_for_each_check(monkeypatch: pytest.Monke
     provider.add_span_processor(SimpleSpanProcessor(kept))
     monkeypatch.setattr("opentelemetry.trace.get_tracer", provider.get_tracer)
     monkeypatch.setenv("INSTRC_TELEMETRY", "1")
+    monkeypatch.setenv("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT", "true")
     instrc.evaluate(LABEL, CASES[:1], model=Answering({"label": "bad"}))
     chat, run, case = kept.get_finished_spans()
     assert (chat.parent and chat.parent.span_id) == run.context.span_id
