@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, structs
 
 from instrc import problems
+from instrc.compiler.lint.letters import misleading
 from instrc.problems.errors import CompileError, InstrcError
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
@@ -162,6 +163,7 @@ class Workspace:
         if source is not None:
             options = self._options(place, OptionOverrides())
             driver.check_source(source, self._project.registry(place), options, report, stem=_stem(place))
+            report.problems.extend(misleading(source))  # where it has no mistakes: an editor shows those at once
 
     def _compile(self, program: str | Source, overrides: OptionOverrides, report: Report) -> tuple[Artefact, ...]:
         from instrc.compiler import driver  # the whole of it is loaded only here
@@ -209,6 +211,7 @@ class Workspace:
             if self._text(path) is None and not readable(path, report):  # checked last, as it reads the file once more
                 return
             raise
+        report.problems.extend(misleading(vibe.source))
         settings = self._project.settings(place)
         review(vibe, registry, report, settings.keywords, templates=settings.templates)
         if not path.endswith(".vibe.json"):

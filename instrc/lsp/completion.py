@@ -54,7 +54,7 @@ def completion(document: TextDocument, offset: int, session: EditorSession, *, s
             return _value_items(_values(schema), quoted=bool(found.group(3)))
     if is_silent(document.source.text[:offset]):
         return []
-    before = without_silent(document.source.text[:offset])[-COMPLETION_DISTANCE:]
+    before = _SILENT.sub(lambda found: " " * len(found.group()), document.source.text[:offset])[-COMPLETION_DISTANCE:]
     if path := _PATH.search(before):
         return _members(_path_schema(document, offset, path, knowledge))
     if path := _CALL_PATH.search(before):
@@ -455,11 +455,6 @@ def name_of_open_call(before: str) -> str | None:
         else:
             return None
     return None
-
-
-def without_silent(text: str) -> str:
-    """Return a text with spaces in place of its comments and strings."""
-    return _SILENT.sub(lambda found: " " * len(found.group()), text)
 
 
 def resolve_item(item: types.CompletionItem, knowledge: Knowledge | None) -> types.CompletionItem:

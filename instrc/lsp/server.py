@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -26,6 +27,9 @@ from instrc.text.streams import read_chunks
 from instrc.version import __version__
 
 T = TypeVar("T")
+_HEADER_BYTES = 8192
+_HEADER = re.compile(rb"(?:Content-Length: [1-9][0-9]{0,8}|(?!Content-Length:)[A-Za-z-]+: [^\r\n]*)?\r\n", re.IGNORECASE)
+"""A line of a header; no message has a gigabyte."""
 PAUSE = 0.2
 """Seconds without typing after which everything is checked."""
 
@@ -204,13 +208,17 @@ class Incoming:
         self._kept = bytearray()
 
     async def readline(self) -> bytes:
-        """Return the next line with its end, or the rest if there is none."""
+        """Return the next line of a header with its end, or nothing where there is none.
+
+        The input ends at any other line: a wrong `Content-Length` has shifted all that follows, and the editor starts anew.
+        """
         seen = 0
         while (end := self._kept.find(b"\n", seen)) < 0:
             seen = len(self._kept)
-            if not await self._more():
-                return self._taken(seen)
-        return self._taken(end + 1)
+            if seen > _HEADER_BYTES or not await self._more():
+                return b""
+        line = self._taken(end + 1)
+        return line if _HEADER.fullmatch(line) else b""
 
     async def readexactly(self, n: int) -> bytes:
         """Return so many bytes, or fewer at the end."""
@@ -219,11 +227,9 @@ class Incoming:
         return self._taken(n)
 
     async def _more(self) -> bool:
-        try:
-            self._kept += await anext(self._chunks)
-        except StopAsyncIteration:
-            return False
-        return True
+        chunk = await anext(self._chunks, b"")
+        self._kept += chunk
+        return bool(chunk)
 
     def _taken(self, count: int) -> bytes:
         taken = bytes(self._kept[:count])

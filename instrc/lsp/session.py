@@ -37,6 +37,8 @@ UNOPENED_BYTES: Final = 1024 * 1024
 T = TypeVar("T")
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _IN_LINE = re.compile(r"[^\r\n]+")
+_ROW = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
+"""A line with its end, or the last one without."""
 _LONG = {"utf-8": r"[^\x00-\x7f]", "utf-16": r"[^\x00-\uffff]", "utf-32": "(?!)"}
 """The characters that are several units, by encoding."""
 
@@ -96,14 +98,18 @@ class Lines:
 
 def applied(text: str, changes: Iterable[types.TextDocumentContentChangeEvent], encoding: str) -> str:
     """Return a text after the changes of an editor, in order; lines end as the protocol defines."""
+    rows = _ROW.findall(text)
     for change in changes:
         if isinstance(change, types.TextDocumentContentChangePartial):
-            lines = Lines(Source("", text), encoding)
-            start, end = lines.offset(change.range.start), lines.offset(change.range.end)
-            text = text[:start] + change.text + text[max(start, end) :]
+            first = min(max(change.range.start.line - 1, 0), len(rows))  # the rows around may end in half of `\r\n`
+            last = max(change.range.end.line + 2, first)
+            part = "".join(rows[first:last])
+            lines, ends = Lines(Source("", part), encoding), (change.range.start, change.range.end)
+            start, end = (lines.offset(types.Position(max(each.line - first, 0), each.character)) for each in ends)
+            rows[first:last] = _ROW.findall(part[:start] + change.text + part[max(start, end) :])
         else:
-            text = change.text
-    return text
+            rows = _ROW.findall(change.text)
+    return "".join(rows)
 
 
 def changed_range(old: str, new: str) -> tuple[int, int]:
@@ -125,14 +131,7 @@ _BOM = "\ufeff"
 class TextDocument:
     """A text with its current contents in the editor."""
 
-    def __init__(
-        self,
-        path: str,
-        text: str,
-        encoding: str,
-        version: int = 0,
-        uri: str | None = None,
-    ) -> None:
+    def __init__(self, path: str, text: str, encoding: str, version: int = 0, uri: str | None = None) -> None:
         self.path = path
         self.uri: str = uri_of(path) if uri is None else uri
         """Its name in the protocol: as the editor wrote it, for one that is open."""

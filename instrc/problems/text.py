@@ -75,6 +75,13 @@ class StrayCharacter(Problem):
         return replacement(self.at, self.instead or "", safe=self.instead is not None)
 
 
+class MisleadingText(ProblemWarning):
+    message = "a reader sees another text than the compiler: {signs}"
+    hint = "remove what is not seen, and type the rest again"
+
+    signs: str
+
+
 class UnclosedComment(Problem):
     message = "this comment has no end"
     hint = "close it with `*/`"

@@ -27,6 +27,7 @@ from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, listing, mapping
 from instrc.text.names import readable
 from instrc.text.sentences import replacement_fault, translated
+from instrc.text.visible import HIDDEN
 
 DEFAULT: Final = "en"
 
@@ -153,13 +154,9 @@ def _environment() -> Environment:
     return made
 
 
-_HIDDEN: Final = re.compile("[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e007f]")
-"""Characters that show nothing, or by which a text would be shown in another order than the one that programs read."""
-
-
 def linked(text: str) -> Markup:
     """Return a text to show: web addresses become links, and hidden characters become visible."""
-    shown = _HIDDEN.sub(lambda found: f"[U+{ord(found[0]):04X}]", text)
+    shown = re.sub(HIDDEN, lambda found: f"[U+{ord(found[0]):04X}]", text)
     parts = map(str, map(escape, re.split(r"(https?://[^\s<>\"'`]*[^\s<>\"'`.,;:!?)\]}*_])", shown)))
     made = (f'<a href="{part}" rel="noreferrer">{part}</a>' if at % 2 else part for at, part in enumerate(parts))
     return Markup("".join(made))  # noqa: S704  -- each part is escaped

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
+from typing import Final
 from unicodedata import category, east_asian_width
 
 
 def visible(text: str) -> str:
     """Return a line with visible characters only: symbols for control characters, `\ufffd` for lone surrogates."""
-    return text.translate(_signs())
+    return re.sub(HIDDEN, "\ufffd", text.translate(_signs()))
 
 
-_HIDDEN = (*(0x061C, 0x200B, 0x200E, 0x200F), *range(0x2028, 0x202F), *range(0x2060, 0x2070), *(0xFEFF, 0xFFFE, 0xFFFF))
+HIDDEN: Final = (
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
+    "\u3164\ufeff\uffa0\ufff9-\ufffb\ufffe\uffff\U000e0000-\U000e007f]"
+)
 """Invisible characters that do nothing or reorder the text, so that a reader sees a different text than the compiler;
 those that join letters and signs belong to the spelling and are not listed."""
 
@@ -19,12 +24,12 @@ those that join letters and signs belong to the spelling and are not listed."""
 @cache  # it has two thousand entries, and most runs of the command line show nothing
 def _signs(kept: str = "") -> dict[int, str]:
     controls = {code: chr(0x2400 + code) for code in range(32) if chr(code) not in kept}
-    return controls | {0x7F: "\u2421"} | dict.fromkeys((*range(0x80, 0xA0), *_HIDDEN, *range(0xD800, 0xE000)), "\ufffd")
+    return controls | {0x7F: "\u2421"} | dict.fromkeys((*range(0x80, 0xA0), *range(0xD800, 0xE000)), "\ufffd")
 
 
 def visible_lines(text: str) -> str:
     """Return a text with visible characters only, keeping its line breaks and tabs."""
-    return text.translate(_signs("\t\n"))
+    return re.sub(HIDDEN, "\ufffd", text.translate(_signs("\t\n")))
 
 
 def shortened(text: str, most: int) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import json
+import os
 from contextlib import suppress
 
 import orjson
@@ -16,7 +17,7 @@ pytest.importorskip("pygls")
 from pygls.exceptions import JsonRpcException
 from pygls.protocol import LanguageServerProtocol
 
-from instrc.lsp.server import Server  # messages without a client
+from instrc.lsp.server import Incoming, Server  # messages without a client
 
 SHOWN = types.ShowMessageParams(types.MessageType.Info, "Привет, \U0001f600")
 HALF = types.ShowMessageParams(types.MessageType.Info, "\ud83d")
@@ -103,3 +104,28 @@ def test_a_request_that_comes_too_early_or_too_late_or_cannot_be_read_is_answere
 @pytest.mark.parametrize("uri", ["file://[a/b.aug", "", "untitled:1", "file:///%FF.aug"])
 def test_what_is_no_uri_of_a_file_is_a_name(uri: str) -> None:
     assert Server().path(uri) or not uri
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b'"}Content-Length: 2\r\n\r\n{}',
+        b"Content-Length: 99999999999\r\n\r\n{}",
+        b"Content-Length: 0\r\n\r\n",
+        b"x" * 10_000 + b"\r\n",
+        b"{}\n",
+    ],
+    ids=["shifted", "huge", "zero", "long", "body"],
+)
+def test_the_input_ends_where_no_header_is(sent: bytes) -> None:
+    """A wrong length shifts all that follows: the server would wait for ever, and its editor with it."""
+    read, write = os.pipe()
+    os.write(write, b"Content-Type: a\r\n" + sent)
+    os.close(write)
+
+    async def lines() -> list[bytes]:
+        incoming = Incoming(read)
+        return [await incoming.readline(), await incoming.readline()]
+
+    assert asyncio.run(lines()) == [b"Content-Type: a\r\n", b""]
+    os.close(read)

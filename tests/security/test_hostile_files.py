@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from time import process_time
 from typing import Any
+from xml.etree import ElementTree as ET
 
 import pytest
+from lsprotocol import types
 from serving import go, service
 
 import instrc
@@ -17,14 +20,21 @@ from instrc.compiler.workspace import OptionOverrides, Workspace  # the checks o
 from instrc.language.formatter import format_source  # the layout by itself
 from instrc.lsp.completion import completion  # one request of an editor
 from instrc.lsp.hints import semantic_tokens  # another one
-from instrc.lsp.session import EditorSession, Lines, TextDocument  # the texts of an editor
+from instrc.lsp.session import EditorSession, Lines, TextDocument, applied  # the texts of an editor
+from instrc.problems.errors import RequestError
 from instrc.problems.report import Report
+from instrc.problems.text import MisleadingText
 from instrc.schema.relations import disjoint  # what a check of a vibe asks
 from instrc.schema.samples import sample  # what a comparison tries
 from instrc.schema.validation import validate  # what every answer and input passes
 from instrc.server.studio import Studio  # the room behind its command
 from instrc.testing.cases import read_cases  # the reader behind `instrc test`
+from instrc.testing.evaluation.checks import CheckedRun, part_of  # what a check reads
+from instrc.testing.evaluation.dataset import EvalCase, read_data_set  # the reader behind `instrc eval`
+from instrc.testing.evaluation.report import as_junit, as_markdown, tables_of  # what it writes
+from instrc.testing.evaluation.results import CaseResult, CheckResult, EvaluationResult, RunFacts  # what it is made of
 from instrc.testing.evaluation.variants import _git  # what asks git for a revision
+from instrc.text.jsontext import dumps
 from instrc.text.source import Source
 from instrc.tools.python_classes import module  # the generator behind `instrc types`
 from instrc.vibes.settings import read_file  # the reader of settings
@@ -236,3 +246,111 @@ def test_a_root_that_is_a_link_to_very_many_folders_is_told(tmp_path: Path, monk
     assert [problem.message for problem in report.problems] == [f"the root `{project}/schemas` has over 20 folders"]
     with pytest.raises(instrc.CompileError, match="over 20 folders"):
         Workspace().files(str(project / "a.aug"))()
+
+
+@pytest.mark.parametrize("data", [".", "elsewhere"])
+def test_a_data_set_names_no_program_of_another_project(data: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The settings of that project name functions that would be run, wherever the data set itself lies."""
+    other, project = tmp_path / "project" / "elsewhere", tmp_path / "project"
+    other.mkdir(parents=True)
+    monkeypatch.chdir(project)
+    (project / "pyproject.toml").write_text("[tool.instrc]\n")
+    (project / "a.aug").write_text('@{ title: "A", type: "object" }\n')
+    (other / "pyproject.toml").write_text('[tool.instrc]\npython = ["evil"]\n[tool.instrc.checks]\nJudge = "evil:check"\n')
+    (other / "evil.py").write_text(f"open({str(tmp_path / 'imported')!r}, 'w').close()\ndef check(value): return None\n")
+    answer = 'properties: { why: { type: "string" }, pass: { type: "boolean" } }, required: ["why", "pass"]'
+    (other / "judge.aug").write_text(f'@{{ title: "Judge", type: "object", {answer} }}\n')
+    named = str(other / "judge.aug")
+    file = project / data / "a.eval.jsonl"
+    file.write_text(json.dumps({"checks": {"c": {"check": "judge", "judge": named}}}) + '\n{"id": "1", "input": "x"}\n')
+    with pytest.raises(instrc.CompileError, match="belongs to another project than the program"):
+        instrc.evaluate(Path("a.aug"), str(file), model="sample")
+    assert not (tmp_path / "imported").exists()
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        {"checks": {f"c{number}": "equal" for number in range(2_000)}},
+        {"min": {f"c{number}": 0.5 for number in range(2_000)}},
+        {"tags": [f"t{number}" for number in range(2_000)]},
+        {"expected": {f"m{number}": 1 for number in range(2_000)}},
+        {"weight": 1e308},
+        {"id": 10**5_000, "tags": "a", "weight": 0},
+    ],
+    ids=["checks", "rates", "tags", "members", "weight", "digits"],
+)
+def test_a_data_set_with_too_much_of_one_thing_is_told(head: dict[str, Any], tmp_path: Path) -> None:
+    """Each row of the report costs a pass over all cases, and weights that are too large have no sum."""
+    is_case = not head.keys() & {"checks", "min"}
+    lines = [{"id": "1", "input": "x", **head}] if is_case else [head, {"id": "1", "input": "x"}]
+    file, report = tmp_path / "a.eval.jsonl", Report()
+    file.write_text("".join(f"{dumps(line, indent=False)}\n" for line in lines))
+    assert read_data_set(str(file), report) is None
+    assert {problem.name for problem in report.problems} == {"invalid-data-set"}
+
+
+def test_a_place_of_very_many_digits_is_missing() -> None:
+    case = EvalCase(id="1", input="x")
+    with pytest.raises(LookupError, match="there is no"):
+        part_of(CheckedRun(case=case, run=RunFacts(value={"a": [1]})), f"a.{'1' * 5_000}")
+
+
+def test_the_reports_of_an_evaluation_show_what_they_are_made_of() -> None:
+    """Names of checks and cases are those of a file: they neither steer a terminal, nor form a page, nor break its reader."""
+    hostile = "\x1b[31m\u202e\U000e0041 [a](https://example.org) @team `x` </td>"
+    check = CheckResult(name=hostile, score=0.0, passed=False, reason=hostile)
+    result = CaseResult(case=hostile, checks=(check,), tags=(hostile, hostile))
+    found = EvaluationResult(program="\x1b\udc80.aug", results=(result,), cases=1)
+    told = as_markdown(found, [f"`{hostile}` is not calibrated"], tables_of(found))
+    assert not {*told} & {"\x1b", "\u202e", "\U000e0041"}
+    assert not [word for word in ("[a](", "</td>", "@team") if word in told]
+    assert ET.fromstring(as_junit([found]).encode()).tag == "testsuites"  # noqa: S314  -- ours
+
+
+def test_a_pipe_in_a_project_does_not_stop_the_studio(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "a.aug")
+
+    async def body() -> None:
+        page = Studio(tmp_path, service(tmp_path / ".instrc"))
+        with pytest.raises(RequestError, match="it is a pipe"):
+            await page._write({"path": "a.aug", "text": ""})
+        page.close()
+
+    go(body())
+
+
+def test_many_small_edits_of_a_long_text_are_applied_in_one_pass() -> None:
+    place = types.Range(types.Position(2_000, 1), types.Position(2_000, 1))
+    text, start = "\U0001d400 a line\n" * 10_000, process_time()
+    made = applied(text, [types.TextDocumentContentChangePartial(place, "x") for _ in range(3_000)], "utf-16")
+    assert process_time() - start < 1
+    assert len(made) == len(text) + 3_000
+
+
+@pytest.mark.parametrize("name", ["a.aug", "a.vibe.json"])
+@pytest.mark.parametrize(
+    ("title", "said"),
+    [
+        ("An\u202eswer", "U+202E is not seen"),
+        ("Answer\U000e0041", "U+E0041 is not seen"),
+        ("\u0410nswer", "in `\u0410nswer`, `\u0410` in it is Cyrillic (U+0410) and only looks like `A`"),
+        ("\u0410\u041e", "in `\u0410\u041e`, it only looks like `AO`"),
+    ],
+    ids=["order", "tag", "letter", "word"],
+)
+def test_letters_that_are_not_seen_or_look_like_others_are_told(name: str, title: str, said: str, tmp_path: Path) -> None:
+    written = {"title": title, "type": "object", "description": "AO"}
+    (tmp_path / name).write_text(f"{'@' if name == 'a.aug' else ''}{json.dumps(written, ensure_ascii=False)}\n")
+    report = Report()
+    Workspace().check(str(tmp_path / name), report)
+    assert [problem.signs for problem in report.problems if isinstance(problem, MisleadingText)] == [said]
+
+
+@pytest.mark.parametrize(
+    "title", ["Составить_User", "\u0627\u0644\u0631\u062f", "Réponse", "\U0001f469\u200d\U0001f4bb", "Ответ"]
+)
+def test_other_scripts_mislead_nobody(title: str) -> None:
+    report = Report()
+    Workspace().check(Source("a.aug", f'@{{ title: "{title}", type: "object" }}\n'), report)
+    assert not [problem for problem in report.problems if isinstance(problem, MisleadingText)]
