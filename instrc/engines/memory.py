@@ -19,7 +19,7 @@ from instrc.runtime.journal import Again, Hold, Journal, JournalEntry, begun, re
 from instrc.runtime.models.catalogue import require_other
 from instrc.runtime.models.settings import joined
 from instrc.runtime.plan import child_inputs, child_result, drive, has_pauses, plan_of, step_keys
-from instrc.runtime.questions import Question, open_questions
+from instrc.runtime.questions import Question, open_questions, read_shown_id
 from instrc.runtime.retry import ForkOptions, ForkOrigin, ProgramVersion, RetryOptions, fork_of, origin_of, retry_of
 from instrc.runtime.run import Run
 from instrc.runtime.run_report import RunReport, RunStatus, status_of
@@ -232,6 +232,7 @@ class LiveRun(Run):
         """Accept an answer without continuing."""
         data = answers.copy_answer(step, answer)
         question = answers.find_question(self._questions, step, self.id, self.report)
+        step = read_shown_id(step)[0]
         below, slash, asked = question.id.partition("/")
         if slash:
             self.children[below].accept(asked, data, by)

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import cast
 
 from instrc import problems
-from instrc.problems.errors import AnswerError, ConflictError, GoneError, InstrcError, NotFoundError
+from instrc.problems.errors import AnswerError, ConflictError, GoneError, InstrcError, NotFoundError, StaleError
 from instrc.runtime.activities import complaints
 from instrc.runtime.boundary import NotJsonError, received
 from instrc.runtime.interpreter import documents
 from instrc.runtime.interpreter.documents import bare_instruction
 from instrc.runtime.journal import Again
-from instrc.runtime.questions import LIMIT, Question, only_step_key
+from instrc.runtime.questions import LIMIT, Question, only_step_key, read_shown_id
 from instrc.runtime.run_report import RunReport, step_values
 from instrc.runtime.secrets import redacted
 from instrc.runtime.traces import EventFacts
@@ -21,11 +21,11 @@ from instrc.text.jsonvalue import Json, JsonObject, as_array, as_object
 
 
 def find_question(questions: list[Question], step: str, run: str, report: RunReport | None = None) -> Question:
-    """Return a question by its id, a step, the bare name of a step, or its chunk.
+    """Return a question by its id, a step, the bare name of a step, or its chunk; with a tag after it, as in its `shown_id`.
 
-    If there is none, the error explains what the run's report shows of it.
+    If there is none, the error explains what the run's report shows of it; one with another tag raises `StaleError`.
     """
-    step = arguments.as_plain(arguments.text("step", step))
+    step, tag = read_shown_id(arguments.as_plain(arguments.text("step", step)))
     ways = (
         lambda question: question.id == step,
         lambda question: step in question.steps,
@@ -34,8 +34,10 @@ def find_question(questions: list[Question], step: str, run: str, report: RunRep
     )
     for way in ways:
         result = [question for question in questions if way(question)]
-        if len(result) == 1:
+        if len(result) == 1 and tag in {"", result[0].tag}:
             return result[0]
+        if len(result) == 1:
+            raise StaleError([problems.serving.QuestionNotFree(question=result[0].id, state="shown anew")])
         if result:
             break
     open_ = tuple(

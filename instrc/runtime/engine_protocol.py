@@ -44,7 +44,10 @@ class Engine(Protocol):
         """Return the state of a run; the record may be missing unless `whole`. Raise `NotFoundError` if there is no such run."""
 
     async def answer(self, run: str, step: str, data: Json, by: documents.Author | None = None) -> RunReport:
-        """Answer a question of a run; raise `AnswerError` for an invalid answer, which leaves it open. `by` is recorded."""
+        """Answer a question of a run; raise `AnswerError` for an invalid answer, which leaves it open. `by` is recorded.
+
+        `step` may be the `shown_id` of the question; raise `StaleError` if it shows another value when the run takes the answer.
+        """
 
     async def cancel(self, run: str) -> RunReport:
         """Cancel a run."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from typing import Final, Literal, TypeAlias
 
@@ -43,6 +44,15 @@ class Question(Struct, frozen=True):
     def below(self, run: str) -> Question:
         """Return the question as one of the parent run, of which `run` is a child."""
         return structs.replace(self, id=f"{run}/{self.id}")
+
+
+_SHOWN: Final = re.compile(r"(.+)@([0-9a-f]{24})")
+
+
+def read_shown_id(said: str) -> tuple[str, str]:
+    """Return the id or step of a question, in which rounds and elements have an `@` too, and the tag after it, or ""."""
+    found = _SHOWN.fullmatch(said)
+    return (said, "") if found is None else (found[1], found[2])
 
 
 Asker: TypeAlias = Literal["person", "system", "operator"]

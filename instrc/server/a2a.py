@@ -28,6 +28,7 @@ from starlette.routing import BaseRoute, Mount, Route, Router
 from instrc import problems
 from instrc.problems.errors import InstrcError, LimitError, NotFoundError
 from instrc.runtime.answers import find_question
+from instrc.runtime.questions import read_shown_id
 from instrc.runtime.run_report import RunFilter
 from instrc.server import exchange
 from instrc.server.access import Caller
@@ -36,7 +37,7 @@ from instrc.server.door import caller_of
 from instrc.server.identity import caller_later, kept_rights
 from instrc.server.operation_json import place_of_run, token_of
 from instrc.server.run_service import RunService
-from instrc.server.views import ProgramInfo, RunInfo, read_shown_id
+from instrc.server.views import ProgramInfo, RunInfo
 from instrc.server.webhooks import Hook, Webhooks
 from instrc.text.jsontext import digest_of, dumps
 from instrc.text.jsonvalue import Json, JsonObject, as_object, mapping

@@ -31,7 +31,7 @@ from instrc.engines.launch import Launcher
 from instrc.engines.prepare import Prepared
 from instrc.problems.errors import InstrcError, RateLimitError
 from instrc.process.process import Process
-from instrc.runtime.questions import Question
+from instrc.runtime.questions import Question, read_shown_id
 from instrc.schema.strip import split, strip
 from instrc.server.access import Caller
 from instrc.server.bounds import SESSIONS
@@ -42,7 +42,7 @@ from instrc.server.mcp import Answered, Context, McpServer, caller_in, is_still,
 from instrc.server.offers import Offers, RefusedError, ServerTool
 from instrc.server.operation_json import ENDING, SCHEMAS, TEXT, ending_json, object_of
 from instrc.server.run_service import RunService
-from instrc.server.views import RunInfo, read_shown_id
+from instrc.server.views import RunInfo
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, as_object, as_text, listing, mapping
 from instrc.tools.tool import Tool

@@ -33,7 +33,7 @@ from instrc.problems.suggest import nearest
 from instrc.runtime.answers import find_question
 from instrc.runtime.engine_protocol import Engine, WorkerInfo, WorkerListing
 from instrc.runtime.interpreter.documents import Author
-from instrc.runtime.questions import Question
+from instrc.runtime.questions import Question, read_shown_id
 from instrc.runtime.retry import ForkOptions, RetryOptions
 from instrc.runtime.run_config import Launch
 from instrc.runtime.run_report import RunFilter, RunReport
@@ -43,7 +43,7 @@ from instrc.server.bounds import NAME
 from instrc.server.identity import Signer, is_known, known_person, link_word, read_link, refuse_unknown
 from instrc.server.records import Records
 from instrc.server.streams import LOOK, EventStreams, Hub, Timelines
-from instrc.server.views import Page, ProgramInfo, QuestionInfo, RunInfo, RunStory, inputs_of, program_info, read_shown_id
+from instrc.server.views import Page, ProgramInfo, QuestionInfo, RunInfo, RunStory, inputs_of, program_info
 from instrc.server.visibility import SEES, Visibility, may_see
 from instrc.text.jsontext import digest_of
 from instrc.text.jsonvalue import Json, JsonObject, mapping
@@ -52,6 +52,7 @@ from instrc.vibes.service_settings import ServiceSettings
 
 _T = TypeVar("_T")
 _Work: TypeAlias = Coroutine[object, object, _T]
+_NOT_TAKEN: Final = (problems.runs.NoSuchQuestion, problems.runs.RejectedAnswer, problems.serving.QuestionNotFree)
 _RATED: Final = "starts, retries, answers and settings in a minute"
 _MOST: Final = 200
 """Maximum rows of a page."""
@@ -482,18 +483,7 @@ class RunService:
         if found.approval.needed <= 1 and decided.data != data:  # another person answered first
             await asyncio.to_thread(take_back)
             raise ConflictError([problems.runs.NoSuchQuestion(run=run, step=name, open=(), closed="answered")])
-        try:
-            return await self.visibility.info_of(caller, await self._decide(run, name, votes, decided))
-        except InstrcError as error:
-            closed = all(each.id != name for each in (await self.engine.show(run)).questions)
-            if not isinstance(error.problems[0], problems.runs.NoSuchQuestion | problems.runs.RejectedAnswer):
-                raise
-            if closed and await self._is_recorded(run, name, decided.data):
-                return await self._now(caller, run)  # another request has just sent the run the same
-            await asyncio.to_thread(take_back)
-            if closed and isinstance(error.problems[0], problems.runs.RejectedAnswer):  # it matched the question open then
-                raise ConflictError([problems.runs.NoSuchQuestion(run=run, step=name, open=(), closed="answered")]) from None
-            raise
+        return await self.visibility.info_of(caller, await self._decide(run, found.question, votes, decided, take_back))
 
     async def _is_recorded(self, run: str, question: str, data: Json) -> bool:
         """Return whether the answer recorded by a run for a question is this one."""
@@ -507,11 +497,32 @@ class RunService:
         await self._note(report)
         return await self.visibility.info_of(caller, report)
 
-    async def _decide(self, run: str, question: str, votes: Sequence[Vote], decided: Vote) -> RunReport:
-        """Continue a run with the answer decided by its votes."""
+    async def _decide(
+        self, run: str, question: Question, votes: Sequence[Vote], decided: Vote, take_back: Callable[[], object] = lambda: None
+    ) -> RunReport:
+        """Continue a run with the answer decided by its votes, which are for what the question shows.
+
+        `take_back` is called if the run does not take it, also after the request has ended.
+        """
         by: Author = {"who": await asyncio.to_thread(agreeing, votes, decided), "means": decided.means}
-        sent = self.engine.answer(run, question, decided.data, by)
-        await self._note(report := await self._recorded(run, sent, SETTLE, known=True, question=question))
+
+        async def sent() -> RunReport:
+            try:
+                return await self.engine.answer(run, question.shown_id, decided.data, by)
+            except InstrcError as error:
+                now, refused = await self.engine.show(run), error.problems[0]
+                closed = all(each.id != question.id for each in now.questions)
+                if not isinstance(refused, _NOT_TAKEN):
+                    raise
+                if closed and await self._is_recorded(run, question.id, decided.data):
+                    return now  # another request has just sent the run the same
+                await asyncio.to_thread(take_back)
+                if closed and isinstance(refused, problems.runs.RejectedAnswer):  # it matched the question open then
+                    ended = problems.runs.NoSuchQuestion(run=run, step=question.id, open=(), closed="answered")
+                    raise ConflictError([ended]) from None
+                raise
+
+        await self._note(report := await self._recorded(run, sent(), SETTLE, known=True, answer=(question, decided.data)))
         return report
 
     async def _finish_votes(self) -> None:
@@ -520,7 +531,7 @@ class RunService:
             decided = found.approval.tally(found.votes)
             if decided is not None and found.votes[-1].at < time() - _LEFT:
                 with suppress(InstrcError):
-                    await self._decide(found.run, found.question.id, found.votes, decided)
+                    await self._decide(found.run, found.question, found.votes, decided)
 
     def refusal(self, caller: Caller, found: QuestionInfo) -> Problem | None:
         """Return why the caller may not answer a question, or `None` if they may."""
@@ -602,7 +613,7 @@ class RunService:
         wait: float,
         *,
         known: bool = False,
-        question: str | None = None,
+        answer: tuple[Question, Json] | None = None,
     ) -> RunReport:
         """Make a change that continues a run, and return its state once recorded; the rest continues in the background."""
         task = self.hub.begin(run, work)
@@ -614,22 +625,26 @@ class RunService:
             change.cancel()
             if task.done():
                 return task.result()
-            if clock() > begun + wait or (known and question is not None):
+            if clock() > begun + wait or (known and answer is not None):
                 with suppress(InstrcError):
-                    if await self._is_taken(run, question):
+                    if await self._is_taken(run, answer):
                         return await self.engine.show(run)
             pause = min(pause * 2, 0.2)
         return await self.engine.show(run)
 
-    async def _is_taken(self, run: str, question: str | None) -> bool:
-        """Return whether a run is recorded, and a question no longer open."""
+    async def _is_taken(self, run: str, answer: tuple[Question, Json] | None) -> bool:
+        """Return whether a run is recorded, and an answer too: its question may also be closed because the run has failed."""
+        if answer is None and self._keeper is None:
+            return bool(await self.engine.show(run))
+        if answer is None:
+            row = await asyncio.to_thread(self.records.run, run)
+            return row is not None and row.status != DELETED
+        question, data = answer
         if self._keeper is None:
-            report = await self.engine.show(run)
-            return all(each.id != question for each in report.questions)
-        if question is not None:
-            return await asyncio.to_thread(self.records.question, run, question) is None
-        row = await asyncio.to_thread(self.records.run, run)
-        return row is not None and row.status != DELETED
+            closed = all(each.id != question.id for each in (await self.engine.show(run)).questions)
+        else:
+            closed = await asyncio.to_thread(self.records.question, run, question.id) is None
+        return closed and (question.by == "operator" or await self._is_recorded(run, question.id, data))
 
 
 def _begun_by(caller: Caller, launch: Launch, metadata: Mapping[str, str] | None = None) -> Launch:

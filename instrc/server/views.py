@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
-from typing import Final, cast
+from typing import cast
 
 from msgspec import Struct, field
 
@@ -33,15 +32,6 @@ class ProgramInfo(Struct, frozen=True):
     """JSON Schema of a run's result: each step by key, or the answer to a tool."""
     digest: str
     """Digest of its plan, which differs between versions."""
-
-
-_SHOWN: Final = re.compile(r"(.+)@([0-9a-f]{24})")
-
-
-def read_shown_id(said: str) -> tuple[str, str]:
-    """Return the id of a question, in which rounds and elements have an `@` too, and the tag of its `shown_id`, or ""."""
-    found = _SHOWN.fullmatch(said)
-    return (said, "") if found is None else (found[1], found[2])
 
 
 class QuestionInfo(QuestionRow, frozen=True):

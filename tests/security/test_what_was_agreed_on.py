@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from functools import partial
 from pathlib import Path
 from time import time
@@ -12,14 +13,22 @@ from msgspec.structs import replace
 from serving import ANSWER, BOSS, asking, go, on, person, service
 from written_processes import DECISION, TEXT, call, chunk, process, race, step
 
+from instrc import ActivityError, Retry
+from instrc.engines import equip  # what a run has
 from instrc.engines.approvals import Vote  # what is recorded
+from instrc.engines.dbos.store_client import StoreClient  # what reads runs
+from instrc.engines.launch import Launcher  # of what is asked
+from instrc.engines.operating import AuditFilter, audit_log  # what is noted of it
+from instrc.engines.prepare import Prepared
 from instrc.problems.errors import StaleError
+from instrc.runtime.activities import Activities
 from instrc.runtime.interpreter import versions  # the pure interpreter, without an engine
 from instrc.runtime.journal import JournalEntry, rebuild_journal
 from instrc.runtime.plan import plan_of
 from instrc.runtime.questions import Question
 from instrc.runtime.retry import ForkOptions, RetryOptions, fork_of, retry_of
 from instrc.server.run_service import RunService  # the service itself
+from instrc.vibes.settings import Settings
 
 ANN = person("ann", "answerer")
 TWO = asking(**{"x-approvers": ["ann", "bob"], "x-needed": 2})
@@ -32,6 +41,106 @@ RACING = process(
     userContext1=chunk(step4_approve=step(DECISION, "step3_amount")),
     serverContext3=chunk(step5_pay=call("Pay", "step3_amount", TEXT, "step4_approve")),
 )
+
+PAYING = process(
+    serverContext1=chunk(step1_amount=call("Amount", "prompt")),
+    userContext1=chunk(step2_approve=step(DECISION, "step1_amount")),
+    userContext2=chunk(step3_go=step(DECISION, "prompt")),
+    serverContext2=chunk(step4_fail=call("Fail", "step3_go")),
+    serverContext3=chunk(step5_pay=call("Pay", "step1_amount", TEXT, "step2_approve")),
+)
+OP = person("op", "operator", "answerer")
+
+
+class Paying:
+    """A program that asks for an amount, which a retry changes, and what it has paid."""
+
+    def __init__(self, place: Path, name: str) -> None:
+        self.amounts = iter(["ten", "a million"])
+        self.begun, self.fails = asyncio.Event(), asyncio.Event()
+        self.paid: list[Any] = []
+        given = Activities({"Amount": lambda _: {"text": next(self.amounts)}, "Pay": self.pay})
+        given.add("Fail", self.fail, retry=Retry(attempts=1))
+        self.made = service(place, name=name, records=None if name == "memory" else str(place))
+        local = equip.LocalObjects(activities=given)
+        self.made.launchers["pay"] = Launcher(Prepared("pay", PAYING, Path(), Settings()), local=local)
+        self.made.engine.equip = partial(equip.equip, local=local)  # type: ignore[attr-defined]  # as the process that starts a run has it
+
+    async def fail(self, _given: Any) -> Any:
+        if self.begun.is_set():
+            return {"text": "well"}
+        self.begun.set()
+        await self.fails.wait()
+        raise ActivityError("down", code="7")
+
+    def pay(self, amount: Any) -> Any:
+        self.paid.append(amount)
+        return {"text": "paid"}
+
+
+def test_an_answer_that_waits_behind_a_retry_is_not_one_to_what_the_retry_asks(tmp_path: Path) -> None:
+    """An operator makes a run fail in a moment of their choice, and has asked for a retry before the person answers."""
+
+    async def body() -> None:
+        case = Paying(tmp_path, "memory")
+        made, waits = case.made, waiting(case.made)
+        run = (await made.start(BOSS, "pay", "p", wait=20)).report.run
+        shown = (await made.question(ANN, run, "userContext1")).question
+        doing = [asyncio.ensure_future(made.answer(OP, run, "userContext2", ANSWER))]
+        await case.begun.wait()
+        waits.clear()
+        doing.append(asyncio.ensure_future(made.retry(OP, run, RetryOptions(step="step1_amount"))))
+        await waits.wait()
+        waits.clear()
+        doing.append(asyncio.ensure_future(made.answer(ANN, run, "userContext1", ANSWER, tags=[shown.tag])))
+        await waits.wait()
+        case.fails.set()
+        with pytest.raises(StaleError, match="changed since you saw it"):
+            await doing[2]
+        await asyncio.gather(*doing[:2])
+        assert (await made.question(ANN, run, "userContext1")).question.show == {"step1_amount": {"text": "a million"}}
+        assert (case.paid, made.records.votes(run).get("userContext1")) == ([], None)
+        noted = audit_log(made.records, AuditFilter(run, "ann"), 9)
+        assert [each.action for each in noted] == ["take back", "answer"]
+        made.records.close()
+
+    go(body())
+
+
+def waiting(made: RunService) -> asyncio.Event:
+    """Return what is set whenever a change of a run waits for the one under way."""
+    waits, wait = asyncio.Event(), made.engine._left  # type: ignore[attr-defined]  # noqa: SLF001  -- where it waits
+
+    async def left(run: str) -> None:
+        waits.set()
+        await wait(run)
+
+    made.engine._left = left  # type: ignore[attr-defined]  # noqa: SLF001  -- as above
+    return waits
+
+
+@pytest.mark.long  # a run in a database
+def test_an_answer_that_its_carrier_reads_after_a_retry_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def body() -> None:
+        case = Paying(tmp_path, "durable")
+        made, is_open = case.made, StoreClient.is_open
+        run = (await made.start(BOSS, "pay", "p", wait=20)).report.run
+        shown = (await made.question(ANN, run, "userContext1")).question
+
+        async def late(self: StoreClient, *given: Any) -> bool:
+            found = await is_open(self, *given)
+            monkeypatch.setattr(StoreClient, "is_open", is_open)
+            case.fails.set()
+            await made.engine.answer(run, "userContext2", ANSWER)
+            await made.engine.retry(run, RetryOptions(step="step1_amount"))
+            return found
+
+        monkeypatch.setattr(StoreClient, "is_open", late)
+        with pytest.raises(StaleError, match="changed since you saw it"):
+            await made.answer(ANN, run, "userContext1", ANSWER, tags=[shown.tag])
+        assert case.paid == []
+
+    go(body())
 
 
 def test_an_answer_is_lost_if_a_retry_or_a_fork_asks_for_another_amount() -> None:

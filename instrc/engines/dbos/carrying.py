@@ -31,7 +31,7 @@ from instrc.runtime.interpreter import versions
 from instrc.runtime.interpreter.documents import ActivityCommand, Author, Command, FireCommand, Outcome, PinnedPlan, Result
 from instrc.runtime.journal import Again, Hold, Journal, JournalEntry, rebuild_journal
 from instrc.runtime.plan import Cancellable, child_inputs, child_result, drive, has_pauses, plan_of
-from instrc.runtime.questions import LIMIT, open_questions
+from instrc.runtime.questions import LIMIT, Question, open_questions
 from instrc.runtime.run_config import LaunchDocument, RunConfig, holds
 from instrc.runtime.traces import Event
 from instrc.text.durations import seconds
@@ -115,8 +115,10 @@ class DurablePort(MemoryPort):
             self._calls.add(command["id"])
         return super().start(command)
 
-    def take(self, command: str, data: Json, letter: str, by: Author | None = None) -> asyncio.Future[bool] | None:
-        """Deliver an answer, or return `None` if there is no such question.
+    def take(
+        self, command: str, data: Json, letter: str, by: Author | None = None, tag: str | None = None
+    ) -> asyncio.Future[bool] | None:
+        """Deliver an answer, or return `None` if there is no such question, or it shows another value than that of the `tag`.
 
         The future resolves to whether it was recorded: until then, the message must be kept.
         """
@@ -124,6 +126,8 @@ class DurablePort(MemoryPort):
         if letter in self.letters:
             recorded.set_result(True)
             return recorded
+        if tag is not None and all((each.id, each.tag) != (command, tag) for each in self.questions):
+            return None
         result: Result = answer_result(data, by)
         if command in self.held or command == LIMIT:
             again = decision(command, as_object(data))
@@ -140,6 +144,11 @@ class DurablePort(MemoryPort):
         self.rest(False)  # noqa: FBT003  -- the callback's signature
         self.give(command, result)
         return recorded
+
+    @property
+    def questions(self) -> list[Question]:
+        """The open questions of the run."""
+        return open_questions(self.journal.plan, self.journal.state, self.later, self.held)
 
     def begin_again(self, again: Again, letter: str) -> asyncio.Future[bool]:
         """Retry what holds the run, once that is recorded."""
@@ -200,7 +209,7 @@ class DurablePort(MemoryPort):
 
     async def write_standing(self, outcome: Outcome | None = None) -> None:
         """Write the state of the run into the run table, if it has changed."""
-        asked = [] if outcome is not None else open_questions(self.journal.plan, self.journal.state, self.later, self.held)
+        asked = [] if outcome is not None else self.questions
         while self.standing.changes_with(asked, outcome):
             try:
                 await asyncio.to_thread(self.standing.write, asked, outcome)

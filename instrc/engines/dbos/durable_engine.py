@@ -39,6 +39,7 @@ from instrc.runtime.interpreter.documents import Author, PinnedPlan
 from instrc.runtime.journal import Journal
 from instrc.runtime.models.budget import CountedBudget, MoneyBudget
 from instrc.runtime.models.partial import AnswerPart
+from instrc.runtime.questions import Question, read_shown_id
 from instrc.runtime.retry import RetryOptions, was_cancelled
 from instrc.runtime.run_config import Launch, LaunchDocument, RunConfig, read_launch
 from instrc.runtime.run_report import RunFilter, RunReport, require_ended
@@ -262,13 +263,13 @@ class DurableEngine(TracedEngine):
         row = await self.asker.row(run)
         report = await self._report_of(row, whole=True)
         question = find_question(list(report.questions), step, run, report)
-        child, slash, asked = question.id.rpartition("/")
+        step, (child, slash, asked) = read_shown_id(step)[0], question.id.rpartition("/")
         owner = f"{run}/{child}" if slash else run
         if not await self.asker.is_open(owner, asked, step, data):
-            await self._refuse_late(run, step, question.id)
+            await self._refuse_late(run, step, question)
         if question.by == "operator" and isinstance(data, dict) and "retry" in data:
             await self.asker.retry_child(f"{owner}/{(await self.journal(owner))[1].key(asked)}", RetryOptions(), self.table)
-        body: JsonObject = {"answer": asked, "data": data}
+        body: JsonObject = {"answer": asked, "tag": question.tag, "data": data}
         letter = store.Letter(token_hex(16), owner, body if by is None else {**body, "by": cast("Json", by)})
         async with self._carrier(run, _project_of(row)) as runner:
             if runner is not None:
@@ -281,13 +282,13 @@ class DurableEngine(TracedEngine):
             if taken and not self._works:
                 await self._attend(run, place)
         if not taken:
-            await self._refuse_late(run, step, question.id)
+            await self._refuse_late(run, step, question)
         return await self.show(run)
 
-    async def _refuse_late(self, run: str, step: str, question: str) -> NoReturn:
-        """Raise for an answer to a question that another answer has closed."""
-        report = await self.show(run)
-        find_question([each for each in report.questions if each.id != question], step, run, report)
+    async def _refuse_late(self, run: str, step: str, question: Question) -> NoReturn:
+        """Raise for an answer to a question that another answer has closed, or that shows another value now."""
+        report, shown = await self.show(run), question.shown_id
+        find_question([each for each in report.questions if each.shown_id != shown], f"{step}@{question.tag}", run, report)
         raise NotFoundError([problems.runs.NoSuchQuestion(run=run, step=step, open=())])
 
     async def cancel(self, run: str) -> RunReport:

@@ -35,7 +35,7 @@ from instrc.runtime.engine_protocol import WorkerInfo, WorkerOptions
 from instrc.runtime.interpreter.documents import Author, Outcome
 from instrc.runtime.journal import Again
 from instrc.runtime.run_config import LaunchDocument, RunConfig
-from instrc.text.jsonvalue import as_text
+from instrc.text.jsonvalue import as_text, optional_text
 
 ResultT = TypeVar("ResultT")
 LOST = "its server has ended the connection"
@@ -299,8 +299,8 @@ class Runner:
 def _given(port: DurablePort, letter: store.Letter) -> asyncio.Future[bool] | None:
     if "again" in letter.body:
         return port.begin_again(cast("Again", letter.body["again"]), letter.id)
-    by = cast("Author | None", letter.body.get("by"))
-    return port.take(as_text(letter.body["answer"]), letter.body["data"], letter.id, by)
+    by, tag = cast("Author | None", letter.body.get("by")), optional_text(letter.body.get("tag"))
+    return port.take(as_text(letter.body["answer"]), letter.body["data"], letter.id, by, tag)
 
 
 _T = TypeVar("_T")

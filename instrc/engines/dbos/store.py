@@ -174,7 +174,7 @@ class Letter(Struct, frozen=True):
     id: str
     run: str
     body: dict[str, Json]
-    """`{"answer": ID, "data": …}`, `{"again": …}` or `{"cancel": true}`."""
+    """`{"answer": ID, "tag": TAG, "data": …}`, `{"again": …}` or `{"cancel": true}`."""
 
 
 _EVENTS = sa.Table(

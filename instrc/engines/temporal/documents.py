@@ -121,6 +121,8 @@ class AnswerMessage(TypedDict):
 
     answer: str
     """Command that it answers."""
+    tag: NotRequired[str]
+    """Tag of the question as it was shown; none in an answer of an earlier release."""
     data: Json
     by: NotRequired[interpreter.Author]
 

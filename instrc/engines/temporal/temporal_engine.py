@@ -42,7 +42,7 @@ from instrc.runtime.engine_protocol import EngineOptions, Equip, TracedEngine, W
 from instrc.runtime.interpreter.documents import Author, Outcome
 from instrc.runtime.journal import Again, Journal, JournalEntry, rebuild_journal
 from instrc.runtime.models.partial import AnswerPart
-from instrc.runtime.questions import Question
+from instrc.runtime.questions import Question, read_shown_id
 from instrc.runtime.retry import RetryOptions, retry_of
 from instrc.runtime.run_config import Launch, RunConfig, holds, read_launch
 from instrc.runtime.run_report import RunFilter, RunReport, RunStatus, require_ended, status_of
@@ -156,9 +156,9 @@ class TemporalEngine(TracedEngine):
         async with self._served(carry=True):
             report = await (await self._reader()).report(described)
             question = find_question(list(report.questions), step, run, report)
-            child, slash, asked = question.id.rpartition("/")
+            step, (child, slash, asked) = read_shown_id(step)[0], question.id.rpartition("/")
             handle = (await self._client()).get_workflow_handle(self.prefix + (f"{run}/{child}" if slash else run))
-            letter: documents.AnswerMessage = {"answer": asked, "data": data}
+            letter: documents.AnswerMessage = {"answer": asked, "tag": question.tag, "data": data}
             if by is not None:
                 letter["by"] = by
             try:

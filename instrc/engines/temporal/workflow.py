@@ -446,9 +446,11 @@ class RunWorkflow:
     def _faults(self, letter: documents.AnswerMessage) -> list[Complaint] | None:
         if letter["answer"] in self.port.unread or self.port.is_late(letter["answer"]):
             return None
-        held = next((each for each in self.questions() if each.id == letter["answer"] and each.by == "operator"), None)
-        if held is not None:
-            return operator_faults(held, letter["data"])
+        asked = next((each for each in self.questions() if each.id == letter["answer"]), None)
+        if asked is not None and letter.get("tag", asked.tag) != asked.tag:
+            return None
+        if asked is not None and asked.by == "operator":
+            return operator_faults(asked, letter["data"])
         return versions.faults(self.launch["plan"], self.state, letter["answer"], letter["data"])
 
     def _take(self, letter: documents.AnswerMessage) -> None:
