@@ -109,7 +109,16 @@ class Approval(Struct, frozen=True):
 def agreeing(votes: Sequence[Vote], decided: Vote) -> str:
     """Return the people whose answer agrees with the deciding one, as text in which a name with a comma is not read as two."""
     side = side_of(decided.data)
-    return ", ".join(dumps(each.who) if "," in each.who else each.who for each in votes if side_of(each.data) == side)
+    return ", ".join(_written(each.who) for each in votes if side_of(each.data) == side)
+
+
+def agreed(name: str, who: str) -> bool:
+    """Return whether a person is among the people in a text of `agreeing`, also as an outsider with their name."""
+    return any(f", {_written(each)}, " in f", {who}, " for each in (name, f"{OUTSIDER}{known_as(name)}"))
+
+
+def _written(name: str) -> str:
+    return dumps(name) if "," in name else name
 
 
 def is_refusal(data: Json) -> bool:

@@ -275,6 +275,8 @@ class ForkOptions(Struct, frozen=True):
     """Author of the `edits`, recorded with them."""
     protects: Callable[[Mapping[str, object]], bool] = field(default=lambda _: False)
     """Returns whether `edits` may not replace the result of a command, as people have answered it."""
+    excludes: Callable[[Command, Result], bool] = field(default=lambda _command, _result: False)
+    """Returns whether who forks may not reuse the recorded result of a command, as it is their own approval."""
     settings: Mapping[str, object] = field(default_factory=dict)
     """Request settings that override those of the old run."""
 
@@ -310,12 +312,14 @@ def fork_of(run: str, journal: Journal, options: ForkOptions, plan: PinnedPlan, 
         at += played.named(step.strip()) or _refuse_step(run, played, step.strip())
     edits = {_edited(run, played, step): (step, value) for step, value in options.edits.items()}
     answered = [step for name, (step, _) in edits.items() if options.protects(played.commands[name])]
-    if answered:
-        reason = f"`{answered[0]}` is the answer of a person, and `allow-fork-person-steps` is not set"
-        action, who = f"set steps in a fork of `{run}`", "" if options.by is None else options.by["who"]
-        raise AccessError([problems.serving.NotAllowed(who=who, action=action, reason=reason)])
     without = _replayed(journal, [*at, *edits])
     kept = [(played.commands[name], result) for name, result in without.kept if name]
+    given = [_shown(command) for command, result in kept if options.excludes(command, result)]
+    if answered or given:
+        reason = f"`{answered[0]}` is the answer of a person, and `allow-fork-person-steps` is not set" if answered else ""
+        reason = reason or f"`{given[0]}` is their own approval, and `x-not` excludes who starts a run: begin at it, to ask again"
+        who = "" if options.by is None else options.by["who"]
+        raise AccessError([problems.serving.NotAllowed(who=who, action=f"begin this fork of `{run}`", reason=reason)])
     kept += [
         (played.commands[name], _edit(played.commands[name], step, value, journal, options.by))
         for name, (step, value) in edits.items()

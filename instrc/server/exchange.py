@@ -33,7 +33,7 @@ async def standings(service: RunService, caller: Caller, run: str) -> AsyncItera
     async for event in service.event_streams.events(caller, run, _ALL):
         if event.kind in _TURNS:
             info = await service.run(caller, run)
-            now = (info.report.status, [each.id for each in info.report.questions])
+            now = (info.report.status, [each.shown_id for each in info.report.questions])
             if now != before:
                 before = now
                 yield info

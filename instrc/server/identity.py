@@ -277,11 +277,11 @@ def caller_later(settings: ServiceSettings, records: Records, name: str, kept: J
 def is_known(settings: ServiceSettings, records: Records, name: str) -> bool:
     """Return whether a name is that of a caller now: a subject of the identity provider, or the owner of a valid key.
 
-    Without authentication, it is the local user; in a store that never had a key, callers are authenticated by other means.
+    Without authentication, it is the local user; in a store that never had a key, others are authenticated by other means.
     """
     if name.startswith("oidc:"):
         return settings.oidc is not None and name.startswith(f"oidc:{settings.oidc.issuer}#")
-    return name == LOCAL.name or not records.requires_keys() or bool(records.keys_of(name))
+    return bool(records.keys_of(name)) or not (records.requires_keys() or (name == LOCAL.name and settings.oidc is not None))
 
 
 def known_person(settings: ServiceSettings, records: Records, word: str) -> Caller:

@@ -16,7 +16,7 @@ import sqlalchemy as sa
 from msgspec import Struct, structs
 from sqlalchemy.dialects import postgresql, sqlite
 
-from instrc.engines.approvals import Opening, Vote, normal_name
+from instrc.engines.approvals import ERASED, Opening, Vote, normal_name
 from instrc.engines.dbos.store import close_engine, trouble
 from instrc.engines.run_table import (
     ChangeKind,
@@ -327,13 +327,16 @@ class Records(RunTable):
 
 
 def _starters(run: str | None, left: dict[str, KeyRow]) -> tuple[str | None, ...]:
-    """Return who started a run and those it was forked from; rows are removed from `left`, so a circle ends."""
+    """Return who started a run and those it was forked from; of one without a row it is as if their name was erased.
+
+    Rows are removed from `left`, so a circle ends.
+    """
     starters: list[str | None] = []
     while run in left:
         row = left.pop(run)
         starters.append(row.starter)
         run = row.origin
-    return tuple(starters)
+    return tuple(starters if run is None else [*starters, ERASED])
 
 
 def _refuse_text(context: sa.engine.ExceptionContext) -> None:

@@ -30,7 +30,7 @@ from instrc.problems.errors import (
 )
 from instrc.problems.problem import Problem
 from instrc.problems.suggest import nearest
-from instrc.runtime.answers import find_question
+from instrc.runtime.answers import find_question, question_closed
 from instrc.runtime.engine_protocol import Engine, WorkerInfo, WorkerListing
 from instrc.runtime.interpreter.documents import Author
 from instrc.runtime.questions import Question, read_shown_id
@@ -91,7 +91,7 @@ class RunService:
         self.records = records
         self.settings: ServiceSettings = settings or ServiceSettings()
         self.hub: Hub = hub or Hub()
-        self.visibility = Visibility(engine, records, self.settings)
+        self.visibility = Visibility(engine, records, self.settings, self.launchers)
         self.event_streams = EventStreams(self.visibility, self.hub)
         self.rate: RateLimiter = RateLimiter(self.settings.rate)
         self._secrets: list[str] = [*secrets]
@@ -260,10 +260,9 @@ class RunService:
         await self.enter(caller)
         report = await self.visibility.seen(caller, run)
         caller.require("operator", report.name, f"fork runs of `{report.name}`")
-        if options.run is not None and await asyncio.to_thread(self.records.run, options.run) is not None:
-            raise ConflictError([problems.runs.RunExists(run=options.run)])
-        options = replace(options, by={"who": caller.name, "means": caller.by}, protects=partial(self._protects, report.name))
-        launch = await forked(self.engine, run, options)
+        await self._note(report)
+        votes = await asyncio.to_thread(self.records.votes, run)
+        launch = await forked(self.engine, run, self.visibility.limited(options, report, caller, votes))
         await self.visibility.require_free(caller, launch.run, token_hex(8))
         launch = _begun_by(caller, launch, launch.config.metadata)
         begun = self._recorded(launch.run, self.engine.start(launch), 0.0)
@@ -272,12 +271,6 @@ class RunService:
             begun = self._audited(caller, "set", launch.run, begun, step, value)
         await self._note(made := await begun)
         return await self.visibility.info_of(caller, made)
-
-    def _protects(self, program: str, command: Mapping[str, object]) -> bool:
-        """Return whether only people may give the result of a command; without its program, it is unknown what serves it."""
-        activity, launcher = command.get("activity"), self.launchers.get(program)
-        asks = command.get("kind") == "user" if activity is None else launcher is None or launcher.asks_people(str(activity))
-        return asks and not self.settings.allow_fork_person_steps
 
     async def delete(self, caller: Caller, run: str, *, action: str = "delete") -> None:
         """Delete a run that has ended; its existence remains known. The audit log names the `action`."""
@@ -360,8 +353,7 @@ class RunService:
             found = find_question([*asked], question, run, report)
         except InstrcError:
             if await asyncio.to_thread(self.records.votes, run, question):  # the report knows steps, no ids of questions
-                answered = problems.runs.NoSuchQuestion(run=run, step=question, open=(), closed="answered")
-                raise ConflictError([answered]) from None
+                raise question_closed(run, question, (), "answered") from None
             raise
         row = await self._row_of(run, found)
         if row is None:  # another process has just closed it
@@ -449,7 +441,7 @@ class RunService:
         found = await self.question(caller, run, question)
         require_allowed("answer", found, caller)
         gives = found.question.by == "operator" and "result" in mapping(data)
-        if gives and self._protects(found.program, mapping(found.question.show)):
+        if gives and self.visibility.protects(await self.engine.show(run), mapping(found.question.show)):
             action, reason = f"give the result of `{question}`", "people decide in the process that serves it"
             raise AccessError([problems.serving.NotAllowed(who=caller.name, action=action, reason=reason)])
         if (tags or tag) and found.question.tag not in {*tags, tag}:
@@ -479,23 +471,20 @@ class RunService:
                 await asyncio.to_thread(self.records.claim, found, caller.name, None, caller.by)
             change = RunChange("question.voted", run, found.program, {"question": name, "who": caller.name})
             await asyncio.to_thread(self.records.tell, change)
-            return await self._now(caller, run)
-        if found.approval.needed <= 1 and decided.data != data:  # another person answered first
+            report = await self.engine.show(run)
+        elif found.approval.needed <= 1 and decided.data != data:  # another person answered first
             await asyncio.to_thread(take_back)
-            raise ConflictError([problems.runs.NoSuchQuestion(run=run, step=name, open=(), closed="answered")])
-        return await self.visibility.info_of(caller, await self._decide(run, found.question, votes, decided, take_back))
+            raise question_closed(run, name, (), "answered")
+        else:
+            report = await self._decide(run, found.question, votes, decided, take_back)
+        await self._note(report)
+        return await self.visibility.info_of(caller, report)
 
     async def _is_recorded(self, run: str, question: str, data: Json) -> bool:
         """Return whether the answer recorded by a run for a question is this one."""
         child, _, asked = question.rpartition("/")
         _, journal = await self.engine.journal(f"{run}/{child}" if child else run)
         return any(command == asked and result.get("ok") == data for command, result in journal.results)
-
-    async def _now(self, caller: Caller, run: str) -> RunInfo:
-        """Return the state of a run just answered by the caller."""
-        report = await self.engine.show(run)
-        await self._note(report)
-        return await self.visibility.info_of(caller, report)
 
     async def _decide(
         self, run: str, question: Question, votes: Sequence[Vote], decided: Vote, take_back: Callable[[], object] = lambda: None
@@ -518,12 +507,10 @@ class RunService:
                     return now  # another request has just sent the run the same
                 await asyncio.to_thread(take_back)
                 if closed and isinstance(refused, problems.runs.RejectedAnswer):  # it matched the question open then
-                    ended = problems.runs.NoSuchQuestion(run=run, step=question.id, open=(), closed="answered")
-                    raise ConflictError([ended]) from None
+                    raise question_closed(run, question.id, (), "answered") from None
                 raise
 
-        await self._note(report := await self._recorded(run, sent(), SETTLE, known=True, answer=(question, decided.data)))
-        return report
+        return await self._recorded(run, sent(), SETTLE, known=True, answer=(question, decided.data))
 
     async def _finish_votes(self) -> None:
         """Deliver decided answers left over by a process that ended before delivery."""
@@ -634,17 +621,17 @@ class RunService:
 
     async def _is_taken(self, run: str, answer: tuple[Question, Json] | None) -> bool:
         """Return whether a run is recorded, and an answer too: its question may also be closed because the run has failed."""
-        if answer is None and self._keeper is None:
-            return bool(await self.engine.show(run))
-        if answer is None:
+        if self._keeper is None:
+            asked = [each.id for each in (await self.engine.show(run)).questions]
+        elif answer is None:
             row = await asyncio.to_thread(self.records.run, run)
             return row is not None and row.status != DELETED
-        question, data = answer
-        if self._keeper is None:
-            closed = all(each.id != question.id for each in (await self.engine.show(run)).questions)
         else:
-            closed = await asyncio.to_thread(self.records.question, run, question.id) is None
-        return closed and (question.by == "operator" or await self._is_recorded(run, question.id, data))
+            asked = [each.question.id for each in await asyncio.to_thread(self.records.questions, questions_query(run=run), None)]
+        is_open = answer is not None and answer[0].id in asked
+        return not is_open and (
+            answer is None or answer[0].by == "operator" or await self._is_recorded(run, answer[0].id, answer[1])
+        )
 
 
 def _begun_by(caller: Caller, launch: Launch, metadata: Mapping[str, str] | None = None) -> Launch:

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Final
+from typing import Final, TypeAlias, cast
 
 from msgspec.structs import replace
 
 from instrc import problems
-from instrc.engines.approvals import NameRules, Opening
+from instrc.engines.approvals import NameRules, Opening, Vote, agreed, approval_of
 from instrc.engines.equip import names_of, opening_for, opening_of
+from instrc.engines.launch import Launcher
+from instrc.engines.projects import is_here
 from instrc.engines.run_table import questions_query
 from instrc.engines.service_tables import DELETED
 from instrc.problems.errors import ConflictError, GoneError, NotFoundError
 from instrc.runtime.engine_protocol import Engine, WorkerListing
+from instrc.runtime.interpreter.documents import Author, Command, Result
 from instrc.runtime.questions import Question
+from instrc.runtime.retry import ForkOptions
 from instrc.runtime.run_config import RunConfig
 from instrc.runtime.run_report import RunReport
 from instrc.server.access import Caller
@@ -28,13 +33,15 @@ from instrc.vibes.service_settings import Role, ServiceSettings
 
 SEES: Final[tuple[Role, ...]] = ("viewer", "operator", "author")
 """Roles that see all runs of a program."""
+_Votes: TypeAlias = Mapping[str, Sequence[Vote]]
 
 
 class Visibility:
     """Shows a caller the runs of a store as far as their rights go."""
 
-    def __init__(self, engine: Engine, records: Records, settings: ServiceSettings) -> None:
+    def __init__(self, engine: Engine, records: Records, settings: ServiceSettings, launchers: Mapping[str, Launcher]) -> None:
         self.engine = engine
+        self.launchers = launchers
         self.records = records
         self.settings = settings
 
@@ -76,6 +83,29 @@ class Visibility:
     def opening_in(self, report: RunReport) -> Callable[[Question], Opening]:
         """Return the candidates of the questions of a run, which may be another project's in the same store."""
         return partial(opening_for, report.config, self.opening, self.records.has_keys, report.name)
+
+    def limited(self, options: ForkOptions, report: RunReport, caller: Caller, votes: _Votes) -> ForkOptions:
+        """Return the options of a fork with what its starter may neither set nor reuse."""
+        by: Author = {"who": caller.name, "means": caller.by}
+        excludes = partial(self._excludes, report, caller, votes)
+        return replace(options, by=by, protects=partial(self.protects, report), excludes=excludes)
+
+    def protects(self, report: RunReport, command: Mapping[str, object]) -> bool:
+        """Return whether only people may give the result of a command; of another project's, it is unknown what serves it."""
+        activity, launcher = command.get("activity"), self.launchers.get(report.name) if is_here(report.config) else None
+        asks = command.get("kind") == "user" if activity is None else launcher is None or launcher.asks_people(str(activity))
+        return asks and not (is_here(report.config) and self.settings.allow_fork_person_steps)
+
+    def _excludes(self, report: RunReport, caller: Caller, votes: _Votes, command: Command, result: Result) -> bool:
+        """Return whether a result is an approval of the caller, who may not give it as the starter of a fork."""
+        if not self.protects(report, cast("Mapping[str, object]", command)):
+            return False
+        served = (launcher := self.launchers.get(report.name)) and launcher.activities.find(str(command.get("activity")))
+        asked: Json = command["schema"] if command["kind"] == "user" else getattr(served, "process", {"x-not": "starter"})
+        rule = approval_of(Question("", (), None, asked), (caller.name,), self.names)
+        given = [vote for name, each in votes.items() if re.split("[/~]", name)[0] == command["id"] for vote in each]
+        gave = any(vote.may_be_of(Vote(caller.name, caller.by, 0.0, None)) for vote in given)
+        return caller.name in rule.excluded and (gave or ("by" in result and agreed(caller.name, result["by"]["who"])))
 
     @property
     def names(self) -> NameRules:

@@ -34,12 +34,14 @@ from instrc.engines.operating import AuditFilter, audit_log  # what is noted of 
 from instrc.engines.places import store_of  # where they are
 from instrc.engines.prepare import Prepared
 from instrc.engines.service_tables import KEYS  # where keys are
-from instrc.problems.errors import AccessError, InstrcError, NotFoundError, SettingsError
+from instrc.problems.errors import AccessError, AuthenticationError, InstrcError, NotFoundError, SettingsError
 from instrc.runtime.activities import Activities, Activity  # what serves one
 from instrc.runtime.questions import Question  # what the table asks about
+from instrc.runtime.retry import ForkOptions
 from instrc.runtime.run_report import RunFilter  # which runs are erased
 from instrc.server.access import (  # the function of the table
     EXCLUDED,
+    LOCAL,
     Action,
     Caller,  # the same
     refusal_of,
@@ -47,6 +49,7 @@ from instrc.server.access import (  # the function of the table
 from instrc.server.hosting import require_clear_names  # what a service does when it begins
 from instrc.server.identity import Identity  # what callers are known by
 from instrc.server.operators import act_on_runs  # what erases them
+from instrc.server.records import Records
 from instrc.server.run_service import RunService  # the service itself
 from instrc.server.views import QuestionInfo  # what the table asks about
 from instrc.text.jsonvalue import Json, JsonObject
@@ -317,6 +320,26 @@ def test_whoever_started_a_run_does_not_approve_its_fork(action: str, allowed: s
     go(body())
 
 
+@pytest.mark.parametrize("deep", [False, True])
+def test_whoever_started_a_run_is_excluded_by_a_service_that_has_not_seen_it(deep: bool, tmp_path: Path) -> None:  # noqa: FBT001
+    """Its records are not with the runs, as on Temporal, and are new."""
+
+    async def body() -> None:
+        made = service(tmp_path, pay=asking(**{"x-approvers": ["ann", "cat"], "x-not": ["starter"]}))
+        ann, bob = person("ann", "starter", "answerer"), person("bob", "operator")
+        run = (await made.start(ann, "pay", "x", wait=20)).report.run
+        if deep:
+            run = (await made.fork(bob, run, ForkOptions())).report.run
+        other = RunService(made.launchers, made.engine, Records(None))
+        run = (await other.fork(bob, run, ForkOptions())).report.run
+        with pytest.raises(AccessError, match="may not approve it"):
+            await other.answer(ann, run, "userContext1", ANSWER)
+        if not deep:
+            assert (await other.answer(person("cat", "answerer"), run, "userContext1", ANSWER)).report.status == "done"
+
+    go(body())
+
+
 def test_who_decides_the_same_with_other_data_is_refused_and_the_question_stays_open(tmp_path: Path) -> None:
     async def body() -> None:
         amount = {"properties": {"decision": {"enum": ["Approve", "Reject"]}, "amount": {"type": "integer"}}}
@@ -455,6 +478,70 @@ def test_a_link_ends_with_the_last_key_or_the_issuer_of_who_asked_for_it(lost: s
         async with client(made) as http:
             assert (await http.get(f"/v1/links/{word}")).status_code == 401
             assert (await http.post(f"/v1/links/{word}", json={"data": ANSWER})).status_code == 401
+
+    go(body())
+
+
+@pytest.mark.parametrize("turned_on", ["keys", "oidc"])
+def test_a_link_that_was_asked_for_without_authentication_ends_when_it_is_on(turned_on: str, tmp_path: Path) -> None:
+    """Whoever reached the port could ask for links, which would answer as the candidates for seven days."""
+
+    async def body() -> None:
+        made = service(tmp_path, pay=asking(**{"x-approvers": ["ann"]}))
+        run = (await made.start(LOCAL, "pay", "x", wait=20)).report.run
+        word = await made.link(LOCAL, run, "userContext1", "ann")
+        assert (await made.linked(word)).name == "ann"
+        if turned_on == "keys":
+            Identity(made.records, made.settings, made.signer).new_key("boss", ["admin"])
+        else:
+            made.settings = ServiceSettings(oidc=OidcSettings(ISSUER, "instrc", "keys.json"))
+        with pytest.raises(AuthenticationError, match="no longer has access"):
+            await made.linked(word)
+
+    go(body())
+
+
+@pytest.mark.parametrize("program", ["pay", "outer"])
+def test_nobody_starts_a_fork_with_their_own_approval_where_the_starter_may_not_approve(program: str, tmp_path: Path) -> None:
+    """In the question of a run, and in a process behind an activity; by an answer, a link, and a copy of a deleted run's."""
+    rule = {"x-approvers": ["ann", "cat"], "x-not": ["starter"]}
+    people = {who: person(who, "operator", "answerer") for who in ("ann", "bob", "cat", "dan")}
+
+    async def body() -> None:
+        made = service(tmp_path, pay=asking(**rule))
+        made.launchers["outer"] = calling(tmp_path, asking(**rule))
+        for linked in (False, True):
+            run = (await made.start(BOSS, program, "x", wait=20)).report.run
+            [question] = (await made.run(BOSS, run)).report.questions
+            word = await made.link(people["dan"], run, question.id, "ann") if linked else ""
+            await made.answer(await made.linked(word) if linked else people["ann"], run, question.id, ANSWER)
+            for who, caller in people.items():
+                if who in ({"ann", "dan"} if linked else {"ann"}):
+                    with pytest.raises(AccessError, match="their own approval"):
+                        await made.fork(caller, run, ForkOptions())
+                else:
+                    assert (await made.fork(caller, run, ForkOptions())).report.status == "done"
+            anew = await made.fork(people["ann"], run, ForkOptions("approve" if program == "pay" else "consent"))
+            assert anew.report.status == "waiting"
+        if program == "pay":
+            copy = (await made.fork(people["bob"], run, ForkOptions())).report.run
+            await made.delete(BOSS, run)
+            with pytest.raises(AccessError, match="their own approval"):
+                await made.fork(people["ann"], copy, ForkOptions())
+
+    go(body())
+
+
+def test_a_fork_of_a_run_of_another_project_is_protected_whatever_the_settings_here_say(tmp_path: Path) -> None:
+    """Two projects share a store, and have programs of one name."""
+
+    async def body() -> None:
+        made = service(tmp_path, settings=ServiceSettings(allow_fork_person_steps=True), pay=asking())
+        pay = made.launchers["pay"]
+        pay.config = replace(pay.config, project="another")
+        run = (await made.start(BOSS, "pay", "x", wait=20)).report.run
+        with pytest.raises(AccessError, match="is the answer of a person"):
+            await made.fork(BOSS, run, ForkOptions(edits={"approve": ANSWER}))
 
     go(body())
 

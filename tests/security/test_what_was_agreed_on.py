@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from serving import ANSWER, BOSS, asking, go, on, person, service
+from serving import ANSWER, BOSS, asking, client, go, on, person, service
 from written_processes import DECISION, TEXT, call, chunk, process, race, step
 
 from instrc import ActivityError, Retry
@@ -27,7 +27,9 @@ from instrc.runtime.journal import JournalEntry, rebuild_journal
 from instrc.runtime.plan import plan_of
 from instrc.runtime.questions import Question
 from instrc.runtime.retry import ForkOptions, RetryOptions, fork_of, retry_of
+from instrc.server.exchange import standings  # what protocols share
 from instrc.server.run_service import RunService  # the service itself
+from instrc.server.streams import NumberedEvent  # what is told
 from instrc.vibes.settings import Settings
 
 ANN = person("ann", "answerer")
@@ -109,13 +111,13 @@ def test_an_answer_that_waits_behind_a_retry_is_not_one_to_what_the_retry_asks(t
 
 def waiting(made: RunService) -> asyncio.Event:
     """Return what is set whenever a change of a run waits for the one under way."""
-    waits, wait = asyncio.Event(), made.engine._left  # type: ignore[attr-defined]  # noqa: SLF001  -- where it waits
+    waits, wait = asyncio.Event(), made.engine._left  # type: ignore[attr-defined]  # where it waits
 
     async def left(run: str) -> None:
         waits.set()
         await wait(run)
 
-    made.engine._left = left  # type: ignore[attr-defined]  # noqa: SLF001  -- as above
+    made.engine._left = left  # type: ignore[attr-defined]  # as above
     return waits
 
 
@@ -229,3 +231,43 @@ def test_a_question_is_not_shown_with_the_answers_to_an_earlier_value(tmp_path: 
         assert (found.question, found.votes) == (shown, ())
 
     on(service(tmp_path, name="durable", records=str(tmp_path), pay=TWO), body)
+
+
+def test_a_question_that_shows_another_value_is_told_to_who_follows_the_run(tmp_path: Path) -> None:
+    """Over MCP, A2A and AG-UI; its id is the same."""
+
+    async def body() -> None:
+        made = service(tmp_path, pay=TWO)
+        info = await made.start(BOSS, "pay", "ten", wait=20)
+        changed = replace(info.report, questions=(replace(info.report.questions[0], show="a million"),))
+        stands = iter([info, info, replace(info, report=changed)])
+
+        async def run(*_given: Any) -> Any:
+            return next(stands)
+
+        async def events(*_given: Any) -> Any:
+            for _ in range(3):
+                yield NumberedEvent(1, "question", {})
+
+        made.run, made.event_streams.events = run, events  # type: ignore[method-assign,assignment]
+        told = [each.report.questions[0].show async for each in standings(made, BOSS, info.report.run)]
+        assert told == [info.report.questions[0].show, "a million"]
+        made.records.close()
+
+    go(body())
+
+
+def test_an_answer_over_http_with_the_tag_in_a_list_is_for_what_was_listed(tmp_path: Path) -> None:
+    async def body() -> None:
+        made = service(tmp_path, pay=TWO)
+        run = (await made.start(BOSS, "pay", "ten", wait=20)).report.run
+        async with client(made, ANN) as http:
+            [listed] = (await http.get("/v1/questions")).json()["items"]
+            place = f"/v1/questions/{listed['id']}"
+            assert (await http.get(place)).headers["ETag"] == f'"{listed["tag"]}"'
+            for tag, status in (("0" * 24, 412), (listed["tag"], 200)):
+                sent = await http.post(f"{place}/answer", json={"data": ANSWER}, headers={"If-Match": f'"{tag}"'})
+                assert sent.status_code == status
+        assert list(made.records.votes(run)) == ["userContext1"]
+
+    go(body())

@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 import httpx
 import pytest
-from listening import listening
+from listening import at_port
 from msgspec.structs import replace
 from serving import BOB, BOSS, CAT, LETTER, asking, client, go, person, service, settled
 from test_forms import ALLOWED, HOSTILE, Browser
@@ -29,6 +29,7 @@ from instrc.runtime.questions import Question  # the question of an operator
 from instrc.server.access import Caller  # the room behind its commands
 from instrc.server.files import keep  # the room behind its commands
 from instrc.server.forms import AnswerForm  # the room behind its commands
+from instrc.server.http import app_of  # the service, in the process of the test
 from instrc.server.identity import Identity  # the room behind its commands
 from instrc.server.inbox import Inbox  # the room behind its commands
 from instrc.server.templates import counted, languages, operator_schema, render, spoken  # the words that there are
@@ -768,8 +769,11 @@ def test_the_example_of_messages_links_to_the_page(tmp_path: Path, monkeypatch: 
 
     async def body() -> None:
         made = service(tmp_path)
-        Identity(made.records, made.settings, made.signer).new_key("eve", ["answerer"])
-        async with listening(made, routes=Inbox(made).routes) as address:
+        identity = Identity(made.records, made.settings, made.signer)
+        identity.new_key("eve", ["answerer"])
+        monkeypatch.setattr(receiver, "KEY", identity.new_key("desk", ["operator"]))
+        app = app_of(made, identity=identity, routes=Inbox(made, identity=identity).routes)
+        async with at_port(app) as address:
             run = (await made.start(BOSS, "letter", "Ann comes", wait=20)).report.run
             monkeypatch.setattr(receiver, "SERVICE", address)
             question = await asyncio.to_thread(receiver.question_of, {"run": run, "question": "userContext1"})
