@@ -619,19 +619,17 @@ class RunService:
             pause = min(pause * 2, 0.2)
         return await self.engine.show(run)
 
-    async def _is_taken(self, run: str, answer: tuple[Question, Json] | None) -> bool:
-        """Return whether a run is recorded, and an answer too: its question may also be closed because the run has failed."""
+    async def _is_taken(self, run: str, given: tuple[Question, Json] | None) -> bool:
+        """Return whether a run is recorded, and what was given: its question may also be closed because the run has failed."""
         if self._keeper is None:
             asked = [each.id for each in (await self.engine.show(run)).questions]
-        elif answer is None:
+        elif given is None:
             row = await asyncio.to_thread(self.records.run, run)
             return row is not None and row.status != DELETED
         else:
             asked = [each.question.id for each in await asyncio.to_thread(self.records.questions, questions_query(run=run), None)]
-        is_open = answer is not None and answer[0].id in asked
-        return not is_open and (
-            answer is None or answer[0].by == "operator" or await self._is_recorded(run, answer[0].id, answer[1])
-        )
+        is_open = given is not None and given[0].id in asked
+        return not is_open and (given is None or given[0].by == "operator" or await self._is_recorded(run, given[0].id, given[1]))
 
 
 def _begun_by(caller: Caller, launch: Launch, metadata: Mapping[str, str] | None = None) -> Launch:
