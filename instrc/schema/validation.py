@@ -174,13 +174,9 @@ def _any_of(validator: Validator, branches: list[Json], instance: Json, schema: 
 
 def _names_another(schema: Json, value: Json) -> bool:
     """Return whether a member of an object is a text, and the schema wants another one."""
-    held = mapping(value)
-    for name, part in mapping(mapping(schema).get("properties")).items() if held else ():
-        if isinstance(word := held.get(name), str) and isinstance(part, dict):
-            listed = part.get("enum", [part["const"]] if "const" in part else None)
-            if isinstance(listed, list) and len(listed) == 1 and listed[0] != word:
-                return True
-    return False
+    parts = [(word, mapping(mapping(mapping(schema).get("properties")).get(name))) for name, word in mapping(value).items()]
+    listed = [(word, part.get("enum", [part.get("const", word)])) for word, part in parts if isinstance(word, str) and part]
+    return any(isinstance(texts, list) and len(texts) == 1 and texts != [word] for word, texts in listed)
 
 
 def _enum(validator: Validator, values: Json, instance: Json, schema: Json) -> Iterator[ValidationError]:

@@ -343,10 +343,8 @@ def _lifted(reply: RawReply, records: Records) -> Lifted:
 def _without_doubles(calls: tuple[RawCall, ...]) -> tuple[tuple[RawCall, ...], frozenset[str]]:
     """Return calls without duplicates of the same id, tool and arguments; and the ids that different calls share."""
     counts = Counter(call.id for call in calls if call.id)
-    result: list[RawCall] = []
-    for call in calls:
-        if not (call.id and counts[call.id] > 1 and call in result):
-            result.append(call)
+    numbered = enumerate(calls)
+    result = {repr(call) if call.id and counts[call.id] > 1 else number: call for number, call in numbered}.values()
     counts = Counter(call.id for call in result if call.id)
     return tuple(result), frozenset(name for name, count in counts.items() if name and count > 1)
 
