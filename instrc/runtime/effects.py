@@ -32,6 +32,7 @@ from instrc.runtime.activities import (
     Retry,
     beyond_schema,
     calling,
+    calls_of,
     complaints,
     connection_code,
 )
@@ -174,7 +175,9 @@ class Effects(Struct, frozen=True):
         try:
             result = redacted(self._accepted(command, *matches, began))
         except _CheckError as error:
-            return self._failed(command["id"], str(error), "check", matches[1], began, place_of(error.error))
+            said = str(error)
+            fault = _told(error.error, lambda own: AttemptFault(said, "check", retry=False, place=place_of(own)))
+            return self._failed(command["id"], fault.message, fault.code, matches[1], began, fault.place)
         if tell_part is not None and "complaints" not in result:
             whole = result["ok"]
             tell_part(whole, [*whole] if isinstance(whole, dict) else [])
@@ -344,7 +347,7 @@ class Effects(Struct, frozen=True):
         command: str,
         policy: Retry,
         once: Callable[[int], Awaitable[_T]],
-        fault_of: Callable[[Exception], AttemptFault],
+        fault_of: Callable[[BaseException], AttemptFault],
         began: float,
     ) -> tuple[_T, int] | Result:
         """Make attempts with the pauses of a policy.
@@ -356,18 +359,17 @@ class Effects(Struct, frozen=True):
             try:
                 return await once(attempt), attempt
             except Exception as error:  # noqa: BLE001  -- handlers and model adapters may be user code
-                fault = fault_of(error)
-                fault = fault._replace(message=redacted(writable(fault.message))[:ERROR_CHARACTERS])
-            if not fault.retry or not policy.again(attempt, fault.code):
-                return self._failed(command, fault.message, fault.code or fault.recorded, attempt, began, fault.place)
+                fault = _told(error, fault_of)
             chance = uniform(1 - policy.jitter, 1 + policy.jitter)  # noqa: S311  -- no secret
-            pause = max(policy.wait(attempt) * chance, fault.after or 0.0)
-            if fault.after is not None and fault.after > policy.longest:
-                message = f"{fault.message} (it wants to be left alone for {fault.after:g} s, which is longer than we wait)"
-                return self._failed(command, message, fault.code or fault.recorded, attempt, began, fault.place)
-            if policy.total is not None and monotonic() - began + pause > policy.total:
-                message = f"{fault.message} (no time for another attempt: all have {policy.total:g} s)"
-                return self._failed(command, message, fault.code or fault.recorded, attempt, began, fault.place)
+            pause, why = max(policy.wait(attempt) * chance, fault.after or 0.0), None
+            if not fault.retry or not policy.again(attempt, fault.code):
+                why = ""
+            elif fault.after is not None and fault.after > policy.longest:
+                why = f" (it wants to be left alone for {fault.after:g} s, which is longer than we wait)"
+            elif policy.total is not None and monotonic() - began + pause > policy.total:
+                why = f" (no time for another attempt: all have {policy.total:g} s)"
+            if why is not None:
+                return self._failed(command, fault.message + why, fault.code or fault.recorded, attempt, began, fault.place)
             tried: EventFacts = {"error": fault.message, "attempt": attempt, **fault.place}
             self.tell("retried", command, **tried)
             await self.pause(pause)
@@ -433,7 +435,18 @@ class AttemptFault(NamedTuple):
     """Code that is recorded if the error has none."""
 
 
-def _model_fault(error: Exception) -> AttemptFault:
+def _told(error: BaseException, fault_of: Callable[[BaseException], AttemptFault]) -> AttemptFault:
+    """Return why an attempt failed, without secrets and not too long, even if members of the error raise when they are read."""
+    try:
+        with guarded():
+            fault = fault_of(error)
+            message, code = (text and text[:ERROR_CHARACTERS] for text in redacted([writable(fault.message), fault.code]))
+            return fault._replace(message=message or "", code=code, retry=bool(fault.retry))
+    except Exception:  # noqa: BLE001  -- their code may raise anything
+        return AttemptFault("its error cannot be read: a member of it raises", None, retry=False)
+
+
+def _model_fault(error: BaseException) -> AttemptFault:
     match error:
         case TimeoutError():
             return AttemptFault("the model took too long", "timeout", retry=True)
@@ -460,7 +473,7 @@ def _after_of(error: ModelError) -> float | None:
     return float(after) if isinstance(after, int | float) and after >= 0 else None
 
 
-def _own(error: Exception) -> BaseException:
+def _own(error: BaseException) -> BaseException:
     """Return the original error raised by foreign code."""
     return error.error if isinstance(error, ForeignError) else error
 
@@ -501,7 +514,7 @@ def _checked_by(check: Callable[[], _T], step: str) -> _T:
         raise _CheckError(step, _own(error)) from error
 
 
-def _activity_fault(activity: Activity, error: Exception) -> AttemptFault:
+def _activity_fault(activity: Activity, error: BaseException) -> AttemptFault:
     match error:
         case TimeoutError():
             return AttemptFault(f"`{activity.name}` took too long", "timeout", retry=True, place=place_of(error))
@@ -546,7 +559,7 @@ async def attempt_call(activity: Activity, given: Json, call: ActivityCall, *, w
     """
     handler = activity.whole if whole and activity.whole is not None else activity.handler
     assert handler is not None
-    async with time_limit(activity.retry.timeout):
+    async with calls_of(activity.service) if activity.service else nullcontext(), time_limit(activity.retry.timeout):
         with calling(call):
             return await _called(handler, copy_of(given))
 
@@ -570,7 +583,7 @@ def _called_here(handler: Handler, given: Json) -> HandlerResult | Awaitable[Han
 
 _ReplyParts: TypeAlias = "tuple[float | None, str | None, list[str], list[Complaint], list[str], str | None, str | None]"
 ERROR_CHARACTERS: Final = 20_000
-"""Maximum characters kept of an error, with its secrets masked: part of a secret would not be found."""
+"""Maximum characters kept of an error and of its code, with their secrets masked: part of a secret would not be found."""
 TRACEBACK_CHARACTERS: Final = 20_000
 """Maximum characters kept of a traceback, from its end."""
 _OURS = f"{Path(__file__).parents[1]}{os.sep}"

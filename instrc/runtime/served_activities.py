@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Final
+from urllib.parse import urlsplit
 
 from msgspec import ValidationError, convert, structs
 
@@ -51,4 +52,4 @@ def served(name: str, table: Mapping[str, object], folder: Path, unset: str | No
         missing = problems.settings.MissingExtra(feature=f"the activity `{name}`", extra=extra, package=package)
         raise SettingsError([missing]) from None
     retry = read.retry if read.retry.timeout is not None else structs.replace(read.retry, timeout=SERVED_SECONDS)
-    return Activity(name, handler, retry=retry, input=read.input)
+    return Activity(name, handler, retry=retry, input=read.input, service=urlsplit(str(table[kinds[0]])).netloc)

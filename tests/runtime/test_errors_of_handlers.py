@@ -12,7 +12,7 @@ import pytest
 from written_processes import attempt, call, chunk, process
 
 import instrc
-from instrc.runtime.effects import TRACEBACK_CHARACTERS  # the limit, to go beyond it
+from instrc.runtime.effects import ERROR_CHARACTERS, TRACEBACK_CHARACTERS  # the limits, to go beyond them
 
 ONE_CALL = process(serverContext1=chunk(step1_a=call("Work", "prompt")))
 QUICK = instrc.Retry(pause=0)
@@ -142,3 +142,27 @@ def test_a_long_traceback_keeps_its_end() -> None:
     [failed] = [event for event in run_with(work).trace if event["event"] == "failed"]
     assert len(failed["traceback"]) == TRACEBACK_CHARACTERS
     assert failed["traceback"].endswith("end\n")
+
+
+class Unreadable(instrc.ActivityError):
+    def __getattribute__(self, name: str) -> Any:
+        if name in {"code", "retry", "__notes__"}:
+            raise SystemExit(3)
+        return super().__getattribute__(name)
+
+
+@pytest.mark.parametrize("error", [Unreadable("x"), SyntaxError("x", ("f", object(), object(), object()))])
+def test_an_error_whose_members_cannot_be_read_fails_its_step(error: Exception) -> None:
+    def work(_: Any) -> None:
+        raise error
+
+    outcome: Any = run_with(work).outcome
+    assert (outcome["status"], outcome["error"]["message"]) == ("failed", "its error cannot be read: a member of it raises")
+
+
+def test_the_code_of_an_error_is_cut() -> None:
+    def work(_: Any) -> None:
+        raise instrc.ActivityError("x", code="y" * 1_000_000, retry=False)
+
+    outcome: Any = run_with(work).outcome
+    assert outcome["error"]["code"] == "y" * ERROR_CHARACTERS

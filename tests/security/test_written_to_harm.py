@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from time import process_time
 from typing import Any
@@ -17,11 +18,12 @@ from instrc.providers.lifting.lift import lift_response
 from instrc.providers.lifting.streams import assemble
 from instrc.providers.lowering.lower import lower
 from instrc.providers.targets import dialect
-from instrc.runtime.activities import Activities
+from instrc.runtime.activities import Activities, Activity, ActivityCall  # one attempt of a call
 from instrc.runtime.boundary import received
-from instrc.runtime.effects import Effects
+from instrc.runtime.effects import Effects, attempt_call  # one attempt of a call
+from instrc.runtime.models.adapters import OpenAI  # an adapter whose server is slow
 from instrc.runtime.models.failures import as_model_error, failure_of  # what an error of a provider is told as
-from instrc.runtime.models.model import Sample
+from instrc.runtime.models.model import Request, Sample
 from instrc.runtime.models.partial import prefix_value  # a partial answer, of any text
 from instrc.runtime.served_activities import served
 from instrc.text.jsontext import dumps, loads
@@ -122,9 +124,15 @@ def test_a_list_of_many_alternatives_takes_time_by_its_length(target: str) -> No
     lowering = lower(Tool("answer", schema), target=dialect(target))
     right, wrong = ({"tool": tool, "arguments": {"x": "1"}} for tool in ("t39", "T39 "))
     begun = process_time()
-    lifted = lift_response({"name": "answer", "arguments": {"plan": [*[right] * 1_200, *[wrong] * 400]}}, lowering.map)
-    assert process_time() - begun < 5
+    lifted = lift_response({"name": "answer", "arguments": {"plan": [*[right] * 600, *[wrong] * 200]}}, lowering.map)
+    assert process_time() - begun < 2.5
     assert lifted.calls[0].violations
+
+
+def test_calls_that_share_an_id_take_time_by_their_number() -> None:
+    arguments = [dumps({"a": str(number)}) for number in range(8_000)]
+    calls: Json = [{"id": "c", "type": "function", "function": {"name": "answer", "arguments": text}} for text in arguments]
+    assert seconds("openai", {"choices": [{"message": {"tool_calls": calls}}]}) < 1.5
 
 
 def test_the_beginning_of_a_deep_answer_takes_time_by_its_length() -> None:
@@ -266,3 +274,28 @@ def test_a_server_of_tools_that_never_answers_keeps_no_step_and_no_session_open(
     assert (result["error"]["kind"], result["error"]["code"]) == ("timeout", "timeout")
     assert [item["event"] for item in events] == ["called", "failed"]
     assert left == []
+
+
+def test_a_plan_takes_a_limited_number_of_connections(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two thousand tasks would take all that the process has, and the service could accept no connection."""
+    monkeypatch.setattr("instrc.runtime.activities.CALLS", 3)
+    assert [served("Ask", {"url": f"https://shop.example/{path}"}, Path()).service for path in "ab"] == ["shop.example"] * 2
+    now, most = [0], [0]
+
+    async def answer(*_: Any) -> Any:
+        now[0] += 1
+        most[0] = max(now[0], most[0])
+        await asyncio.sleep(0)
+        now[0] -= 1
+        return {"choices": []}
+
+    class Slow(OpenAI):
+        send = answer
+
+    async def begin(begun: Callable[[], Any]) -> int:
+        await asyncio.gather(*(begun() for _ in range(10)))
+        return most[0]
+
+    activity = Activity("Ask", answer, service="shop.example")
+    assert asyncio.run(begin(lambda: attempt_call(activity, {}, ActivityCall("", "Ask", 1)))) == 3
+    assert asyncio.run(begin(lambda: Slow("gpt-5", client=object()).answer(Request("run/a", "answer", "Read.", SCHEMA)))) == 3

@@ -29,6 +29,7 @@ from instrc.providers.lifting.lift import Lifted, lift_response
 from instrc.providers.lifting.reply import first
 from instrc.providers.lowering.lower import Lowering, lower
 from instrc.providers.targets import dialect
+from instrc.runtime.activities import calls_of
 from instrc.runtime.interpreter.documents import Complaint
 from instrc.runtime.models.asking_again import asked_again, attempt_of, cut_complaint
 from instrc.runtime.models.budget import BYTES
@@ -241,7 +242,8 @@ class Provider(ABC):
     async def _received(self, client: Client, asked: ProviderRequest, told: Told | None) -> Json:
         """Return the response of a provider, or raise `ModelError`; report the text of the value as it grows."""
         try:
-            return await self._sent(client, asked, told)
+            async with calls_of(self.kind):
+                return await self._sent(client, asked, told)
         except ModelError:
             raise
         except Exception as error:
