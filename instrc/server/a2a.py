@@ -32,7 +32,7 @@ from instrc.runtime.questions import read_shown_id
 from instrc.runtime.run_report import RunFilter
 from instrc.server import exchange
 from instrc.server.access import Caller
-from instrc.server.bounds import PARTS, loads_bounded
+from instrc.server.bounds import LISTED, PARTS, loads_bounded
 from instrc.server.door import caller_of
 from instrc.server.identity import caller_later, kept_rights
 from instrc.server.operation_json import place_of_run, token_of
@@ -50,8 +50,6 @@ MOST_PUSHED: Final = 20
 """Maximum push addresses of one caller for a task."""
 DATA: Final = 16 * 1024
 """Maximum characters of a value that is also sent as data: protobuf's library takes long, and holds up other requests."""
-LISTED: Final = 4 * 1024 * 1024
-"""Bytes of tasks after which a page of a list ends."""
 _STATES: Final[dict[str, pb.TaskState]] = {
     "running": pb.TASK_STATE_WORKING,
     "waiting": pb.TASK_STATE_INPUT_REQUIRED,
@@ -481,9 +479,8 @@ def a2a_routes(service: RunService, webhooks: Webhooks | None = None) -> list[Ba
         made = [each for each in offered if tenant in {"", each.name}]
         if tenant and not made:
             raise NotFoundError([problems.serving.NoSuchProgram(program=tenant)])
-        card = card_of(
-            made, str(request.base_url), tenant=tenant, push=webhooks is not None, protected=known is None or known.by != "local"
-        )
+        protected = known is None or known.by != "local"
+        card = card_of(made, str(request.base_url), tenant=tenant, push=webhooks is not None, protected=protected)
         made_json = MessageToDict(card)
         return JSONResponse(made_json, headers={"Cache-Control": "private, max-age=60", "ETag": f'"{digest_of(made_json)[:24]}"'})
 

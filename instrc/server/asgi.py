@@ -26,6 +26,7 @@ def application() -> Starlette:
 
     Authentication by keys or an identity provider is required: the address at which it is reached is unknown.
     The server bounds the connections: uvicorn with `--http instrc.server.connections:BoundedProtocol --ws none --backlog 100`.
+    Without `--timeout-graceful-shutdown 10`, it waits for open event streams before it stops.
     With a database, workers carry out the runs; those of a folder belong to one process, and a second one does not start.
     """
     serve_project(Path())
@@ -33,8 +34,7 @@ def application() -> Starlette:
     place = str(run.get("store", USUAL_FOLDER))
     launchers = hosting.launchers_of(hosting.programs_in(["."], DEFAULT_PROJECT), None, rehearse=False)
     hub = Hub()
-    options = WorkerOptions(slots=0)
-    engine = engine_of(run.get("engine", "durable"), Path(place), watch=hub.saw, parts=hub.heard, worker=options)
+    engine = engine_of(run.get("engine", "durable"), Path(place), watch=hub.saw, parts=hub.heard, worker=WorkerOptions(slots=0))
     service = hosting.service_at(launchers, engine, place, hub)
     identity = hosting.identity_of(service)
     if not identity.is_on:
@@ -43,5 +43,5 @@ def application() -> Starlette:
     hosting.require_clear_names(service)
     routes, beside = hosting.protocols_of(service, [], "")
     carried = partial(hosting.carrying, engine, logging.getLogger("uvicorn.error").info)
-    pages = Inbox(service, identity=identity).routes
-    return app_of(service, identity=identity, routes=[*routes, *pages], beside=[carried, *beside])
+    routes += Inbox(service, identity=identity).routes
+    return app_of(service, identity=identity, routes=routes, beside=[carried, *beside])

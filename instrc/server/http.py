@@ -167,8 +167,8 @@ def session_endpoints(identity: Identity) -> list[Endpoint]:
         return ResponseData(None, 204, {"Set-Cookie": await asyncio.to_thread(identity.session, caller)})
 
     async def end(_service: RunService, _caller: Caller, asked: RequestData) -> ResponseData:
-        cookie = asked.headers.get("cookie", "")
-        return ResponseData(None, 204, {"Set-Cookie": await asyncio.to_thread(identity.end_session, cookie)})
+        ended = await asyncio.to_thread(identity.end_session, asked.headers.get("cookie", ""))
+        return ResponseData(None, 204, {"Set-Cookie": ended})
 
     return [
         Endpoint("POST", "/v1/session", "beginSession", "Give a cookie for a key or a token.", begin, None, status=204),
@@ -341,8 +341,8 @@ def _readiness(service: RunService, streams: Streams) -> Answering:
 def _metrics(service: RunService, streams: Streams, meter: RequestMeter) -> Answering:
     async def metrics(request: Request) -> Response:
         door.caller_of(request).require("viewer", "", "see metrics")
-        lines = [*meter.lines(), *await store_metrics(service)]
-        lines += ["# TYPE instrc_event_streams gauge", f"instrc_event_streams {streams.open.total()}", ""]
+        own = "# TYPE instrc_event_streams gauge", f"instrc_event_streams {streams.open.total()}", ""
+        lines = [*meter.lines(), *await store_metrics(service), *own]
         return PlainTextResponse("\n".join(lines), media_type="text/plain; version=0.0.4")
 
     return metrics

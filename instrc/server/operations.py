@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from datetime import datetime
+from itertools import accumulate, takewhile
 from typing import Final, TypeAlias, cast
 
 from msgspec import Struct, field
@@ -13,8 +14,9 @@ from instrc.engines.run_table import RunRow
 from instrc.problems.errors import InstrcError
 from instrc.runtime.retry import ForkOptions, RetryOptions
 from instrc.runtime.run_report import STATUSES, RunFilter
+from instrc.runtime.traces import Event
 from instrc.server.access import Caller
-from instrc.server.bounds import NAME
+from instrc.server.bounds import LISTED, NAME
 from instrc.server.operation_json import (
     ID,
     METADATA,
@@ -38,6 +40,7 @@ from instrc.server.operation_json import (
 )
 from instrc.server.run_service import RunService
 from instrc.server.views import Page, QuestionInfo, RunInfo
+from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, as_number, as_text, mapping, optional_text
 
 
@@ -205,7 +208,17 @@ def _of_run(act: Callable[[RunService, Caller, str], Awaitable[RunInfo]]) -> Cal
 
 
 async def _trace(service: RunService, caller: Caller, asked: RequestData) -> ResponseData:
-    return ResponseData({"items": cast("Json", await service.trace(caller, asked.run))})
+    place = place_of(asked.query.get("cursor"), int)
+    events = await service.trace(caller, asked.run)
+    items, following = await asyncio.to_thread(_part_of, events, 0 if place is None else max(0, int(place[0])))
+    return ResponseData({"items": cast("Json", items), "next": token_of(following)})
+
+
+def _part_of(events: list[Event], first: int) -> tuple[list[Event], tuple[int] | None]:
+    """Return the events from a place on that are short enough together, at least one, and the next place."""
+    lengths = accumulate(len(dumps(each, indent=False)) for each in events[first:])
+    last = first + max(1, sum(1 for _ in takewhile(LISTED.__ge__, lengths)))
+    return events[first:last], (last,) if last < len(events) else None
 
 
 def _on(
@@ -251,8 +264,7 @@ async def _schedules(service: RunService, caller: Caller, asked: RequestData) ->
 
 
 async def _workers(service: RunService, caller: Caller, _asked: RequestData) -> ResponseData:
-    items = [worker_json(each) for each in await service.workers(caller)]
-    return ResponseData({"items": cast("Json", items), "next": None})
+    return ResponseData({"items": cast("Json", [worker_json(each) for each in await service.workers(caller)]), "next": None})
 
 
 async def _questions(service: RunService, caller: Caller, asked: RequestData) -> ResponseData:
@@ -328,9 +340,10 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
         "GET",
         "/v1/runs/{run}/trace",
         "getTrace",
-        "Get the trace of a run.",
+        "Get the trace of a run; a long one in several parts.",
         _trace,
-        object_of({"items": {"type": "array", "items": {"type": "object"}}}),
+        object_of({"items": {"type": "array", "items": {"type": "object"}}, "next": {"type": ["string", "null"]}}),
+        query={"cursor": WORD},
         errors=(404, 410),
     ),
     _on("run", "cancel", "Cancel a run.", _of_run(RunService.cancel), _RUN),

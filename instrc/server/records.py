@@ -51,7 +51,7 @@ from instrc.problems.errors import RequestError, StaleError, unusable
 from instrc.problems.serving import InvalidRequest, QuestionNotFree
 from instrc.runtime.questions import Question
 from instrc.runtime.run_report import RunReport
-from instrc.server.bounds import PAGE_SESSIONS
+from instrc.server.bounds import LISTED, PAGE_SESSIONS
 
 VoteCheck: TypeAlias = "Callable[[Sequence[Vote]], object]"
 """Raises for an answer that is refused beside earlier ones."""
@@ -64,8 +64,6 @@ _COUNT: Final = _FIRST.on_conflict_do_update(index_elements=["name", "minute"], 
     RATES.c.count
 )
 """Statements of every request, built once."""
-_SHOWN: Final = 4 * 1024 * 1024
-"""Maximum characters of the values that the questions of a page show, unless one shows more: each may have as many as a body."""
 _SEEN: Final = 60.0
 """Seconds after which a view of a run is recorded again."""
 
@@ -150,7 +148,7 @@ class Records(RunTable):
         """Return how many rows of a `questions_query` fit on a page: at least one, at most the limit."""
         length = sa.func.length(sa.type_coerce(QUESTIONS.c.show, sa.Text)).label("length")
         lengths = accumulate(row.length or 0 for row in self.select(query.with_only_columns(length), limit))
-        return max(1, len([each for each in lengths if each <= _SHOWN]))
+        return max(1, len([each for each in lengths if each <= LISTED]))
 
     def tell_due(self, kind: ChangeKind, cursor: str, until: float) -> int:
         """Report the open questions due between a cursor and a moment, once for all services; return how many."""

@@ -204,7 +204,7 @@ def test_what_is_over_a_bound_is_found_outside_of_texts(body: bytes, said: str |
     assert process_time() - before < 0.5
 
 
-def test_a_page_of_questions_or_tasks_that_show_much_is_short(tmp_path: Path) -> None:
+def test_a_page_of_questions_tasks_or_events_that_show_much_is_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Other pages have the rest: nothing is left out."""
 
     async def test() -> None:
@@ -233,6 +233,14 @@ def test_a_page_of_questions_or_tasks_that_show_much_is_short(tmp_path: Path) ->
                 if not token:
                     break
             assert len(set(listed)) == len(listed) == 7
+            many = [{"event": "asked", "run": "r", "show": f"{each}" * 1_000_000} for each in range(7)]
+            place = f"/v1/runs/{listed[0]}/trace"
+            monkeypatch.setattr(made.engine, "trace_from", lambda *_given: (many, 0))
+            parts = [(await http.get(place)).json()]
+            while parts[-1]["next"] is not None:
+                parts.append((await http.get(place, params={"cursor": parts[-1]["next"]})).json())
+            assert [len(each["items"]) for each in parts] == [4, 3]
+            assert [each for part in parts for each in part["items"]] == many
 
     go(test())
 

@@ -49,6 +49,7 @@ class Uvicorn:
         self.port, self.log = free_port(), folder / "log"
         line = [sys.executable, "-m", "uvicorn", "--factory", "instrc.server.asgi:application", "--workers", "2"]
         line += ["--http", "instrc.server.connections:BoundedProtocol", "--ws", "none", "--backlog", "100"]
+        line += ["--timeout-graceful-shutdown", "1"]
         with self.log.open("wb") as log:
             self.process = subprocess.Popen([*line, "--port", str(self.port)], cwd=folder, stdout=log, stderr=log)
 
@@ -76,6 +77,10 @@ def test_two_workers_of_uvicorn_share_a_database(tmp_path: Path, postgres_server
         served.until("Application startup complete", 2)
         assert [served.listed() for _ in range(6)] == [200] * 6
         assert "Traceback" not in served.log.read_text()
+        headers = {"Authorization": f"Bearer {served.key}"}
+        with httpx.stream("GET", f"http://127.0.0.1:{served.port}/v1/events", headers=headers, timeout=60) as stream:
+            assert stream.status_code == 200
+            served.end()  # although somebody still listens
     finally:
         served.end()
 
