@@ -91,14 +91,19 @@ class Server(LanguageServer):
         self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(document.uri, [*shown, *also], document.version))
 
     def changed(self, uri: str, text: str, version: int) -> None:
-        """Take a text, show its slips at once, and check the rest when typing pauses."""
+        """Take a text, show its slips when all that has arrived is read, and check the rest when typing pauses."""
         document = self.session.put(self.path(uri), text, version, uri)
+        self.stop_waiting(document.path)
+        self.waiting[document.path] = asyncio.get_running_loop().create_task(self._read(document))
+
+    async def _read(self, document: TextDocument) -> None:
+        """Show the slips of the last of several texts."""
+        self.waiting.pop(document.path)
         if document.is_vibe:
             self.later([document, *self.session.users(document)])
             return
         none: tuple[Problem, ...] = ()
         slips = self.safely(lambda: document.slips, none)
-        self.stop_waiting(document.path)
         shown_before = self.shown_before.pop(document.path, LastDiagnostics(document.lines, ())).moved(document.lines)
         self.shown_before[document.path] = shown_before
         if slips or document.path in self.with_slips:
@@ -142,8 +147,7 @@ class Server(LanguageServer):
 
     async def problems(self, document: TextDocument) -> tuple[Problem, ...]:
         """Return the problems of the current document, when they are known."""
-        task = self.waiting.get(document.path)
-        if task is not None:
+        while (task := self.waiting.get(document.path)) is not None and not task.done():
             await asyncio.wait([task])
         text, problems = self.found.get(document.path, ("", ()))
         return problems if text == document.source.text else ()

@@ -17,7 +17,11 @@ pytest.importorskip("pygls")
 from pygls.exceptions import JsonRpcException
 from pygls.protocol import LanguageServerProtocol
 
-from instrc.lsp.server import Incoming, Server  # messages without a client
+from instrc.language.parser import parse  # what reads a text
+from instrc.language.surface import Program  # what it returns
+from instrc.lsp.server import Incoming, Server, make_server  # messages without a client
+from instrc.problems.report import Report
+from instrc.text.source import Source
 
 SHOWN = types.ShowMessageParams(types.MessageType.Info, "Привет, \U0001f600")
 HALF = types.ShowMessageParams(types.MessageType.Info, "\ud83d")
@@ -129,3 +133,25 @@ def test_the_input_ends_where_no_header_is(sent: bytes) -> None:
 
     assert asyncio.run(lines()) == [b"Content-Type: a\r\n", b""]
     os.close(read)
+
+
+def test_of_many_changes_the_last_text_alone_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+
+    def parsed(source: Source, report: Report) -> Program:
+        read.append(source.text)
+        return parse(source, report)
+
+    async def body() -> None:
+        server = make_server()
+        server.protocol.set_writer(_Written())
+        for number in range(50):
+            server.changed("file:///a.aug", f"Draft(prompt); // {number}\n", number)
+        [task] = server.waiting.values()
+        await asyncio.wait([task])
+        for later in server.waiting.values():
+            later.cancel()
+
+    monkeypatch.setattr("instrc.lsp.session.parse", parsed)
+    asyncio.run(body())
+    assert read == ["Draft(prompt); // 49\n"]
