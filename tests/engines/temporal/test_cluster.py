@@ -17,11 +17,11 @@ from typing import Any
 import pytest
 from applications import run_in_app
 from temporal_server import Server, started
-from temporalio.client import WorkflowHandle, WorkflowHistory
+from temporalio.client import WorkflowHandle, WorkflowHistory, WorkflowUpdateFailedError
 from temporalio.service import RPCError, RPCStatusCode
 from temporalio.worker import Replayer
 from working import MEETING, ROUNDS, equipped
-from written_processes import HalfTold
+from written_processes import ASK, HalfTold
 
 import instrc
 from instrc import InstrcError
@@ -341,3 +341,21 @@ def test_what_the_core_of_the_library_complains_of_is_said_in_a_few_words() -> N
     told = 'Failed client connect: tonic::transport::Error(Transport, ConnectError("tcp", Os { message: "Connection refused" }))'
     with pytest.raises(UnreachableError, match="cannot be used: connection refused"), trouble():
         raise RuntimeError(told)
+
+
+def test_an_answer_to_what_a_question_showed_before_is_refused_where_it_is_taken(cluster: Cluster) -> None:
+    """Also if it has changed since the process that sends the answer has seen it."""
+    engine = cluster.engine()
+
+    async def body() -> None:
+        report = await engine.start(Launch("r1", "test", plan_of(ASK), {"prompt": "x"}))
+        [asked] = report.questions
+        handle = (await engine._client()).get_workflow_handle(f"{cluster.queue}r1")
+        letter: documents.AnswerMessage = {"answer": asked.id, "tag": "0" * 24, "data": {"decision": "Approve"}}
+        async with engine._served(carry=True):
+            with pytest.raises(WorkflowUpdateFailedError):
+                await handle.execute_update(documents.ANSWER, letter)
+            assert len((await engine.show("r1")).questions) == 1
+        assert (await engine.answer("r1", asked.shown_id, {"decision": "Approve"})).status == "done"
+
+    go(body())
