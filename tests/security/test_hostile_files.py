@@ -16,6 +16,7 @@ from serving import go, service
 
 import instrc
 from instrc.cli.review_files import deleted  # what the hook of pre-commit asks git
+from instrc.compiler.lint.letters import misleading  # one check of a text
 from instrc.compiler.workspace import OptionOverrides, Workspace  # the checks of an editor
 from instrc.language.formatter import format_source  # the layout by itself
 from instrc.lsp.completion import completion  # one request of an editor
@@ -91,8 +92,9 @@ def _coloured(text: str) -> None:
         (_completed, '"' + '\\"' * 20_000 + "\\"),
         (_completed, "null" * 1_250),
         (_coloured, "\U0001d400)" * 8_000),
+        (lambda text: [*misleading(Source("a.aug", text))], " ".join(f"a\u0441{number}" for number in range(60_000))),
     ],
-    ids=["heading", "fences", "headings", "comment", "path", "comments", "quotes", "word", "line"],
+    ids=["heading", "fences", "headings", "comment", "path", "comments", "quotes", "word", "line", "letters"],
 )
 def test_a_text_of_one_thing_repeated_is_read_in_one_pass(read: Callable[[str], object], text: str) -> None:
     start = process_time()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from instrc.problems.suggest import strange_letter, twin
 from instrc.problems.text import MisleadingText
@@ -13,19 +14,19 @@ from instrc.text.visible import HIDDEN
 
 def misleading(source: Source) -> Iterator[MisleadingText]:
     """Yield one warning, at the first such letter, that names the first few."""
-    if source.text.isascii():
-        return
-    words = re.findall(r"[^\W\d]\w*", source.text)
-    plain = {word for word in words if word.isascii()}
-    found = {letter: f"U+{ord(letter):04X} is not seen" for letter in re.findall(HIDDEN, source.text)}
-    for word in dict.fromkeys(words):
-        if not word.isascii() and (
-            said := strange_letter(word) or (twin(word) in plain and f"it only looks like `{twin(word)}`")
-        ):
-            found[word] = f"in `{word}`, {said}"
-    if found:
-        start = min(map(source.text.index, found))
-        yield MisleadingText(at=source.span(start, start + 1), signs="; ".join([*found.values()][:_MOST]))
+    if not source.text.isascii() and (shown := dict(islice(_found(source.text), _MOST))):
+        start = min(map(source.text.index, shown))
+        yield MisleadingText(at=source.span(start, start + 1), signs="; ".join(shown.values()))
 
 
 _MOST = 5
+
+
+def _found(text: str) -> Iterator[tuple[str, str]]:
+    """Yield each such letter and word, with what it is."""
+    yield from ((letter, f"U+{ord(letter):04X} is not seen") for letter in dict.fromkeys(re.findall(HIDDEN, text)))
+    words = dict.fromkeys(re.findall(r"[^\W\d]\w{0,99}", text))
+    for word in words:
+        latin = None if word.isascii() else twin(word)
+        if not word.isascii() and (said := strange_letter(word) or (latin in words and f"it only looks like `{latin}`")):
+            yield word, f"in `{word}`, {said}"
