@@ -200,7 +200,7 @@ def is_candidate(question: QuestionInfo, person: Caller) -> bool:
 
 def _may_be_excluded(person: Caller, excluded: frozenset[str]) -> bool:
     """Return whether a person is excluded, or may be: without a token, the groups of its subject are unknown."""
-    has_unknown = person.by == "link" and person.name.startswith("oidc:")
+    has_unknown = person.by == "link" and known_as(person.name).startswith("oidc:")
     return bool(person.as_excluded & excluded) or (has_unknown and any(each.startswith("group:") for each in excluded))
 
 

@@ -140,9 +140,12 @@ def test_every_combination_of_question_caller_means_and_time() -> None:
     assert number > 100_000
 
 
-@pytest.mark.parametrize(("name", "allowed"), [("bob", True), (f"oidc:{ISSUER}#bob", False)])
+@pytest.mark.parametrize(
+    ("name", "allowed"),
+    [("bob", True), (f"oidc:{ISSUER}#bob", False), ("link:bob", True), (f"link:oidc:{ISSUER}#bob", False)],
+)
 def test_a_link_shows_no_groups_of_a_token_so_none_may_be_excluded(name: str, allowed: bool) -> None:  # noqa: FBT001
-    rule = Approval((name,), excluded=frozenset({"group:staff"}))
+    rule = Approval((name,), excluded=frozenset({"group:staff"}), outsiders=True)
     asked = QuestionInfo("r", "p", Question("q", (), {}, {}, "person"), 0.0, None, candidates=(name,), approval=rule)
     bearer = Caller(name, by="link", only=("r", "q"))
     assert (refusal_of("answer", asked, bearer, NOW) is None) == allowed
