@@ -114,7 +114,7 @@ def _url(template: str, given: Json) -> str:
     query = _PLACE.sub(lambda place: "x" * len(place[0]), template).find("?")
 
     def fill(place: re.Match[str]) -> str:
-        text = _text(place[1], given)
+        text = _plain(_member(place[1], given))
         if 0 <= query < place.start():
             return quote(text, safe="")
         if not isinstance(_member(place[1], given), str | int | float) or _leaves_segment(text):
@@ -150,10 +150,6 @@ def _refuse(message: str) -> NoReturn:
     raise ActivityError(message, code="invalid-input", retry=False)
 
 
-def _text(path: str, given: Json) -> str:
-    return _plain(_member(path, given))
-
-
 def _plain(value: Json) -> str:
     return value if isinstance(value, str) else dumps(value)
 
@@ -173,7 +169,7 @@ def _header(name: str, template: Json, given: Json) -> str:
         _refuse(f"the header `{name}` is one line of ASCII")
     if isinstance(template, str) and not _PLACE.fullmatch(template):
         for place in _PLACE.findall(template):
-            if set(_text(place, given)) & set(',;"\\'):
+            if set(_plain(_member(place, given))) & set(',;"\\'):
                 _refuse(f"`{place}` is a part of the header `{name}`, and holds what ends a part")
     return text
 
@@ -249,7 +245,7 @@ def fill_template(template: Json, given: Json) -> Json:
     """Return a template with its placeholders replaced by members of the argument."""
     if isinstance(template, str):
         whole = _PLACE.fullmatch(template)
-        return _member(whole[1], given) if whole else _PLACE.sub(lambda found: _text(found[1], given), template)
+        return _member(whole[1], given) if whole else _PLACE.sub(lambda found: _plain(_member(found[1], given)), template)
     if isinstance(template, Mapping):
         return {key: fill_template(item, given) for key, item in template.items()}
     return [fill_template(item, given) for item in template] if isinstance(template, list) else template

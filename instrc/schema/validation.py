@@ -25,6 +25,8 @@ from instrc.text.jsontext import dumps, is_writable, loads
 from instrc.text.jsonvalue import Json, JsonObject, as_array, as_object, freeze, mapping, optional_text, pointer
 from instrc.text.sentences import filled
 
+CACHED_SCHEMA: Final = 200_000
+"""Characters from which a schema is not cached: choices are part of one, and differ in each run."""
 TOLD_WORDS: Final = 500
 """Maximum characters of a validator's message about one violation."""
 TOLD_HEAD: Final = 200
@@ -474,7 +476,7 @@ def validator(schema: Json, *, formats: bool) -> Validator:
 
     It may raise any error that the schema provokes; callers must catch it.
     """
-    return _cached(dumps(schema, indent=False), formats)
+    return (_cached if len(text := dumps(schema, indent=False)) < CACHED_SCHEMA else _cached.__wrapped__)(text, formats)
 
 
 @lru_cache(maxsize=512)

@@ -25,7 +25,9 @@ from instrc.runtime.models.adapters import OpenAI  # an adapter whose server is 
 from instrc.runtime.models.failures import as_model_error, failure_of  # what an error of a provider is told as
 from instrc.runtime.models.model import Request, Sample
 from instrc.runtime.models.partial import prefix_value  # a partial answer, of any text
+from instrc.runtime.models.provider import _lowered  # what is kept
 from instrc.runtime.served_activities import served
+from instrc.schema.validation import _cached, validate  # what is kept
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json
 from instrc.tools.plan_check import check_plan, with_unique_ids
@@ -189,6 +191,14 @@ def test_a_list_of_a_service_takes_time_by_its_length(program: str, listed: Json
     run = run_in_app(f"const found = Find_Activity(prompt); {program}", "go", vibes=schemas, model=model, activities=activities)
     assert process_time() - begun < 2.5
     assert run.status == "done" or "a limit of 100000 elements" in run.outcome["error"]["message"]
+
+
+def test_a_schema_with_many_choices_is_not_kept_for_later_runs() -> None:
+    schema: Json = {"type": "object", "properties": {"id": {"enum": [f"item {number}" for number in range(20_000)]}}}
+    kept = _cached.cache_info().currsize, _lowered.cache_info().currsize
+    assert validate({"id": "no item"}, schema)
+    OpenAI("gpt-5").preview(Request("run/a", "answer", "Read.", schema))
+    assert (_cached.cache_info().currsize, _lowered.cache_info().currsize) == kept
 
 
 def test_a_value_with_a_long_integer_takes_time_by_its_length() -> None:

@@ -41,6 +41,7 @@ from instrc.runtime.models.partial import PART_PAUSE, PART_SHARE, in_shape, pref
 from instrc.runtime.models.settings import LEAST_BOUND, TIMEOUT, answer_bound, joined, with_short_thoughts
 from instrc.runtime.secrets import secret
 from instrc.schema.outline import outline
+from instrc.schema.validation import CACHED_SCHEMA
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, JsonObject, as_object, mapping
 from instrc.text.sentences import EN, Sentences
@@ -327,7 +328,8 @@ class Provider(ABC):
         return self.connect(library, key)
 
     def _lowering(self, request: Request, target: str) -> Lowering:
-        return _lowered(request.name, dumps(request.schema, indent=False), target, request.sentences, short=self.endless)
+        lowered = _lowered if len(text := dumps(request.schema, indent=False)) < CACHED_SCHEMA else _lowered.__wrapped__
+        return lowered(request.name, text, target, request.sentences, short=self.endless)
 
 
 @lru_cache(maxsize=KEPT_LOWERINGS)
