@@ -38,7 +38,7 @@ SESSIONS: Final = 20
 """Maximum open MCP sessions per caller."""
 PAGE_SESSIONS: Final = 100
 """Maximum sessions of pages per caller: another one ends that which would expire first."""
-LISTED: Final = 4 * 1024 * 1024
+LISTED: Final = 1024 * 1024
 """Characters after which a page of questions, tasks or events ends, unless its only one is longer, as it may be."""
 SMALL_BODY: Final = 64 * 1024
 """Size in bytes up to which a body is parsed in the event loop; larger ones are parsed in a thread."""

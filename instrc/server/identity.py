@@ -144,7 +144,8 @@ class Identity(Struct, frozen=True):
             if scheme.lower() != "bearer" or not word.strip():
                 refuse_unknown("`Authorization` is `Bearer`, and a key or a token")
             return await self.bearer(word.strip())
-        caller = await asyncio.to_thread(self._of_session, headers.get("cookie", ""))
+        cookie = headers.get("cookie", "")  # without ours, no thread is waited for: all may be busy
+        caller = await asyncio.to_thread(self._of_session, cookie) if COOKIE in cookie else None
         if caller is not None and caller.name.startswith("oidc:"):  # as a token, it ends with the key that signed it
             known = self.keys is not None and await self.keys.key(caller.key or "") is not None
             return caller if known and is_known(self.settings, self.records, caller.name) else None
