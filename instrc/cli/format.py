@@ -17,6 +17,7 @@ from instrc.language.lexer import decode_source
 from instrc.problems.report import Report
 from instrc.text.limits import PROGRAM_BYTES
 from instrc.text.source import Source, Span
+from instrc.text.visible import visible
 from instrc.vibes.find_files import STDIN, find_files, read_bytes, shown_path
 
 _BOM = "\ufeff"
@@ -108,7 +109,7 @@ def _write(changed: dict[Path, str], report: Report) -> None:
         unwritten = try_to_write({path: text})
         report.problems += unwritten
         if not unwritten:
-            write_error(f"formatted {path}\n")
+            write_error(f"formatted {visible(str(path))}\n")
 
 
 def explain_command(

@@ -21,6 +21,7 @@ from instrc.text.files import is_inherited_stream, reason, refuse_irregular
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import JsonObject
 from instrc.text.source import Source
+from instrc.text.visible import visible
 
 PROGRAMS_LISTED_FILES: Final = 20
 """Maximum written files that are listed individually."""
@@ -213,7 +214,7 @@ def report_written(paths: Iterable[PurePath], shape: Format) -> None:
     shown = (
         names if len(names) <= PROGRAMS_LISTED_FILES else [*names[: PROGRAMS_LISTED_FILES - 1], f"… {len(names)} files in all"]
     )
-    write_error("".join(f"wrote {name}\n" for name in shown))
+    write_error("".join(f"wrote {visible(name)}\n" for name in shown))
 
 
 def verdict(problems: Iterable[Problem], *, strict: bool = False) -> int:

@@ -90,3 +90,14 @@ def test_a_goal_of_144_letters_names_a_file(instrc: Instrc, folder: Path) -> Non
     written = sorted(path.name for path in (folder / "out").iterdir())
     assert [name.rpartition(".tool")[1] or name.rpartition(".result")[1] for name in written] == [".result", ".tool"]
     assert all(len(name.encode()) < 256 for name in written)
+
+
+def test_the_name_of_a_file_is_one_line(instrc: Instrc, folder: Path) -> None:
+    """Otherwise it could tell of other files."""
+    name = "a\nwrote b"
+    (folder / f"{name}.aug").write_text('@{title: "A", type: "object"}')
+    for words in (["fmt", f"{name}.aug"], ["compile", f"{name}.aug", "--output", f"{name}.json"]):
+        told = instrc(*words)
+        assert told.code == 0
+        assert "a\u240awrote b." in told.err
+        assert "\nwrote b." not in told.err
