@@ -7,6 +7,8 @@ naming each mistake and continuing after it.
 
 from __future__ import annotations
 
+from itertools import islice
+
 from instrc import problems
 from instrc.language.builder import Builder
 from instrc.language.lexer import Token, is_name
@@ -15,13 +17,17 @@ from instrc.language.surface import Expression, Input, Pipe, Program, children
 from instrc.language.tables import CLOSING, CONTEXTUAL, END, FOLLOWED, OPENING, Tables, tables
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
-from instrc.text.limits import BRACKET_LEVELS, REPORTED_MISTAKES
+from instrc.text.limits import BRACKET_LEVELS, PROGRAM_TOKENS, REPORTED_MISTAKES
 from instrc.text.source import CONFLICT_MARK, Source, Span
 
 
 def parse(source: Source, report: Report) -> Program:
     """Parse the statements of a source; report its mistakes and leave out the affected statements."""
     automaton = tables()
+    many = islice(automaton.tokens(source.text), PROGRAM_TOKENS, None) if len(source.text) > PROGRAM_TOKENS else ()
+    if any(many):
+        report.add(problems.files.TooLarge(at=source.whole(), what="the source", limit=PROGRAM_TOKENS, unit="words and signs"))
+        return Program(source, (), ())
     builder = Builder(source)
     if not recognise(source, automaton, builder):
         from instrc.language.recovery import recover  # only needed for invalid programs
