@@ -33,6 +33,8 @@ class Impossible(Struct, frozen=True):
 
 PAIRS_AT_A_PLACE: Final = 100
 """Maximum pairs of schemas compared to decide whether one schema is impossible, since many schemas are checked."""
+PAIRS_IN_ALL: Final = 20_000
+"""Number of pairs after which no further part of a document is judged, about two seconds."""
 WEIGHED_NAMES: Final = 40
 """Maximum required names that are tried individually as the cause of an impossible schema."""
 
@@ -110,7 +112,7 @@ def impossible_parts(
     target = _resolver(root, objects)
     judge = Answering(target, PAIRS_AT_A_PLACE)
     asked = [(path, node) for path, node in objects if path in told or (may_be_impossible(node) and not _extends(node))]
-    hits = {id(node): path for path, node in asked if path in told or judge.refuses_all(_with_closed(node))}
+    hits = {id(node): path for path, node in asked if path in told or _refuses_all(judge, node)}
     if hits:
         yield from _innermost(objects, hits, told, target)
     of_patterns = [(path, node) for path, node in objects if "pattern" in node or "allOf" in node]
@@ -119,6 +121,10 @@ def impossible_parts(
 
         found = ((path, without_texts(node)) for path, node in of_patterns)
         yield from (Impossible(path, words, ()) for path, words in found if words and path not in {*told, *hits.values()})
+
+
+def _refuses_all(judge: Answering, node: SchemaObject) -> bool:
+    return len(judge.known) < PAIRS_IN_ALL and judge.refuses_all(_with_closed(node))
 
 
 def _resolver(root: Json, nodes: Sequence[tuple[Location, SchemaObject]]) -> Resolve:

@@ -9,6 +9,7 @@ from typing import Final
 from instrc.schema.kinds import kind_of_value
 from instrc.schema.walk import map_schemas
 from instrc.text.jsonvalue import Json, JsonObject, equal, listing, mapping
+from instrc.text.limits import REBUILT_LEVELS
 from instrc.text.sentences import EN, Sentences, filled
 
 
@@ -116,7 +117,7 @@ def _describe(part: Json, whole: Sentences | None) -> str:
 _SHORT_ENUM: Final = 8
 
 
-def _kind(part: JsonObject, whole: Sentences | None) -> str:
+def _kind(part: JsonObject, whole: Sentences | None, level: int = 0) -> str:
     """Return a short description of a value's type."""
     said = whole or EN
     if "const" in part:
@@ -125,6 +126,8 @@ def _kind(part: JsonObject, whole: Sentences | None) -> str:
         shown = values if whole else values[:_SHORT_ENUM]
         more = ", …" if len(values) > len(shown) else ""
         return filled(said.one_of, values=", ".join(_value(item, whole) for item in shown) + more)
+    if level > REBUILT_LEVELS:
+        return said.anything
     if isinstance(part.get("$ref"), str):
         return str(part["$ref"]).rpartition("/")[2]
     types = part.get("type")
@@ -133,11 +136,11 @@ def _kind(part: JsonObject, whole: Sentences | None) -> str:
         return said.either.join(dict.fromkeys(kind_of_value(item["const"]) for item in explained))
     if not names:
         branches = next((found for word in ("anyOf", "oneOf") if isinstance(found := part.get(word), list)), None)
-        kinds = [_kind(item, whole) if isinstance(item, dict) else said.anything for item in branches or ()]
+        kinds = [_kind(item, whole, level + 1) if isinstance(item, dict) else said.anything for item in branches or ()]
         return said.either.join(dict.fromkeys(kinds) if whole else kinds) or said.anything
     items = part.get("items")
     return said.either.join(
-        filled(said.list_of, items=_kind(items, whole)) if name == "array" and isinstance(items, dict) else str(name)
+        filled(said.list_of, items=_kind(items, whole, level + 1)) if name == "array" and isinstance(items, dict) else str(name)
         for name in names
     )
 

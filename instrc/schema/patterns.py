@@ -19,6 +19,10 @@ REGEX_SECONDS: Final = 0.5
 """Time limit of the backtracking engine within one `time_limit`, in seconds."""
 
 
+SEARCH_SECONDS: Final = 1
+"""Time limit of reading and searching all patterns within one `time_limit`, in seconds of the processor."""
+
+
 PATTERN_TEXT: Final = 2_000
 """Maximum characters of a text generated for a pattern."""
 
@@ -90,6 +94,7 @@ def written_out(pattern: str) -> int:
 
 class _Clock(Struct):
     left: float = REGEX_SECONDS
+    searching: float = SEARCH_SECONDS
 
 
 _TOO_LARGE = "it is too large"
@@ -114,8 +119,14 @@ def search(pattern: str, text: str) -> bool | None:
 
     Return `None` if the pattern is not a regular expression, or takes too long on this text.
     """
+    clock = _CLOCK.get() or _Clock()
+    if clock.searching <= 0:
+        return None
+    start = time.thread_time()
     result = _matcher(pattern)
-    return None if isinstance(result, str) else result(text)
+    found = None if isinstance(result, str) else result(text)
+    clock.searching -= time.thread_time() - start
+    return found
 
 
 def may_match(pattern: str, text: str) -> bool:

@@ -26,6 +26,8 @@ SAMPLE_OPTIONAL_LEVELS: Final = 4
 """Maximum levels of a sample with optional properties and items; deeper ones have only what is required."""
 SAMPLE_VALUES: Final = 5000
 """Maximum values in one sample: a schema that requires itself has no complete sample."""
+SAMPLE_JOINED: Final = 20
+"""Number of schemas in a conjunction that count as one value."""
 SAMPLE_TRIES: Final = 12
 """Maximum values tried for one schema in a sample."""
 SAMPLE_TEXTS: Final = 50
@@ -161,10 +163,21 @@ class _Making:
             first = first or made
         return first._replace(sure=False) if first else _Made(None, sure=False)
 
+    def _joined(self, *schemas: Json) -> Json:
+        """Return one schema for a conjunction, or the first schema if others are malformed; large ones count as many values."""
+        asking = [each for each in schemas if each is not True and each is not None and each != {}]
+        if len(asking) < 2:
+            return asking[0] if asking else True
+        self.left -= sum(1 for _ in islice(nodes(*asking), SAMPLE_VALUES * SAMPLE_JOINED)) // SAMPLE_JOINED
+        try:
+            return intersect(asking) if self.left >= 0 else asking[0]
+        except CompileError:
+            return asking[0]
+
     def _tries(self, schema: JsonObject, level: int, nth: int) -> Iterator[_Made]:
         """Yield values for a schema, likeliest first."""
         if "$ref" in schema:
-            yield self.made(_joined(without(schema, "$ref"), local_target(self.root, schema["$ref"])), level + 1, nth)
+            yield self.made(self._joined(without(schema, "$ref"), local_target(self.root, schema["$ref"])), level + 1, nth)
         elif "const" in schema:
             yield _Made(schema["const"], sure=True)
         elif listed := listing(schema.get("enum")):
@@ -173,13 +186,13 @@ class _Making:
             yield from self._of_branches(schema, choice, level, nth)
         elif joined := listing(schema.get("allOf")):
             self.left -= len(joined)
-            yield self.made(_joined(without(schema, "allOf", *_UNEVALUATED), *joined), level + 1, nth)
+            yield self.made(self._joined(without(schema, "allOf", *_UNEVALUATED), *joined), level + 1, nth)
         else:
             yield from self._of_types(schema, level, nth)
             for word, part in (("then", schema.get("if", True)), ("else", True)):
                 if "if" in schema and word in schema:
                     yield self.made(
-                        _joined(without(schema, "if", "then", "else", *_UNEVALUATED), part, schema[word]), level + 1, nth
+                        self._joined(without(schema, "if", "then", "else", *_UNEVALUATED), part, schema[word]), level + 1, nth
                     )
 
     def _of_branches(self, schema: JsonObject, choice: str, level: int, nth: int) -> Iterator[_Made]:
@@ -188,13 +201,13 @@ class _Making:
         if level > SAMPLE_OPTIONAL_LEVELS:
             branches = sorted(branches, key=_holds_others)
         for branch in branches:
-            made = self.made(_joined(beside, branch), level + 1, nth)
+            made = self.made(self._joined(beside, branch), level + 1, nth)
             alone = choice == "anyOf" or len(branches) == 1 or self.judge.accepts({choice: branches}, made.value)
             yield made._replace(sure=made.sure and alone)
         if choice == "oneOf":
             for number, branch in enumerate(branches):
                 others: JsonArray = [*branches[:number], *branches[number + 1 :]]
-                yield self.made(_joined(beside, branch, {"not": {"anyOf": others}}), level + 1, nth)
+                yield self.made(self._joined(beside, branch, {"not": {"anyOf": others}}), level + 1, nth)
 
     def _of_types(self, schema: JsonObject, level: int, nth: int) -> Iterator[_Made]:
         types = schema.get("type", ["object", "string"] if "properties" in schema else _TYPES)
@@ -242,7 +255,7 @@ class _Making:
         from instrc.schema.patterns import may_match
 
         named = [each for pattern, each in mapping(schema.get("patternProperties")).items() if may_match(pattern, name)]
-        return _joined(*named) if named else schema.get("additionalProperties", True)
+        return self._joined(*named) if named else schema.get("additionalProperties", True)
 
     def _name(self, schema: JsonObject, number: int) -> str:
         """Return an additional key for an object."""
@@ -270,20 +283,11 @@ class _Making:
         rest = schema.get("items", {})
         if "contains" in schema:
             for _ in range(_count(schema, "minContains") or 1):
-                add(_joined(rest, schema["contains"]))
+                add(self._joined(rest, schema["contains"]))
         wanted = max(least, 1 if level < SAMPLE_OPTIONAL_LEVELS and not items and (most is None or most > 0) else 0)
         while len(items) < wanted and rest is not False:
             add(rest)
         return _Made(items, sure and len(items) >= least)
-
-
-def _joined(*schemas: Json) -> Json:
-    """Return one schema for a conjunction, or the first schema if others are malformed."""
-    asking = [each for each in schemas if each is not True and each is not None and each != {}]
-    try:
-        return intersect(asking) if len(asking) > 1 else asking[0] if asking else True
-    except CompileError:
-        return asking[0]
 
 
 def _holds_others(branch: Json) -> bool:

@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextvars import ContextVar
 from functools import cached_property, lru_cache
 from itertools import islice
@@ -231,6 +231,8 @@ def _pattern_properties(validator: Validator, patterns: dict[str, Json], instanc
             found = search(pattern, key)
             if found is None:
                 yield ValidationError(_undecided(pattern), path=(key,))
+                if why_unreadable(pattern) is None:  # the time for the others is over as well
+                    return
             elif found:
                 yield from validator.descend(instance[key], inner, path=key, schema_path=pattern)
 
@@ -238,13 +240,15 @@ def _pattern_properties(validator: Validator, patterns: dict[str, Json], instanc
 def _additional_properties(validator: Validator, extra: Json, instance: Json, schema: Json) -> Iterator[ValidationError]:
     around = as_object(schema)
     names, patterns = as_object(around.get("properties", {})), as_object(around.get("patternProperties", {}))
-    left = [key for key in mapping(instance) if key not in names and not _any_matches(patterns, key)]
+    left = _unmatched(patterns, [key for key in mapping(instance) if key not in names])
     return _not_described(validator, "Additional", extra, mapping(instance), left)
 
 
-def _any_matches(patterns: Collection[str], key: str) -> bool:
-    """Return whether a key may match one of several patterns; an undecided match is reported at the patterns."""
-    return any(search(pattern, key) is not False for pattern in patterns)
+def _unmatched(patterns: Iterable[str], keys: list[str]) -> list[str]:
+    """Return the keys that match none of several patterns; an undecided match is reported at the patterns."""
+    for pattern in patterns:
+        keys = [key for key in keys if search(pattern, key) is False]
+    return keys
 
 
 def _unevaluated_properties(validator: Validator, rest: Json, instance: Json, schema: Json) -> Iterator[ValidationError]:
@@ -287,7 +291,7 @@ def _evaluated(validator: Validator, instance: dict[str, Json] | list[Json], sch
         if "additionalProperties" in schema or "unevaluatedProperties" in schema:
             return set(instance)
         names, patterns = as_object(schema.get("properties", {})), as_object(schema.get("patternProperties", {}))
-        seen |= {key for key in instance if key in names or _any_matches(patterns, key)}
+        seen |= set(instance).difference(_unmatched(patterns, [key for key in instance if key not in names]))
     for keyword in ("$ref", "$dynamicRef"):
         if keyword in schema:
             below, place = _followed(validator, str(schema[keyword]), instance)

@@ -32,7 +32,10 @@ from instrc.text.visible import visible, visible_lines
 CLASS_NUMBER: Final = 10**300
 """Largest number written into generated classes: their libraries do not read larger ones."""
 TYPED_SCHEMAS: Final = 5_000
-"""Maximum schemas of a module, which take milliseconds each; a branch counts as three, ten values of an `enum` as one."""
+"""Maximum schemas of a module, which take milliseconds each.
+
+A branch counts as three, ten values of an `enum` as one, branches of an `allOf` and thousands of characters of a text as squares.
+"""
 _KEPT = frozenset(
     """
     $ref $defs type properties required items prefixItems additionalProperties anyOf oneOf allOf enum const title description
@@ -73,13 +76,16 @@ def module(title: str, parts: Mapping[str, Json]) -> str:
     sayable = {name: expressible(schema) for name, schema in parts.items()}
     definitions = {name: {**schema, "title": name} if isinstance(schema, dict) else schema for name, schema in sayable.items()}
     nodes = [mapping(node) for schema in sayable.values() for _, node in walk(schema)]
-    size = sum(1 + 2 * len(as_array(node.get("anyOf", []))) + len(as_array(node.get("enum", []))) // 10 for node in nodes)
+    document = dumps({"$defs": definitions})
+    size = sum(1 + 2 * _branches(node) + len(as_array(node.get("enum", []))) // 10 for node in nodes)
+    size += sum(sum(_branches(mapping(part)) for part in as_array(node.get("allOf", []))) ** 2 for node in nodes)
+    size += sum((len(part) // 2_000) ** 2 for part in document.split('"'))
     if size > TYPED_SCHEMAS:
         raise CompileError([TooLarge(what="the module of classes", size=size, limit=TYPED_SCHEMAS, unit="schemas")])
     dated = any(node.get("format") == "date" for node in nodes)
     heading = visible(" ".join(title.split())).replace("\\", "\\\\").replace('"', "'")
     text = generate(
-        dumps({"$defs": definitions}),
+        document,
         input_file_type=InputFileType.JsonSchema,
         output_model_type=DataModelType.PydanticV2BaseModel,
         target_python_version=PythonVersion.PY_311,
@@ -107,6 +113,10 @@ def module(title: str, parts: Mapping[str, Json]) -> str:
         text = text.replace("\n\n\nclass ", f"\n{_DATE}\n\n\nclass ", 1)
     ast.parse(text)
     return f"{text.rstrip()}\n"
+
+
+def _branches(node: JsonObject) -> int:
+    return sum(len(as_array(node.get(word, []))) for word in ("anyOf", "oneOf"))
 
 
 def _aliases(definitions: Mapping[str, Json]) -> dict[str, str]:

@@ -17,6 +17,7 @@ from serving import go, service
 import instrc
 from instrc.cli.review_files import deleted  # what the hook of pre-commit asks git
 from instrc.compiler.lint.letters import misleading  # one check of a text
+from instrc.compiler.lint.review import review  # the checks of one vibe by itself
 from instrc.compiler.workspace import OptionOverrides, Workspace  # the checks of an editor
 from instrc.language.formatter import format_source  # the layout by itself
 from instrc.lsp.completion import completion  # one request of an editor
@@ -25,6 +26,7 @@ from instrc.lsp.session import EditorSession, Lines, TextDocument, applied  # th
 from instrc.problems.errors import RequestError
 from instrc.problems.report import Report
 from instrc.problems.text import MisleadingText
+from instrc.schema.outline import outline  # what a preview shows
 from instrc.schema.relations import disjoint  # what a check of a vibe asks
 from instrc.schema.samples import sample  # what a comparison tries
 from instrc.schema.validation import validate  # what every answer and input passes
@@ -38,7 +40,9 @@ from instrc.testing.evaluation.variants import _git  # what asks git for a revis
 from instrc.text.jsontext import dumps
 from instrc.text.source import Source
 from instrc.tools.python_classes import module  # the generator behind `instrc types`
+from instrc.vibes.registry import Registry
 from instrc.vibes.settings import read_file  # the reader of settings
+from instrc.vibes.vibe import Vibe
 
 MODULES = ("instrc", "typer", "msgspec", "json")
 
@@ -173,11 +177,60 @@ def test_doubled_references_cost_no_more_than_single_ones(word: str) -> None:
     assert process_time() - start < 2
 
 
-def test_a_sample_of_very_many_parts_is_given_up() -> None:
-    parts: Any = [{"contains": {"const": number}} for number in range(600)]
+ITEMS: Any = {"type": "array", "allOf": [{"contains": {"const": number}} for number in range(600)]}
+CROSSED: Any = [{"oneOf": [{"properties": {f"a{i}": {"const": j}}} for j in range(10)]} for i in range(30)]
+
+
+@pytest.mark.parametrize("schema", [{"properties": {"a": ITEMS}, "required": ["a"]}, {"allOf": CROSSED}], ids=["items", "oneOf"])
+def test_a_sample_of_very_many_parts_is_given_up(schema: Any) -> None:
     start = process_time()
-    sample({"type": "object", "properties": {"a": {"type": "array", "allOf": parts}}, "required": ["a"]})
-    assert process_time() - start < 1
+    sample({"type": "object", **schema})
+    assert process_time() - start < 3
+
+
+def test_very_many_names_beside_very_many_patterns_are_held_against_some() -> None:
+    names, patterns = ({f"{letter}{number}": {} for number in range(3_000)} for letter in "ab")
+    start = process_time()
+    found = validate(names, {"patternProperties": patterns, "additionalProperties": False}, most=10)
+    assert process_time() - start < 3
+    assert "takes too long on this text" in found[0].message
+
+
+ROOT: Any = {"type": "object", "properties": {f"p{number}": {"$ref": "#"} for number in range(3_000)}}
+HOPS: Any = {"$ref": "#/$defs/d0", "$defs": {f"d{i}": {"$ref": f"#/$defs/d{i + 1}"} for i in range(5_000)} | {"d5000": {}}}
+CLOSED: Any = {
+    "allOf": [{"properties": {f"z{number}": {}}, "additionalProperties": False} for number in range(3_000)],
+    "anyOf": [{"properties": {f"m{number}": {} for number in range(3_000)}}],
+}
+
+CHAIN: Any = {f"d{i}": {"allOf": [{"$ref": f"#/$defs/d{i + 1}"}], "properties": {f"p{i}": {}}} for i in range(2_000)}
+ALL_OF: Any = {"$ref": "#/$defs/d0", "$defs": CHAIN | {"d2000": {}}}
+
+
+@pytest.mark.parametrize("schema", [ROOT, HOPS, CLOSED, ALL_OF], ids=["root", "hops", "closed", "allOf"])
+def test_schemas_that_are_at_many_places_are_reviewed_in_few(schema: Any) -> None:
+    report = Report()
+    start = process_time()
+    review(Vibe("aug:x", "x", Source("x.vibe.json", json.dumps(schema)), schema, ""), Registry(), report)
+    assert process_time() - start < 3
+
+
+def test_an_outline_of_alternatives_that_nest_deeply_ends() -> None:
+    part: Any = {"type": "string"}
+    for _ in range(2_000):
+        part = {"anyOf": [part, {"type": "null"}]}
+    [line] = outline({"properties": {"a": part}})
+    assert line.startswith("a?: any")
+
+
+def test_a_program_of_very_many_words_and_signs_is_told() -> None:
+    source, reports = Source("a.aug", "A(prompt);\n" * 30_000), (Report(), Report())
+    start = process_time()
+    Workspace().check(source, reports[0])
+    assert format_source(source, reports[1]) is None
+    assert process_time() - start < 2
+    for report in reports:
+        assert [problem.message for problem in report.problems] == ["the source has over 100,000 words and signs"]
 
 
 def test_two_long_lists_of_values_are_compared_in_one_pass() -> None:
@@ -204,7 +257,14 @@ def test_an_object_that_is_used_twice_has_a_violation_at_each_of_its_places() ->
 
 
 @pytest.mark.parametrize(
-    "part", [{"enum": [f"v{i}" for i in range(60_000)]}, {"anyOf": [{"maxLength": i} for i in range(2_000)]}]
+    "part",
+    [
+        {"enum": [f"v{i}" for i in range(60_000)]},
+        {"anyOf": [{"maxLength": i} for i in range(2_000)]},
+        {"properties": {"x" * 400_000: {}}},
+        {"allOf": CROSSED},
+    ],
+    ids=["enum", "anyOf", "name", "allOf"],
 )
 def test_classes_that_take_a_generator_minutes_are_refused(part: Any) -> None:
     start = process_time()

@@ -14,11 +14,13 @@ from instrc.schema.references import SchemaStore
 from instrc.schema.scopes import DynamicScope
 from instrc.schema.vocabulary import IN_PLACE
 from instrc.schema.walk import subschemas, walk
-from instrc.text.jsonvalue import Json, Location, as_object, listing, mapping
+from instrc.text.jsonvalue import Json, Location, listing, mapping
 from instrc.text.limits import MATCHED_AT_ONCE
 
-REQUIRED_VARIANTS: Final = 20_000
-"""Maximum branches examined; beyond it nothing is certain, so nothing is reported."""
+EXAMINED_PARTS: Final = 300_000
+"""Maximum schemas and names examined in one document, about a second; beyond it nothing is certain, so nothing is reported."""
+TOLD_PART: Final = 100
+"""How many of them the report of one finding costs."""
 _IN_PLACE = IN_PLACE - {"not"}
 _TOGETHER = frozenset({"allOf"})
 _BRANCHES = ("then", "else", "dependentSchemas", "dependencies", "anyOf", "oneOf")
@@ -57,13 +59,18 @@ class Shapes:
 
     def __init__(self, library: SchemaStore) -> None:
         self.library = library
+        self.left = EXAMINED_PARTS
+        """How many schemas and names may still be examined."""
         self._pairs = MATCHED_AT_ONCE
 
     def of(self, parts: list[ScopedSchema], words: frozenset[str] = _IN_PLACE) -> Shape:
-        """Return the shape of some schemas for one instance, with all subschemas that some keywords apply to it."""
+        """Return the shape of some schemas for one instance, with all subschemas that some keywords apply to it.
+
+        It is empty once too much was examined.
+        """
         found: dict[int, ScopedSchema] = {}
-        complete = True
-        stack = list(reversed(parts))
+        complete = self.left >= 0
+        stack = list(reversed(parts)) if complete else []
         while stack:
             part = stack.pop()
             if id(part.node) in found:
@@ -79,6 +86,7 @@ class Shapes:
             except CompileError:
                 complete = False
             stack.extend(reversed(below))
+        self.left -= len(found)
         return Shape(tuple(found.values()), complete)
 
     def describe(self, shape: Shape, name: str) -> bool:
@@ -132,6 +140,7 @@ class Shapes:
             yield self._part(child, scope)
 
     def _part(self, node: Json, scope: DynamicScope) -> ScopedSchema:
+        self.left -= 1
         return ScopedSchema(node, self.library.below(node, scope))
 
 
@@ -198,7 +207,7 @@ def _faults(
         parts, lenient = queue.popleft()
         key = frozenset(id(part.node) for part in parts)
         if key not in seen and own.have(parts):
-            if len(seen) >= REQUIRED_VARIANTS:
+            if shapes.left < 0:
                 return {}
             seen.add(key)
             shape = shapes.of(parts)
@@ -233,6 +242,7 @@ def _judge(
         if path is None:
             continue
         for place, name in _names(node):
+            shapes.left -= 1
             sure = certain if place[0] == "required" else closed
             missing = sure and name not in described and not shapes.describe(patterned, name)
             before = faults.get((path, place))
@@ -273,7 +283,6 @@ def hidden_properties(schema: Json, scope: DynamicScope, shapes: Shapes) -> Iter
     Those that concern only an `allOf` are reported when it is flattened.
     """
     told: set[tuple[int, int, str]] = set()
-    looked_at = 0
     for _, node in OwnSchemas(schema).schemas:
         if not (_CLOSED_TOGETHER & node.keys()):
             continue
@@ -288,21 +297,19 @@ def hidden_properties(schema: Json, scope: DynamicScope, shapes: Shapes) -> Iter
         ]
         for word, branch in branches:
             inside = shapes.of([branch], _IN_PLACE - {"if"})
-            looked_at += len(inside.parts)
-            if looked_at > REQUIRED_VARIANTS:
-                return
             for holder, where in inside.objects():
                 for name, described in mapping(holder.get("properties")).items():
+                    shapes.left -= len(closers)
+                    if shapes.left < 0:
+                        return
                     for closer in closers:
                         key = (id(closer.node), id(holder), name)
-                        if key not in told and not is_written_false(described) and not _sees(closer.node, name):
+                        if key not in told and not is_written_false(described) and not _sees(closer, name, shapes):
                             told.add(key)
+                            shapes.left -= TOLD_PART
                             yield Hidden(name, ScopedSchema(holder, where), closer, word)
 
 
-def _sees(closer: Json, name: str) -> bool:
+def _sees(closer: ScopedSchema, name: str, shapes: Shapes) -> bool:
     """Return whether a closed schema describes a name itself, or possibly by a pattern."""
-    view = as_object(closer)
-    return name in mapping(view.get("properties")) or any(
-        may_match(each, name) for each in mapping(view.get("patternProperties"))
-    )
+    return name in mapping(mapping(closer.node).get("properties")) or shapes.describe(Shape((closer,), complete=True), name)

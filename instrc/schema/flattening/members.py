@@ -32,7 +32,7 @@ def merged_properties(state: MergeState) -> Remainder:
     if said.unevaluated:
         said.open_extra = None  # it would make them apply to everything
     main, apart = _join_groups(said, state.run.options.limit)
-    for item in said.lost:
+    for item in said.lost[:TOLD_LOST]:
         report_lost(state.run, state.conjuncts, item)
     write_properties(state, state.out, main, said.open_extra)
     for other in apart:
@@ -49,6 +49,10 @@ def merged_properties(state: MergeState) -> Remainder:
         may_simplify=bool(said.unevaluated),
         may_close=bool(apart) and not main.closed,
     )
+
+
+TOLD_LOST: Final = 100
+"""Maximum warnings of forbidden properties of one schema, each of which looks through all its parts."""
 
 
 TERMS_AT_ONCE: Final = 4000
