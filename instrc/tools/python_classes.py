@@ -15,6 +15,7 @@ import os
 import re
 import sys
 from collections.abc import Mapping
+from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
@@ -23,7 +24,7 @@ from instrc.problems.files import TooLarge
 from instrc.problems.settings import MissingExtra
 from instrc.schema.kinds import is_number, types_of
 from instrc.schema.vocabulary import COUNTS
-from instrc.schema.walk import map_schemas, redirected, walk, without
+from instrc.schema.walk import every_schema, map_schemas, redirected, without
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, as_array, as_object, mapping
 from instrc.text.names import free_name, pascal
@@ -36,6 +37,8 @@ TYPED_SCHEMAS: Final = 5_000
 
 A branch counts as three, ten values of an `enum` as one, branches of an `allOf` and thousands of characters of a text as squares.
 """
+SHARED_DEFINITIONS: Final = 500
+"""Maximum definitions of a document that share their classes with equal ones: each is compared with all that it refers to."""
 _KEPT = frozenset(
     """
     $ref $defs type properties required items prefixItems additionalProperties anyOf oneOf allOf enum const title description
@@ -75,13 +78,12 @@ def module(title: str, parts: Mapping[str, Json]) -> str:
         raise SettingsError([MissingExtra(feature="`instrc types`", extra="types", package="datamodel-code-generator")]) from None
     sayable = {name: expressible(schema) for name, schema in parts.items()}
     definitions = {name: {**schema, "title": name} if isinstance(schema, dict) else schema for name, schema in sayable.items()}
-    nodes = [mapping(node) for schema in sayable.values() for _, node in walk(schema)]
+    nodes = [mapping(node) for schema in sayable.values() for node in every_schema(schema)]
     document = dumps({"$defs": definitions})
     size = sum(1 + 2 * _branches(node) + len(as_array(node.get("enum", []))) // 10 for node in nodes)
     size += sum(sum(_branches(mapping(part)) for part in as_array(node.get("allOf", []))) ** 2 for node in nodes)
     size += sum((len(part) // 2_000) ** 2 for part in document.split('"'))
-    if size > TYPED_SCHEMAS:
-        raise CompileError([TooLarge(what="the module of classes", size=size, limit=TYPED_SCHEMAS, unit="schemas")])
+    _require_few(size)
     dated = any(node.get("format") == "date" for node in nodes)
     heading = visible(" ".join(title.split())).replace("\\", "\\\\").replace('"', "'")
     text = generate(
@@ -115,13 +117,18 @@ def module(title: str, parts: Mapping[str, Json]) -> str:
     return f"{text.rstrip()}\n"
 
 
+def _require_few(size: int) -> None:
+    if size > TYPED_SCHEMAS:
+        raise CompileError([TooLarge(what="the module of classes", size=size, limit=TYPED_SCHEMAS, unit="schemas")])
+
+
 def _branches(node: JsonObject) -> int:
     return sum(len(as_array(node.get(word, []))) for word in ("anyOf", "oneOf"))
 
 
 def _aliases(definitions: Mapping[str, Json]) -> dict[str, str]:
     """Return aliases for fields that would hide a pydantic method or a type; the generator handles the others."""
-    nodes: list[dict[str, Json]] = [node for schema in definitions.values() for _, node in walk(schema) if isinstance(node, dict)]
+    nodes = [mapping(node) for schema in definitions.values() for node in every_schema(schema)]
     names = {name for node in nodes for name in as_object(node.get("properties", {}))}
     result: dict[str, str] = {}
     for name in sorted(names):
@@ -185,9 +192,10 @@ class Parts:
         """Add a document, its definitions and its steps; return the name of its class."""
         own = self._reserved(class_name(name) + suffix)
         definitions = as_object(schema.get("$defs", {})) if isinstance(schema, dict) else {}
+        _require_few(len(definitions))
         moved, new = {"#": f"#/$defs/{own}"}, {}
         for key in definitions:
-            whole = _whole(key, definitions)
+            whole = _whole(key, definitions) if len(definitions) <= SHARED_DEFINITIONS else None
             name_of_class = None if whole is None else self._shared.get(whole)
             if name_of_class is None:
                 name_of_class = new[key] = self._reserved(class_name(key))
@@ -241,12 +249,12 @@ class Parts:
 
 
 def _whole(key: str, definitions: Mapping[str, Json]) -> str | None:
-    """Return a definition with everything that it refers to, as text, or `None` if it has other references."""
+    """Return a definition with everything that it refers to, as a digest, or `None` if it has other references."""
     by_pointer = {f"#/$defs/{_pointer(definition)}": definition for definition in definitions}
     reached = {key: definitions[key]}
     waiting = [definitions[key]]
     while waiting:
-        for _, node in walk(waiting.pop()):
+        for node in every_schema(waiting.pop()):
             reference = node.get("$ref") if isinstance(node, dict) else None
             if not isinstance(reference, str):
                 continue
@@ -256,7 +264,7 @@ def _whole(key: str, definitions: Mapping[str, Json]) -> str | None:
             if name not in reached:
                 reached[name] = definitions[name]
                 waiting.append(definitions[name])
-    return dumps(reached, indent=False)
+    return sha256(dumps(reached, indent=False).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _pointer(key: str) -> str:

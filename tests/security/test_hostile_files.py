@@ -39,7 +39,7 @@ from instrc.testing.evaluation.results import CaseResult, CheckResult, Evaluatio
 from instrc.testing.evaluation.variants import _git  # what asks git for a revision
 from instrc.text.jsontext import dumps
 from instrc.text.source import Source
-from instrc.tools.python_classes import module  # the generator behind `instrc types`
+from instrc.tools.python_classes import module, module_parts  # the generator behind `instrc types`
 from instrc.vibes.registry import Registry
 from instrc.vibes.settings import read_file  # the reader of settings
 from instrc.vibes.vibe import Vibe
@@ -213,6 +213,15 @@ def test_schemas_that_are_at_many_places_are_reviewed_in_few(schema: Any) -> Non
     start = process_time()
     review(Vibe("aug:x", "x", Source("x.vibe.json", json.dumps(schema)), schema, ""), Registry(), report)
     assert process_time() - start < 3
+
+
+@pytest.mark.parametrize("count", [4_000, 20_000])
+def test_classes_of_very_many_definitions_cost_little(count: int) -> None:
+    chain: Any = {f"d{i}": {"type": "object", "properties": {"a": {"$ref": f"#/$defs/d{(i + 1) % count}"}}} for i in range(count)}
+    start = process_time()
+    with pytest.raises(instrc.CompileError, match="over the limit of 5,000"):
+        module("a", module_parts({"a": ({"a": {"$defs": chain}}, {"$defs": chain})}))
+    assert process_time() - start < 2
 
 
 def test_an_outline_of_alternatives_that_nest_deeply_ends() -> None:
