@@ -8,6 +8,7 @@ naming each mistake and continuing after it.
 from __future__ import annotations
 
 from itertools import islice
+from typing import Final
 
 from instrc import problems
 from instrc.language.builder import Builder
@@ -17,8 +18,11 @@ from instrc.language.surface import Expression, Input, Pipe, Program, children
 from instrc.language.tables import CLOSING, CONTEXTUAL, END, FOLLOWED, OPENING, Tables, tables
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
-from instrc.text.limits import BRACKET_LEVELS, PROGRAM_TOKENS, REPORTED_MISTAKES
+from instrc.text.limits import BRACKET_LEVELS, REPORTED_MISTAKES
 from instrc.text.source import CONFLICT_MARK, Source, Span
+
+PROGRAM_TOKENS: Final = 100_000
+"""Maximum words, signs and comments of a program, which take some 40 microseconds each; a text is one word."""
 
 
 def parse(source: Source, report: Report) -> Program:

@@ -8,8 +8,6 @@ VIBE_BYTES: Final = 1024 * 1024
 """Default maximum size of a vibe, in bytes."""
 PROGRAM_BYTES: Final = 1 << 20
 """Default maximum size of a program, in bytes."""
-PROGRAM_TOKENS: Final = 100_000
-"""Maximum words, signs and comments of a program, which take some 40 microseconds each; a text is one word."""
 INTEGER_DIGITS: Final = 4300
 """Maximum digits of an integer: the default limit of Python's own conversions."""
 REBUILT_LEVELS: Final = 90
