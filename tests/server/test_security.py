@@ -396,8 +396,9 @@ def test_a_session_is_a_signed_cookie_that_ends_with_its_key(tmp_path: Path) -> 
 def test_a_link_shows_one_question_and_answers_it_once(tmp_path: Path) -> None:
     async def body() -> None:
         made = service(tmp_path)
-        Identity(made.records, made.settings, made.signer).new_key("guest", ["answerer"])
-        async with client(made) as http:
+        for name, role in (("guest", "answerer"), ("boss", "admin")):
+            Identity(made.records, made.settings, made.signer).new_key(name, [role])
+        async with client(made, BOSS) as http:
             runs = [(await http.post("/v1/runs", json=START, headers={"Prefer": "wait=20"})).json() for _ in range(2)]
             question = runs[0]["questions"][0]["id"]
             link = (await http.post(f"/v1/questions/{question}/links", json={"to": "guest"})).json()["link"]
