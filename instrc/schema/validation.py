@@ -167,11 +167,15 @@ def _followed(validator: Validator, reference: str, instance: Json) -> tuple[Val
     return validator.evolve(schema=found.contents, _resolver=found.resolver), (id(instance), id(found.contents), *scope)
 
 
-def _any_of(validator: Validator, branches: list[Json], instance: Json, schema: Json) -> Iterator[ValidationError]:
-    """Try first the branches that an object does not rule out by a text, such as the name of a tool: there may be many."""
-    possible = [branch for branch in branches if not _names_another(branch, instance)]
-    if len(possible) == len(branches) or all(next(iter(validator.descend(instance, branch)), None) for branch in possible):
-        yield from Draft202012Validator.VALIDATORS["anyOf"](validator, branches, instance, schema)
+def _any_of(validator: Validator, branches: list[Json], instance: Json, _: Json) -> Iterator[ValidationError]:
+    """Do as the library, but try those branches last that an object rules out by a text, such as a name: there may be many."""
+    found: dict[int, list[ValidationError]] = {}
+    for number in sorted(range(len(branches)), key=lambda each: _names_another(branches[each], instance)):
+        found[number] = [*validator.descend(instance, branches[number], schema_path=number)]
+        if not found[number]:
+            return
+    told = (each for _, errors in sorted(found.items()) for each in errors)
+    yield ValidationError(f"{instance!r} is not valid under any of the given schemas", context=[*told])
 
 
 def _names_another(schema: Json, value: Json) -> bool:
