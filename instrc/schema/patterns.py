@@ -19,7 +19,7 @@ REGEX_SECONDS: Final = 0.5
 """Time limit of the backtracking engine within one `time_limit`, in seconds."""
 
 
-SEARCH_SECONDS: Final = 1
+SEARCH_SECONDS: Final = 4
 """Time limit of reading and searching all patterns within one `time_limit`, in seconds of the processor."""
 
 

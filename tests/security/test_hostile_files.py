@@ -188,11 +188,12 @@ def test_a_sample_of_very_many_parts_is_given_up(schema: Any) -> None:
     assert process_time() - start < 3
 
 
+@pytest.mark.long
 def test_very_many_names_beside_very_many_patterns_are_held_against_some() -> None:
     names, patterns = ({f"{letter}{number}": {} for number in range(3_000)} for letter in "ab")
     start = process_time()
     found = validate(names, {"patternProperties": patterns, "additionalProperties": False}, most=10)
-    assert process_time() - start < 3
+    assert process_time() - start < 8
     assert "takes too long on this text" in found[0].message
 
 
