@@ -14,6 +14,12 @@ HEAD_SECONDS: Final = 10.0
 """Time limit for the whole head of a request in seconds, even if data arrives."""
 BODY_SECONDS: Final = 30.0
 """Time limit for the whole body of a request, in seconds."""
+UNREAD_SECONDS: Final = 30.0
+"""Time in which a client reads what fills the buffer of its connection, in seconds."""
+AT_ONCE: Final = 20
+"""Requests of a caller that are handled at the same time, besides those that may wait or stream; the others are queued."""
+PIECE: Final = 64 * 1024
+"""Bytes of a response that are sent at a time."""
 READ_BYTES: Final = 4096
 """Bytes read of a connection at a time: the HTTP library parses them at once, however many parts they have."""
 CONNECTIONS: Final = 800

@@ -1,4 +1,4 @@
-"""Limit the connections of a service: their number, in total and per address, and the time they may be idle."""
+"""Limit the connections of a service: their number, in total and per address, and the time they may be idle or unread."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from uvicorn.protocols.http.auto import AutoHTTPProtocol
 from uvicorn.protocols.utils import get_remote_addr
 
 from instrc.server.access import peer_of
-from instrc.server.bounds import CONNECTIONS, FROM_ONE_ADDRESS, HEAD_SECONDS, READ_BYTES, RESERVED
+from instrc.server.bounds import CONNECTIONS, FROM_ONE_ADDRESS, HEAD_SECONDS, READ_BYTES, RESERVED, UNREAD_SECONDS
 
 
 class BoundedProtocol(AutoHTTPProtocol):  # type: ignore[misc,valid-type]  # h11 or httptools, whichever is there
@@ -23,6 +23,7 @@ class BoundedProtocol(AutoHTTPProtocol):  # type: ignore[misc,valid-type]  # h11
     address: str | None = None
     """The counted address of the client; `None` for a connection that was refused."""
     _late: asyncio.TimerHandle | None = None
+    _unread: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:
         """Accept or refuse a connection; the proxies in the configuration of uvicorn are limited only in total."""
@@ -38,8 +39,9 @@ class BoundedProtocol(AutoHTTPProtocol):  # type: ignore[misc,valid-type]  # h11
             transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stop waiting for a request."""
+        """Stop waiting for a request, and for the client to read."""
         self._stop_waiting()
+        self._stop_unread()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -49,6 +51,20 @@ class BoundedProtocol(AutoHTTPProtocol):  # type: ignore[misc,valid-type]  # h11
             self._wait()
         else:
             self._stop_waiting()
+
+    def pause_writing(self) -> None:
+        """Wait for the client to read, for a limited time."""
+        super().pause_writing()
+        self._unread = asyncio.get_running_loop().call_later(UNREAD_SECONDS, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """Write again, as the client has read."""
+        super().resume_writing()
+        self._stop_unread()
+
+    def _stop_unread(self) -> None:
+        if self._unread is not None:
+            self._unread.cancel()
 
     def _wait(self) -> None:
         if self._late is None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from functools import partial
 from time import perf_counter
 from typing import Final
+from weakref import WeakValueDictionary
 
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
@@ -34,6 +35,7 @@ from instrc.server.logs import note_request
 from instrc.server.metrics import RequestMeter
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, pointer
+from instrc.vibes.service_settings import ServiceSettings
 
 Identify = Callable[[Headers], Awaitable["Caller | None"]]
 """Returns the caller authenticated by the request headers, or `None`."""
@@ -57,12 +59,16 @@ HEADERS: Final = (
 class Door:
     """Refuses foreign hosts, other sites and large bodies; authenticates callers; sends the headers that protect pages."""
 
-    def __init__(self, app: ASGIApp, *, hosts: frozenset[str], body: int, identify: Identify | None, meter: RequestMeter) -> None:
+    def __init__(
+        self, app: ASGIApp, *, hosts: frozenset[str], settings: ServiceSettings, identify: Identify | None, meter: RequestMeter
+    ) -> None:
         self.app = app
         self.hosts = hosts
-        self.body = body
+        self.body = settings.body
+        self.at_once = settings.streams + bounds.AT_ONCE
         self.identify = identify
         self.failures: RateLimiter = RateLimiter(_WRONG_KEYS)
+        self.turns: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
         self.meter = meter
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -83,7 +89,7 @@ class Door:
                     response.headers["connection"] = "close"
                 await response(scope, receive, protected)
                 return
-            await self._answer(scope, receiving, protected)
+            await self._in_turn(scope, receiving, protected)
 
     async def _caller(self, scope: Scope, headers: Headers, identify: Identify) -> Caller | None:
         """Return the caller of a request, or `None` after noting why its key or token is wrong; raise if that is too often."""
@@ -93,6 +99,27 @@ class Door:
             scope["instrc.unknown"] = getattr(error.problems[0], "reason", "")
             self.failures.enter(peer_of((scope.get("client") or ("",))[0]), "wrong keys in a minute")
             return None
+
+    async def _in_turn(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request once not too many others of its caller are being answered; an open event stream does not count."""
+        if scope["instrc.caller"] is None:
+            await self._answer(scope, receive, send)
+            return
+        turn = self.turns.setdefault(scope["instrc.caller"].name, asyncio.Semaphore(self.at_once))
+        has_waited = turn.locked()
+        await turn.acquire()
+        with ExitStack() as stack:
+            stack.callback(turn.release)
+
+            async def sending(message: Message) -> None:
+                if Headers(raw=message.get("headers", [])).get("content-type", "").startswith("text/event-stream"):
+                    stack.close()
+                await send(message)
+
+            if has_waited and not await scope["instrc.still"]():
+                await _end(scope, receive, send)
+            else:
+                await self._answer(scope, receive, sending)
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request while its caller stays authenticated: a stream ends with its caller's key, session or token."""
@@ -210,7 +237,11 @@ class Door:
                     *message["headers"],
                     *((name, value) for name, value in HEADERS if name not in present),
                 ]
-            await send(message)
+            body, sent = message.get("body", b""), 0
+            while len(body) - sent > bounds.PIECE:  # the next one once the client has read
+                await send({**message, "body": body[sent : sent + bounds.PIECE], "more_body": True})
+                sent += bounds.PIECE
+            await send({**message, "body": body[sent:]} if sent else message)
 
         return protected
 

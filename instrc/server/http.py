@@ -235,9 +235,7 @@ def app_of(
     told |= {HTTPException: _broken, 500: _broken}
     app = Starlette(routes=made, exception_handlers=told, lifespan=lifespan)
     allowed = door.LOCAL_HOSTS | {*hosts, *service.settings.hosts}
-    app.add_middleware(
-        door.Door, hosts=frozenset(allowed), body=service.settings.body, identify=identify or identity, meter=meter
-    )
+    app.add_middleware(door.Door, hosts=frozenset(allowed), settings=service.settings, identify=identify or identity, meter=meter)
     app.state.streams = streams
     return app
 

@@ -11,6 +11,7 @@ import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from time import process_time
 from typing import Any
@@ -21,7 +22,10 @@ import uvicorn
 from a2a.types.a2a_pb2 import Part
 from a2a.utils.errors import InvalidParamsError
 from listening import at_port, knowing
-from serving import BOSS, asking, client, go, service
+from serving import BOSS, CAT, asking, client, go, service
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 from instrc.server import bounds  # the table of what is tried here
@@ -377,6 +381,68 @@ def test_a_proxy_is_limited_in_total_only(trusted: Any, tmp_path: Path, monkeypa
                     await http.get("/healthz")
             else:
                 assert (await http.get("/healthz")).status_code == 200
+
+    go(test())
+
+
+def test_a_client_that_does_not_read_is_cut_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A response is sent as it is read, and held for a limited time."""
+    monkeypatch.setattr("instrc.server.connections.UNREAD_SECONDS", 0.2)
+    sent: list[int] = []
+
+    async def large(_request: Request) -> Response:
+        return Response(b"x" * 50_000_000)
+
+    class Noting(BoundedProtocol):  # type: ignore[misc]  # as above
+        def connection_made(self, transport: Any) -> None:
+            super().connection_made(transport)
+            monkeypatch.setattr(transport, "write", lambda data, write=transport.write: (sent.append(len(data)), write(data)))
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            super().connection_lost(exc)
+            ended.set()
+
+    ended = asyncio.Event()
+
+    async def test() -> None:
+        app = app_of(service(tmp_path), routes=[Route("/large", large)])
+        async with at_port(app, http=Noting) as address, asyncio.timeout(20):
+            _, writer = await asyncio.open_connection("127.0.0.1", int(address.rpartition(":")[2]))
+            writer.write(b"GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            await ended.wait()
+            writer.close()
+
+    go(test())
+    assert max(sent) <= bounds.PIECE
+    assert sum(sent) < 50_000_000
+
+
+def test_requests_of_a_caller_that_are_too_many_at_once_are_queued(tmp_path: Path) -> None:
+    """An event stream takes no turn, and a caller who is not known any more when their turn comes is refused."""
+    made, people = service(tmp_path, settings=ServiceSettings(streams=1)), {"a": BOSS, "b": CAT}
+    under_way, free, most = [0], asyncio.Event(), bounds.AT_ONCE + 1
+
+    async def slow(_request: Request) -> Response:
+        under_way[0] += 1
+        await free.wait()
+        return Response()
+
+    async def test() -> None:
+        app = app_of(made, identify=knowing(people), routes=[Route("/slow", slow)])
+        async with at_port(app) as address, httpx.AsyncClient(base_url=address, timeout=60) as http, asyncio.timeout(60):
+            get = partial(http.get, headers={"Authorization": "Bearer a"})
+            async with http.stream("GET", "/v1/events", headers={"Authorization": "Bearer a"}) as stream:
+                assert stream.status_code == 200
+                asked = [asyncio.create_task(get("/slow")) for _ in range(most)]
+                while under_way[0] < most:  # noqa: ASYNC110  -- a request has no event for its beginning
+                    await asyncio.sleep(0.01)
+                late = asyncio.create_task(get("/v1/runs"))
+                assert (await http.get("/v1/runs", headers={"Authorization": "Bearer b"})).status_code == 200
+                assert not late.done()
+            del people["a"]
+            free.set()
+            assert {(await each).status_code for each in asked} <= {200, 401}
+            assert (await late).status_code == 401
 
     go(test())
 
