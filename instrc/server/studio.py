@@ -80,7 +80,8 @@ class Studio(Struct):
     """Secret in the address that the command prints, set as a cookie when opened; other requests are refused."""
     _session: EditorSession = field(default_factory=EditorSession)
     _turn: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(COMMANDS))
-    _kept: Path = field(default_factory=lambda: Path(mkdtemp(prefix="instrc-studio-")))
+    _folder: Path = field(default_factory=lambda: Path(mkdtemp(prefix="instrc-studio-")))
+    """Private to this user for as long as it exists, so that nobody else reads the earlier files, or writes them."""
 
     def __post_init__(self) -> None:
         self.root = self.root.resolve()
@@ -113,9 +114,13 @@ class Studio(Struct):
             *(Route(f"/studio/{name}", _endpoint(verb), methods=["POST"]) for name, verb in asked),
         ]
 
+    @property
+    def _kept(self) -> Path:
+        return self._folder / "kept"
+
     def close(self) -> None:
         """Discard the earlier version of the files."""
-        shutil.rmtree(self._kept, ignore_errors=True)
+        shutil.rmtree(self._folder, ignore_errors=True)
 
     def listed(self) -> Iterator[Path]:
         """Yield the files of the project that can be edited, relative to its folder."""

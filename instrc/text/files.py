@@ -82,10 +82,12 @@ def refuse_irregular(path: str, mode: int) -> None:
 
 
 def refuse_planted(path: str | os.PathLike[str]) -> None:
-    """Raise an `OSError` for what another user may have put here: it is theirs, in a folder that everybody may write to."""
-    is_everybodys = Path(path).absolute().parent.stat().st_mode & 0o002
-    if os.name == "posix" and is_everybodys and os.lstat(path).st_uid not in {0, os.geteuid()}:
-        raise OSError(0, "it belongs to another user, in a folder that everybody may write to: `chmod o-w` that folder")
+    """Raise an `OSError` for what another user may have put here: it or a folder above is theirs, in a folder of everybody."""
+    place = Path(path).absolute()
+    for each in (place, *place.parents) if os.name == "posix" else ():
+        if each.parent.stat().st_mode & 0o002 and os.lstat(each).st_uid not in {0, os.geteuid()}:
+            what = "it" if each == place else f"`{each}`"
+            raise OSError(0, f"{what} belongs to another user, in a folder that everybody may write to: `chmod o-w` that folder")
 
 
 def file_kind(mode: int) -> str:

@@ -21,6 +21,7 @@ from instrc.runtime.questions import Question  # of a held run
 from instrc.runtime.run_report import RunReport  # what is written
 from instrc.server.identity import Identity  # what callers are known by
 from instrc.server.records import secrets_given  # of the environment
+from instrc.server.studio import Studio  # copies files
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="modes of files are those of POSIX")
 
@@ -127,24 +128,24 @@ def test_whoever_reads_the_store_begins_no_session(tmp_path: Path) -> None:
     go(body())
 
 
-@pytest.mark.parametrize("where", ["here", "above"])
+@pytest.mark.parametrize("where", ["here", "above", "below"])
 def test_settings_that_another_user_put_in_a_folder_for_everybody_are_refused(
     where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """They name functions that are run: in `/tmp`, everybody could name some for the programs of others."""
     (tmp_path / "evil.py").write_text("raise SystemExit('code of another user')")
-    settings = tmp_path / "pyproject.toml"
-    settings.write_text('[tool.instrc.activities]\n"Send_Activity" = "evil:send"\n')
     place = tmp_path if where == "here" else tmp_path / "mine"
     place.mkdir(exist_ok=True)
+    settings = (place if where == "below" else tmp_path) / "pyproject.toml"
+    settings.write_text('[tool.instrc.activities]\n"Send_Activity" = "evil:send"\n')
     (place / "p.aug").write_text("Send_Activity(prompt)\n")
     (place / "schemas").mkdir()
     (place / "schemas" / "send_Activity.vibe.json").write_text("{}")
     monkeypatch.chdir(place)
     tmp_path.chmod(0o1777)
-    of_another_user(settings, monkeypatch)
+    of_another_user(place if where == "below" else settings, monkeypatch)
     assert main(["run", "p.aug", "--input", "x"]) == 1
-    assert "it belongs to another user, in a folder that everybody may write to" in capsys.readouterr().err
+    assert "belongs to another user, in a folder that everybody may write to" in capsys.readouterr().err
     tmp_path.chmod(0o755)  # whose files are those of whom its owner trusts
     assert main(["run", "p.aug", "--input", "x"]) == 1
     assert "code of another user" in capsys.readouterr().err
@@ -171,6 +172,22 @@ def test_a_store_that_another_user_put_in_a_folder_for_everybody_is_refused(
     assert [*store.iterdir()] == []
 
 
+def test_the_earlier_files_of_the_studio_stay_in_a_private_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Others would read them, and settings that they put beside them in `/tmp` would be those of the comparison."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "p.aug").write_text("Draft(prompt)\n")
+    made = Studio(project, service(None))
+    [folder] = tmp_path.glob("instrc-studio-*")
+    before = folder.stat()
+    made.keep()
+    assert (folder.stat().st_ino, folder.stat().st_mode & 0o777) == (before.st_ino, 0o700)
+    assert [*folder.rglob("p.aug")]
+    made.close()
+    assert not folder.exists()
+
+
 def test_the_code_of_an_error_goes_with_its_run(tmp_path: Path) -> None:
     """An activity chooses it, and may put data of a person into it."""
     made = service(tmp_path, records=str(tmp_path))
@@ -186,8 +203,14 @@ def of_another_user(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a file belong to another user than this process: to one that there is, if that may be chosen."""
     if os.geteuid() == 0:
         os.chown(place, 65534, -1, follow_symlinks=False)
-    else:
-        monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
+        return
+    place, known = place.absolute(), os.lstat
+
+    def lstat(path: Any) -> os.stat_result:
+        found = known(path)
+        return os.stat_result([*found[:4], found.st_uid + (Path(path) == place), *found[5:]])
+
+    monkeypatch.setattr(os, "lstat", lstat)
 
 
 def test_an_evaluation_uses_no_store_that_another_user_put_in_a_folder_for_everybody(
