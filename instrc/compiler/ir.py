@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from instrc.process import flow
 from instrc.process.flow import Constant, Executor, Gives
+from instrc.process.request_settings import WordsLevel  # at runtime, for the signature of `Artefact`
 from instrc.text.jsonvalue import Json, JsonObject
 from instrc.text.limits import FLAT_SCHEMAS
 from instrc.text.notebook import block, folded
@@ -19,7 +20,6 @@ from instrc.text.sentences import EN, Sentences
 from instrc.text.source import Source, Span
 
 if TYPE_CHECKING:
-    from instrc.process.request_settings import WordsLevel
     from instrc.tools.tool import Hint, Tool
 
 
