@@ -7,7 +7,7 @@ naming each mistake and continuing after it.
 
 from __future__ import annotations
 
-from itertools import islice
+from itertools import islice, takewhile
 from typing import Final
 
 from instrc import problems
@@ -28,8 +28,8 @@ PROGRAM_TOKENS: Final = 100_000
 def parse(source: Source, report: Report) -> Program:
     """Parse the statements of a source; report its mistakes and leave out the affected statements."""
     automaton = tables()
-    many = islice(automaton.tokens(source.text), PROGRAM_TOKENS, None) if len(source.text) > PROGRAM_TOKENS else ()
-    if any(many):
+    words = takewhile(lambda token: token[0] != "STRAY", automaton.tokens(source.text))  # a stray sign is told by itself
+    if len(source.text) > PROGRAM_TOKENS and any(islice(words, PROGRAM_TOKENS, None)):
         report.add(problems.files.TooLarge(at=source.whole(), what="the source", limit=PROGRAM_TOKENS, unit="words and signs"))
         return Program(source, (), ())
     builder = Builder(source)
