@@ -279,7 +279,7 @@ class RunTasks:
             run = params.request_state
             wrong = await self._take(caller, run, cast("dict[str, object]", params.input_responses or {}))
             return await self._followed(context, caller, run, wrong)
-        _, inputs = self.offers.read(params.name, cast("Json", params.arguments or {}), caller)
+        _, inputs = await asyncio.to_thread(self.offers.read, params.name, cast("Json", params.arguments or {}), caller)
         assert offer.program is not None
         info = await self.service.start(caller, offer.program, inputs)
         if TASKS in (_able(context).extensions or {}):

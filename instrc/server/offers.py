@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
@@ -84,7 +85,7 @@ class Offers:
 
     async def call(self, name: str, arguments: Json, caller: Caller = LOCAL) -> Json:
         """Call a tool by its protocol name; raise `RefusedError` with the reason on failure."""
-        offer, value = self.read(name, arguments, caller)
+        offer, value = await asyncio.to_thread(self.read, name, arguments, caller)
         speaker = SPEAKER.set(name)
         try:
             return await offer.call(caller, value)
