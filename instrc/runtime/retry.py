@@ -317,7 +317,7 @@ def fork_of(run: str, journal: Journal, options: ForkOptions, plan: PinnedPlan, 
     given = [_shown(command) for command, result in kept if options.excludes(command, result)]
     if answered or given:
         reason = f"`{answered[0]}` is the answer of a person, and `allow-fork-person-steps` is not set" if answered else ""
-        reason = reason or f"`{given[0]}` is their own approval, and `x-not` excludes who starts a run: begin at it, to ask again"
+        reason = reason or f"`{given[0]}` is or may be their own approval; `x-not` excludes the starter: begin at it to ask again"
         who = "" if options.by is None else options.by["who"]
         raise AccessError([problems.serving.NotAllowed(who=who, action=f"begin this fork of `{run}`", reason=reason)])
     kept += [

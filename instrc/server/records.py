@@ -36,6 +36,7 @@ from instrc.engines.service_tables import (
     CANDIDATES,
     CLAIMS,
     CURSORS,
+    DELETED,
     KEYS,
     NONCES,
     QUESTIONS,
@@ -217,6 +218,20 @@ class Records(RunTable):
         """Return the answers of people by question, in order of arrival."""
         with self.engine.connect() as connection:
             return votes_of(connection, run, question, since)
+
+    def inherited_votes(self, run: str) -> dict[str, list[Vote]]:
+        """Return the answers by question in a run and those that it was forked from; under "", none if one of these is gone."""
+        found: dict[str, list[Vote]] = {}
+        left, seen = [run], set[str]()
+        while left and left[0] not in seen:
+            seen.add(place := left.pop())
+            rows = self.select(sa.select(RUNS.c.status, RUNS.c.origin).where(RUNS.c.run == place))
+            if not rows or rows[0].status == DELETED:
+                found[""] = []
+            left = [row.origin for row in rows if row.origin is not None]
+            for question, votes in self.votes(place).items():
+                found.setdefault(question, []).extend(votes)
+        return found
 
     def answered_by(self, who: str, limit: int) -> list[tuple[str, str, str, Vote]]:
         """Return the answers of a person, latest first: the run, its program, the question, and the answer."""

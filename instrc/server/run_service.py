@@ -160,19 +160,19 @@ class RunService:
             if report.config.starter != caller.name:  # another caller has just taken the id
                 await self.visibility.require_free(caller, report.run)
             return await self.visibility.whole(report, report.config.starter, report.config.metadata, launch.plan["digest"])
-        begun = self._recorded(launch.run, self.engine.start(launch), wait)
-        report = await self._audited(caller, "start", launch.run, begun, sent=launch.inputs)
+        begun = self._recorded(launch.run, self.engine.start(launch), 0.0)
+        report = await self._settled(await self._audited(caller, "start", launch.run, begun, sent=launch.inputs), wait)
         await self._note(report)
         return await self.visibility.info_of(caller, report)
 
     async def _settled(self, report: RunReport, wait: float) -> RunReport:
-        """Wait, with a time limit, until a run of another process ends or has a question."""
+        """Wait, with a time limit, until a run ends or has a question."""
         end, pause = monotonic() + wait, 0.05
         while report.status == "running" and monotonic() < end:
             await self.hub.wait(report.run, pause)
             row = await asyncio.to_thread(self.records.run, report.run)
-            if row is not None and row.status != "running":
-                return await self.engine.show(report.run)
+            if self._keeper is None or (row is not None and row.status != "running"):
+                report = await self.engine.show(report.run)
             pause = min(pause * 2, LOOK)
         return report
 
@@ -261,7 +261,7 @@ class RunService:
         report = await self.visibility.seen(caller, run)
         caller.require("operator", report.name, f"fork runs of `{report.name}`")
         await self._note(report)
-        votes = await asyncio.to_thread(self.records.votes, run)
+        votes = await asyncio.to_thread(self.records.inherited_votes, run)
         launch = await forked(self.engine, run, self.visibility.limited(options, report, caller, votes))
         await self.visibility.require_free(caller, launch.run, token_hex(8))
         launch = _begun_by(caller, launch, launch.config.metadata)
@@ -584,11 +584,16 @@ class RunService:
     async def _audited(
         self, caller: Caller, action: str, run: str, work: _Work[_T], question: str | None = None, sent: Json = None
     ) -> _T:
-        """Do something and record who did it, to the end even if the request is cancelled meanwhile."""
+        """Do something and record who did it, to the end even if the request is cancelled or the service ends meanwhile."""
+        record = partial(self.records.audit, caller.name, caller.by, action, run, question=question, sent=sent)
 
         async def both() -> _T:
-            done = await work
-            await asyncio.to_thread(self.records.audit, caller.name, caller.by, action, run, question=question, sent=sent)
+            try:
+                done = await work
+            except asyncio.CancelledError:  # by `close`, when it may have been done
+                await asyncio.to_thread(record)
+                raise
+            await asyncio.to_thread(record)
             return done
 
         return await asyncio.shield(self.hub.begin(run, both()))

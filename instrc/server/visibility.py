@@ -97,7 +97,7 @@ class Visibility:
         return asks and not (is_here(report.config) and self.settings.allow_fork_person_steps)
 
     def _excludes(self, report: RunReport, caller: Caller, votes: _Votes, command: Command, result: Result) -> bool:
-        """Return whether a result is an approval of the caller, who may not give it as the starter of a fork."""
+        """Return whether a result is or may be an approval of the caller, who may not give it as the starter of a fork."""
         if not self.protects(report, cast("Mapping[str, object]", command)):
             return False
         served = (launcher := self.launchers.get(report.name)) and launcher.activities.find(str(command.get("activity")))
@@ -105,7 +105,8 @@ class Visibility:
         rule = approval_of(Question("", (), None, asked), (caller.name,), self.names)
         given = [vote for name, each in votes.items() if re.split("[/~]", name)[0] == command["id"] for vote in each]
         gave = any(vote.may_be_of(Vote(caller.name, caller.by, 0.0, None)) for vote in given)
-        return caller.name in rule.excluded and (gave or ("by" in result and agreed(caller.name, result["by"]["who"])))
+        gave = gave or "" in votes or ("by" in result and agreed(caller.name, result["by"]["who"]))
+        return gave and caller.name in rule.excluded
 
     @property
     def names(self) -> NameRules:

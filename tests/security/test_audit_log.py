@@ -26,8 +26,11 @@ from instrc.text.jsontext import digest_of
 FORK = ForkOptions(run="new")
 
 
+@pytest.mark.parametrize("ends", ["request", "service"])
 @pytest.mark.parametrize(("action", "step"), [("start", "start"), ("fork", "start"), ("cancel", "cancel"), ("delete", "delete")])
-def test_what_a_caller_has_begun_is_recorded_after_they_cancel_the_request(action: str, step: str, tmp_path: Path) -> None:
+def test_what_a_caller_has_begun_is_recorded_after_the_request_or_the_service_ends(
+    action: str, step: str, ends: str, tmp_path: Path
+) -> None:
     """As over MCP, where a notification ends a call at any moment."""
 
     async def body() -> None:
@@ -40,7 +43,10 @@ def test_what_a_caller_has_begun_is_recorded_after_they_cancel_the_request(actio
 
             async def beginning(*given: Any) -> Any:
                 begun.set()
-                return await real(*given)
+                done = await real(*given)
+                if ends == "service":
+                    await asyncio.Event().wait()
+                return done
 
             setattr(made.engine, step, beginning)
             work = {
@@ -51,7 +57,10 @@ def test_what_a_caller_has_begun_is_recorded_after_they_cancel_the_request(actio
             }
             asked = asyncio.ensure_future(work[action]())
             await begun.wait()
-            asked.cancel()
+            if ends == "service":
+                await made.close()
+            else:
+                asked.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await asked
             about = AuditFilter("new" if step == "start" else run, action=action)
@@ -60,6 +69,22 @@ def test_what_a_caller_has_begun_is_recorded_after_they_cancel_the_request(actio
                     break
                 await asyncio.sleep(0.01)
             assert [each.who for each in found] == ["boss"]
+
+    go(body())
+
+
+def test_a_start_is_recorded_before_its_caller_waits_for_the_run(tmp_path: Path) -> None:
+    async def body() -> None:
+        async with opened(service(tmp_path, records=str(tmp_path))) as made:
+            settled_, recorded = made._settled, []
+
+            async def waiting(*given: Any) -> Any:
+                recorded.extend(audit_log(made.records, AuditFilter(action="start"), 5))
+                return await settled_(*given)
+
+            made._settled = waiting  # type: ignore[method-assign]  # the time of the wait is when the service may be killed
+            assert (await made.start(BOSS, "letter", "x", wait=20)).report.status == "waiting"
+            assert [each.who for each in recorded] == ["boss"]
 
     go(body())
 

@@ -523,14 +523,19 @@ def test_nobody_starts_a_fork_with_their_own_approval_where_the_starter_may_not_
                     with pytest.raises(AccessError, match="their own approval"):
                         await made.fork(caller, run, ForkOptions())
                 else:
-                    assert (await made.fork(caller, run, ForkOptions())).report.status == "done"
+                    copy = await made.fork(caller, run, ForkOptions())
+                    assert copy.report.status == "done"
+            for who in ("ann", "dan") if linked else ("ann",):
+                with pytest.raises(AccessError, match="their own approval"):
+                    await made.fork(people[who], copy.report.run, ForkOptions())
             anew = await made.fork(people["ann"], run, ForkOptions("approve" if program == "pay" else "consent"))
             assert anew.report.status == "waiting"
         if program == "pay":
             copy = (await made.fork(people["bob"], run, ForkOptions())).report.run
             await made.delete(BOSS, run)
-            with pytest.raises(AccessError, match="their own approval"):
-                await made.fork(people["ann"], copy, ForkOptions())
+            for who in ("ann", "dan"):  # who asked for the link, if anybody did, is not known any more
+                with pytest.raises(AccessError, match="their own approval"):
+                    await made.fork(people[who], copy, ForkOptions())
 
     go(body())
 
