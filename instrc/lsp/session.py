@@ -101,8 +101,9 @@ def applied(text: str, changes: Iterable[types.TextDocumentContentChangeEvent], 
     rows = _ROW.findall(text)
     for change in changes:
         if isinstance(change, types.TextDocumentContentChangePartial):
-            first = min(max(change.range.start.line - 1, 0), len(rows))  # the rows around may end in half of `\r\n`
-            last = max(change.range.end.line + 2, first)
+            start, end = change.range.start.line, change.range.end.line
+            first = max(min(start, len(rows)) - 1, 0)  # rows around may end in half of `\r\n`, or in nothing
+            last = max(start, end) + 2
             part = "".join(rows[first:last])
             lines, ends = Lines(Source("", part), encoding), (change.range.start, change.range.end)
             start, end = (lines.offset(types.Position(max(each.line - first, 0), each.character)) for each in ends)

@@ -81,16 +81,17 @@ def test_a_thousand_runs_leave_nothing_behind(tmp_path: Path, monkeypatch: pytes
     monkeypatch.syspath_prepend(tmp_path)
     from shop import api_of, letters_of  # type: ignore[import-not-found]
 
-    async def settled(enough: int = 0) -> tuple[int, int, int]:
-        """Return descriptors and blocks of memory once what has ended is gone: at most `enough` blocks, or no fewer any more."""
+    async def settled(before: tuple[int, int, int] | None = None) -> tuple[int, int, int]:
+        """Return descriptors and blocks of memory once what has ended is gone: about as few as `before`, or no fewer any more."""
         least = sys.maxsize
         for _ in range(60):
             await asyncio.sleep(1)
             gc.collect()
-            before, least = least, min(least, sys.getallocatedblocks())
-            if least <= enough or (not enough and least > before * 0.999):
+            last, least = least, min(least, sys.getallocatedblocks())
+            now = (*descriptors(tmp_path), least)
+            if least > last * 0.999 if before is None else now[0] <= before[0] and least <= before[2] * 1.02:
                 break
-        return *descriptors(tmp_path), least
+        return now
 
     async def work() -> tuple[tuple[int, int, int], tuple[int, int, int]]:
         letters: Any = letters_of(Fallback({"first": Down(), "second": Model()}), str(tmp_path / "store"))
@@ -115,7 +116,7 @@ def test_a_thousand_runs_leave_nothing_behind(tmp_path: Path, monkeypatch: pytes
             await batch(range(RUNS // 4))
             early = await settled()
             await batch(range(RUNS // 4, RUNS))
-            return early, await settled(early[2] * 102 // 100)
+            return early, await settled(early)
 
     early, late = asyncio.run(work())
     assert Down.asked >= RUNS
