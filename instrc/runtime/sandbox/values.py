@@ -77,10 +77,14 @@ class _Plain:
     def _integer(self, value: int) -> int:
         if value.bit_length() > INTEGER_DIGITS * 3.32:  # bits of a digit
             raise ValueError(f"an integer of the code has over {INTEGER_DIGITS:,} digits")
+        self._count(value.bit_length() // 3)
         return value
 
     def _text(self, text: str) -> str:
-        self._characters -= len(text)
+        self._count(len(text))
+        return whole(text)
+
+    def _count(self, characters: int) -> None:
+        self._characters -= characters
         if self._characters < 0:
             raise ValueError(f"a value of the code has over {SANDBOX_CHARACTERS:,} characters")
-        return whole(text)
