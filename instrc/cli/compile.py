@@ -23,7 +23,7 @@ from instrc.text.jsonvalue import Json
 from instrc.text.source import Source, Span
 from instrc.text.visible import visible
 from instrc.vibes.find_files import shown_path
-from instrc.vibes.settings import Settings, read_settings
+from instrc.vibes.settings import PREVIEW_INPUT, Settings, read_settings
 
 if TYPE_CHECKING:
     from instrc.compiler.ir import Artefact
@@ -212,7 +212,9 @@ def preview_command(
     file: options.ProgramFile,
     folders: options.LockedFolderGroup,
     target: Annotated[str | None, typer.Option("--target", metavar="NAME", help="Show what this provider receives.")] = None,
-    given: Annotated[str, typer.Option("--input", metavar="TEXT", help="The request.")] = REQUEST,
+    given: Annotated[
+        str, typer.Option("--input", metavar="TEXT", help="The request.", envvar=PREVIEW_INPUT, show_envvar=False)
+    ] = REQUEST,
     full: Annotated[bool, typer.Option("--full", help="Show the schema as JSON, as it is sent.")] = False,
     model: options.Model = None,
     set_: options.Set = None,

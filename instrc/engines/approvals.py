@@ -102,7 +102,7 @@ class Approval(Struct, frozen=True):
         refused = [vote for vote in votes if is_refusal(vote.data)]
         people = len([each for each in self.approvers if each not in self.excluded])
         grouped = any(each.startswith("group:") or each == ALL for each in self.approvers)  # a group has any number of members
-        certain = people and not grouped
+        certain = people and not grouped and not self.outsiders  # who may agree as well
         return refused[-1] if refused and certain and people - len(refused) < self.needed else None
 
 

@@ -42,6 +42,7 @@ from instrc.runtime.plan import plan_of
 from instrc.runtime.retry import ForkOptions, fork_of, origin_of, wrong_id
 from instrc.runtime.run_config import CacheConfig, Launch, OnFailure, RunConfig
 from instrc.runtime.traces import Sink, told_apart
+from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, as_object, tokens
 from instrc.tools.python_values import JsonLike, json_of
 
@@ -174,6 +175,12 @@ class Launcher:
         served = [*processes.values()] if found is None else [found.process]
         plans = [plan_of(process, activities=self.activities.names()) for process in served if process is not None]
         return any(reach_of(plan, self.activities, processes).asks_people for plan in plans)
+
+    def may_exclude(self) -> bool:
+        """Return whether a process that serves an activity, or that a plan may name, excludes people from an answer."""
+        served = [self.activities.find(name) for name in self.activities.names()]
+        processes = [*dict(self.activities.processes()).values(), *self.prepared.processes.values()]
+        return any('"x-not"' in dumps(each) for each in [*processes, *(getattr(found, "process", None) for found in served)])
 
     @cached_property
     def schemas(self) -> tuple[JsonObject, JsonObject]:

@@ -134,7 +134,8 @@ def costs(
     """Return the usage of runs by program, start day and starter; deleted runs have no starter."""
     began = RUNS.c.began if table.engine.dialect.name == "sqlite" else sa.func.floor(RUNS.c.began)  # a cast rounds on a server
     day = sa.cast(began, sa.BigInteger) // sa.literal_column(str(_DAY), sa.BigInteger)
-    of_group = {"program": RUNS.c.program, "day": day, "person": RUNS.c.starter}
+    person = sa.func.nullif(RUNS.c.starter, sa.literal_column(f"'{ERASED}'", sa.Text))
+    of_group = {"program": RUNS.c.program, "day": day, "person": person}
     columns = cast("Mapping[CostGroup, sa.ColumnElement[object]]", of_group)
     keys = [(columns[group] if group in groups else sa.literal(None, sa.Text)).label(group) for group in COST_GROUPS]
     used = [sa.func.coalesce(sa.func.sum(column), 0).label(column.name) for column in (RUNS.c.tokens, RUNS.c.cost)]

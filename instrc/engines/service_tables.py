@@ -10,6 +10,7 @@ from typing import Any, Final
 import sqlalchemy as sa
 from sqlalchemy.types import TypeDecorator
 
+from instrc.engines.approvals import ERASED
 from instrc.engines.dbos.sqlite import SqliteStore
 from instrc.engines.dbos.store import RUN_TABLE, write_in_order
 from instrc.engines.places import require_place, scheme_of, store_of
@@ -347,7 +348,8 @@ def forget(connection: sa.Connection, runs: Collection[str]) -> None:
     for table in (QUESTIONS, CANDIDATES, CLAIMS, VOTES, FILES, METADATA, USAGE, HOOKS):
         connection.execute(sa.delete(table).where(table.c.run.in_(known)))
     forks = RUNS.alias()  # in a fork, `x-not` also excludes the starter of the original run
-    starter = sa.case((sa.exists().where(forks.c.origin == RUNS.c.run), RUNS.c.starter), else_=None)
+    is_forked = sa.exists().where(forks.c.origin == RUNS.c.run)
+    starter = sa.case((sa.or_(is_forked, RUNS.c.starter.is_(None)), RUNS.c.starter), else_=ERASED)  # a fork may be under way
     left = {"status": DELETED, "starter": starter, **dict.fromkeys(("error_kind", "error_step", "error_message"))}
     connection.execute(sa.update(RUNS).where(RUNS.c.run.in_(known)).values(left))
     write_in_order(connection, FEED)

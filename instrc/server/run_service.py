@@ -160,7 +160,7 @@ class RunService:
             if report.config.starter != caller.name:  # another caller has just taken the id
                 await self.visibility.require_free(caller, report.run)
             return await self.visibility.whole(report, report.config.starter, report.config.metadata, launch.plan["digest"])
-        begun = self._recorded(launch.run, self.engine.start(launch), 0.0)
+        begun = self._recorded(launch.run, self.engine.start(launch))
         report = await self._settled(await self._audited(caller, "start", launch.run, begun, sent=launch.inputs), wait)
         await self._note(report)
         return await self.visibility.info_of(caller, report)
@@ -265,7 +265,7 @@ class RunService:
         launch = await forked(self.engine, run, self.visibility.limited(options, report, caller, votes))
         await self.visibility.require_free(caller, launch.run, token_hex(8))
         launch = _begun_by(caller, launch, launch.config.metadata)
-        begun = self._recorded(launch.run, self.engine.start(launch), 0.0)
+        begun = self._recorded(launch.run, self.engine.start(launch))
         begun = self._audited(caller, "fork", launch.run, begun, sent=dict(options.edits) or None)
         for step, value in options.edits.items():
             begun = self._audited(caller, "set", launch.run, begun, step, value)
@@ -287,7 +287,7 @@ class RunService:
         report = await self.visibility.seen(caller, run)
         caller.require("operator", report.name, f"{action} runs of `{report.name}`")
         if not (report.has_ended and action in {"cancel", "resume"}):
-            changed = self._recorded(run, cast("Coroutine[object, object, RunReport]", work()), SETTLE, known=True)
+            changed = self._recorded(run, cast("_Work[RunReport]", work()), known=True)
             report = await self._audited(caller, action, run, changed)
         await self._note(report)
         return await self.visibility.info_of(caller, report)
@@ -510,7 +510,7 @@ class RunService:
                     raise question_closed(run, question.id, (), "answered") from None
                 raise
 
-        return await self._recorded(run, sent(), SETTLE, known=True, answer=(question, decided.data))
+        return await self._recorded(run, sent(), answer=(question, decided.data))
 
     async def _finish_votes(self) -> None:
         """Deliver decided answers left over by a process that ended before delivery."""
@@ -599,13 +599,7 @@ class RunService:
         return await asyncio.shield(self.hub.begin(run, both()))
 
     async def _recorded(
-        self,
-        run: str,
-        work: Coroutine[object, object, RunReport],
-        wait: float,
-        *,
-        known: bool = False,
-        answer: tuple[Question, Json] | None = None,
+        self, run: str, work: _Work[RunReport], *, known: bool = False, answer: tuple[Question, Json] | None = None
     ) -> RunReport:
         """Make a change that continues a run, and return its state once recorded; the rest continues in the background."""
         task = self.hub.begin(run, work)
@@ -617,7 +611,7 @@ class RunService:
             change.cancel()
             if task.done():
                 return task.result()
-            if clock() > begun + wait or (known and answer is not None):
+            if not known or clock() > begun + SETTLE:
                 with suppress(InstrcError):
                     if await self._is_taken(run, answer):
                         return await self.engine.show(run)

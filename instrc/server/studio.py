@@ -45,6 +45,7 @@ from instrc.testing.evaluation.export import eval_case, test_case
 from instrc.text.files import read_whole, reason
 from instrc.text.jsontext import loads
 from instrc.text.jsonvalue import Json, JsonObject, mapping, optional_text, text_or_empty
+from instrc.vibes.settings import PREVIEW_INPUT
 
 COMMANDS: Final = 2
 """Maximum concurrent commands."""
@@ -241,9 +242,9 @@ class Studio(Struct):
 
         return await asyncio.to_thread(complete)
 
-    async def command(self, *words: str) -> CommandOutput:
-        """Return the output of a command for the files on disk."""
-        environment = {**os.environ, "NO_COLOR": "1", "COLUMNS": "100", "PYTHONIOENCODING": "utf-8"}
+    async def command(self, *words: str, **hidden: str) -> CommandOutput:
+        """Return the output of a command for the files on disk; variables of the environment are `hidden` from other users."""
+        environment = {**os.environ, **hidden, "NO_COLOR": "1", "COLUMNS": "100", "PYTHONIOENCODING": "utf-8"}
         async with self._turn:
             process = await asyncio.create_subprocess_exec(
                 *(sys.executable, "-P", "-m", "instrc", *words),  # `-P`: the folder of the project is no place of modules
@@ -268,13 +269,13 @@ class Studio(Struct):
         if target and target not in targets():
             refuse("there is no such target", "/target")
         chosen = ["--target", target] if target else []
-        file = f"./{place.relative_to(self.root).as_posix()}"
+        file, hidden = f"./{place.relative_to(self.root).as_posix()}", dict[str, str]()
         if view == "preview" and (prompt := text_or_empty(asked.get("input"))):
             if "\0" in prompt or len(prompt.encode()) > _ARGUMENT:
                 refuse("it has the character 0, or is too long for a command", "/input")
-            chosen.append(f"--input={prompt}")
+            hidden[PREVIEW_INPUT] = prompt
         if view in {"schema", "preview"}:
-            return structs.asdict(await self.command("compile" if view == "schema" else "preview", *chosen, "--", file))
+            return structs.asdict(await self.command("compile" if view == "schema" else "preview", *chosen, "--", file, **hidden))
         if view != "compare":
             refuse("the views are `schema`, `preview` and `compare`", "/view")
         old = self._kept / place.relative_to(self.root)

@@ -100,13 +100,16 @@ class Visibility:
         """Return whether a result is or may be an approval of the caller, who may not give it as the starter of a fork."""
         if not self.protects(report, cast("Mapping[str, object]", command)):
             return False
-        served = (launcher := self.launchers.get(report.name)) and launcher.activities.find(str(command.get("activity")))
-        asked: Json = command["schema"] if command["kind"] == "user" else getattr(served, "process", {"x-not": "starter"})
-        rule = approval_of(Question("", (), None, asked), (caller.name,), self.names)
+        if command["kind"] == "user":
+            rule = approval_of(Question("", (), None, command["schema"]), (caller.name,), self.names)
+            excluded = caller.name in rule.excluded
+        else:  # of the rules in its processes, some may name arguments
+            launcher = self.launchers.get(report.name) if is_here(report.config) else None
+            excluded = launcher is None or launcher.may_exclude()
         given = [vote for name, each in votes.items() if re.split("[/~]", name)[0] == command["id"] for vote in each]
         gave = any(vote.may_be_of(Vote(caller.name, caller.by, 0.0, None)) for vote in given)
         gave = gave or "" in votes or ("by" in result and agreed(caller.name, result["by"]["who"]))
-        return gave and caller.name in rule.excluded
+        return gave and excluded
 
     @property
     def names(self) -> NameRules:

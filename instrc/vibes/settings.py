@@ -121,6 +121,8 @@ class Settings(Struct, frozen=True):
     """The `pyproject.toml` that the settings were read from."""
 
 
+PREVIEW_INPUT: Final = "INSTRC_PREVIEW_INPUT"
+"""Variable of the environment that replaces `preview --input`, whose text other users of the machine can read."""
 SETTINGS_BYTES: Final = 1024 * 1024
 """Maximum size of a `pyproject.toml`, in bytes."""
 T = TypeVar("T")

@@ -17,6 +17,7 @@ from written_processes import DECISION, TEXT, call, chunk, process, step
 
 import instrc
 from instrc.engines.approvals import (  # what the table asks about
+    ERASED,
     NOBODY,
     Approval,
     NameRules,
@@ -265,6 +266,28 @@ def test_people_agree_on_what_takes_effect(first: Json, second: Json, agree: boo
     assert (disputed_by(votes[:1], votes[1]) is not None) == disputed
 
 
+def test_refusals_decide_nothing_where_outsiders_may_still_agree() -> None:
+    votes = [vote("ann", {"decision": "Reject"}), vote("link:zed", {"decision": "Reject"})]
+    rule = replace(TWO, approvers=("ann", "bob", "cat"), needed=3, veto=False)
+    assert rule.tally(votes) is not None
+    assert replace(rule, outsiders=True).tally(votes) is None
+
+
+def test_a_run_that_is_deleted_while_somebody_forks_it_excludes_everybody(tmp_path: Path) -> None:
+    """The row of the fork may not be there yet, so the starter that `x-not` excludes would be forgotten."""
+
+    async def body() -> None:
+        made = service(tmp_path, pay=asking())
+        run = (await made.start(BOSS, "pay", "x", wait=20)).report.run
+        await made.cancel(BOSS, run)
+        await made.delete(BOSS, run)
+        row = made.records.run(run)
+        assert row is not None
+        assert row.starter == ERASED
+
+    go(body())
+
+
 @pytest.mark.parametrize(
     ("data", "decides"),
     [
@@ -504,7 +527,7 @@ def test_a_link_that_was_asked_for_without_authentication_ends_when_it_is_on(tur
     go(body())
 
 
-@pytest.mark.parametrize("program", ["pay", "outer"])
+@pytest.mark.parametrize("program", ["pay", "outer", "deep"])
 def test_nobody_starts_a_fork_with_their_own_approval_where_the_starter_may_not_approve(program: str, tmp_path: Path) -> None:
     """In the question of a run, and in a process behind an activity; by an answer, a link, and a copy of a deleted run's."""
     rule = {"x-approvers": ["ann", "cat"], "x-not": ["starter"]}
@@ -512,7 +535,7 @@ def test_nobody_starts_a_fork_with_their_own_approval_where_the_starter_may_not_
 
     async def body() -> None:
         made = service(tmp_path, pay=asking(**rule))
-        made.launchers["outer"] = calling(tmp_path, asking(**rule))
+        made.launchers[program] = calling(tmp_path, asking(**rule), program) if program != "pay" else made.launchers["pay"]
         for linked in (False, True):
             run = (await made.start(BOSS, program, "x", wait=20)).report.run
             [question] = (await made.run(BOSS, run)).report.questions
@@ -592,15 +615,18 @@ def look(_given):
 """
 
 
-def calling(folder: Path, inner: Any) -> Launcher:
-    """Return the launcher of a program with one activity, which a process serves."""
+def calling(folder: Path, inner: Any, name: str = "outer") -> Launcher:
+    """Return the launcher of a program with one activity, which a process serves; if it is `deep`, by another one."""
     (folder / "schemas").mkdir()
     (folder / "schemas/inner.vibe.json").write_text(json.dumps({"title": "Consent", **inner}))
     (folder / "breaking.py").write_text(BREAKING)
-    activities = '"Consent" = "aug:inner"\n"Look" = "breaking:look"\n'
-    (folder / "pyproject.toml").write_text(f'[tool.instrc.run]\nfailed = "hold"\n[tool.instrc.activities]\n{activities}')
     outer = process(serverContext1=chunk(step1_consent=call("Consent", "prompt", DECISION, "prompt")))
-    return Launcher(Prepared("outer", outer, folder, read_settings(folder)), rehearse="with-activities")
+    (folder / "schemas/middle.vibe.json").write_text(json.dumps({"title": "Middle", **outer}))
+    activities = '"Consent" = "aug:inner"\n"Look" = "breaking:look"\n"Middle" = "aug:middle"\n'
+    if name == "deep":
+        outer = process(serverContext1=chunk(step1_consent=call("Middle", "prompt", DECISION, "prompt")))
+    (folder / "pyproject.toml").write_text(f'[tool.instrc.run]\nfailed = "hold"\n[tool.instrc.activities]\n{activities}')
+    return Launcher(Prepared(name, outer, folder, read_settings(folder)), rehearse="with-activities")
 
 
 @pytest.mark.parametrize("allowed", [False, True])

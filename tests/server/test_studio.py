@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -160,7 +161,16 @@ def test_no_other_page_uses_it(tmp_path: Path, headers: dict[str, str], status: 
     studio(tmp_path, test)
 
 
-def test_views_show_what_the_commands_show(tmp_path: Path) -> None:
+def test_views_show_what_the_commands_show(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[tuple[str, ...]] = []
+    execute = asyncio.create_subprocess_exec
+
+    async def noted(*words: str, **more: Any) -> asyncio.subprocess.Process:
+        given.append(words)
+        return await execute(*words, **more)
+
+    monkeypatch.setattr("asyncio.create_subprocess_exec", noted)
+
     async def test(http: httpx.AsyncClient, page: Studio) -> None:
         schema = await post(http, "show", path="letter.aug", view="schema", target="")
         assert schema == asdict(await page.command("compile", "letter.aug"))
@@ -169,6 +179,7 @@ def test_views_show_what_the_commands_show(tmp_path: Path) -> None:
         assert "tokens" in preview["output"]
         typed = await post(http, "show", path="letter.aug", view="preview", target="", input="--full Ann comes")
         assert "--full Ann comes" in typed["output"]
+        assert not [word for words in given for word in words if "Ann" in word], "other users read the words of a command"
         for wrong in ("\0", "x" * 200_000):  # what no command can be given
             sent = {"path": "letter.aug", "view": "preview", "target": {}, "input": wrong}
             assert (await http.post("/studio/show", json=sent)).status_code == 400
