@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextvars import ContextVar, Token
 from typing import Annotated, Final, TypeAlias, TypeVar, cast
-from weakref import WeakKeyDictionary
 
 from msgspec import Meta, Struct, field
 
@@ -82,16 +80,6 @@ class Activity(Struct, frozen=True):
     """Called instead of `handler` with an object that a program passes without labels, if the two differ."""
     service: str = ""
     """Server that it calls, if any."""
-
-
-CALLS: Final = 64
-"""Maximum simultaneous calls of one server: each needs a connection, and a process has few of them."""
-_calls: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, asyncio.Semaphore]] = WeakKeyDictionary()
-
-
-def calls_of(service: str) -> asyncio.Semaphore:
-    """Return the limit of simultaneous calls of a server in the running event loop."""
-    return _calls.setdefault(asyncio.get_running_loop(), {}).setdefault(service, asyncio.Semaphore(CALLS))
 
 
 class Activities:

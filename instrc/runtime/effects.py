@@ -32,7 +32,6 @@ from instrc.runtime.activities import (
     Retry,
     beyond_schema,
     calling,
-    calls_of,
     complaints,
     connection_code,
 )
@@ -52,6 +51,7 @@ from instrc.runtime.models.model import Model, ModelError, Reply, Request, model
 from instrc.runtime.models.partial import AnswerPart, TellPart
 from instrc.runtime.models.settings import RequestTable, answer_bound, temperatures
 from instrc.runtime.secrets import redacted
+from instrc.runtime.simultaneous import calls_of
 from instrc.runtime.telemetry import Telemetry
 from instrc.runtime.traces import EventFacts, EventKind, Sink, event_of, tell_sink
 from instrc.schema.strip import split

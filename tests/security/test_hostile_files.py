@@ -25,7 +25,7 @@ from instrc.lsp.hints import semantic_tokens  # another one
 from instrc.lsp.session import EditorSession, Lines, TextDocument, applied  # the texts of an editor
 from instrc.problems.errors import RequestError
 from instrc.problems.report import Report
-from instrc.problems.text import MisleadingText
+from instrc.problems.text import MisleadingText  # what is told
 from instrc.schema.outline import outline  # what a preview shows
 from instrc.schema.relations import disjoint  # what a check of a vibe asks
 from instrc.schema.samples import sample  # what a comparison tries

@@ -6,17 +6,18 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
+from instrc import problems
+from instrc.problems.problem import Problem
 from instrc.problems.suggest import strange_letter, twin
-from instrc.problems.text import MisleadingText
 from instrc.text.source import Source
 from instrc.text.visible import HIDDEN
 
 
-def misleading(source: Source) -> Iterator[MisleadingText]:
+def misleading(source: Source) -> Iterator[Problem]:
     """Yield one warning, at the first such letter, that names the first few."""
     if not source.text.isascii() and (shown := dict(islice(_found(source.text), _MOST))):
         start = min(map(source.text.index, shown))
-        yield MisleadingText(at=source.span(start, start + 1), signs="; ".join(shown.values()))
+        yield problems.text.MisleadingText(at=source.span(start, start + 1), signs="; ".join(shown.values()))
 
 
 _MOST = 5

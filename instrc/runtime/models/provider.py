@@ -29,7 +29,6 @@ from instrc.providers.lifting.lift import Lifted, lift_response
 from instrc.providers.lifting.reply import first
 from instrc.providers.lowering.lower import Lowering, lower
 from instrc.providers.targets import dialect
-from instrc.runtime.activities import calls_of
 from instrc.runtime.interpreter.documents import Complaint
 from instrc.runtime.models.asking_again import asked_again, attempt_of, cut_complaint
 from instrc.runtime.models.budget import BYTES
@@ -40,6 +39,7 @@ from instrc.runtime.models.model import ModelError, Reply, Request
 from instrc.runtime.models.partial import PART_PAUSE, PART_SHARE, in_shape, prefix_value, whole_answer, written
 from instrc.runtime.models.settings import LEAST_BOUND, TIMEOUT, answer_bound, joined, with_short_thoughts
 from instrc.runtime.secrets import secret
+from instrc.runtime.simultaneous import calls_of
 from instrc.schema.outline import outline
 from instrc.schema.validation import CACHED_SCHEMA
 from instrc.text.jsontext import dumps, loads
