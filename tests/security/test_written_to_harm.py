@@ -288,7 +288,7 @@ def test_a_server_of_tools_that_never_answers_keeps_no_step_and_no_session_open(
 
 def test_a_plan_takes_a_limited_number_of_connections(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two thousand tasks would take all that the process has, and the service could accept no connection."""
-    monkeypatch.setattr("instrc.runtime.activities.CALLS", 3)
+    monkeypatch.setattr("instrc.runtime.simultaneous.CALLS", 3)
     assert [served("Ask", {"url": f"https://shop.example/{path}"}, Path()).service for path in "ab"] == ["shop.example"] * 2
     now, most = [0], [0]
 
