@@ -166,13 +166,15 @@ class RunService:
         return await self.visibility.info_of(caller, report)
 
     async def _settled(self, report: RunReport, wait: float) -> RunReport:
-        """Wait, with a time limit, until a run ends or has a question."""
+        """Wait, with a time limit, until a run ends or has a question, and the tables tell so if its carriers write them."""
         end, pause = monotonic() + wait, 0.05
-        while report.status == "running" and monotonic() < end:
+        while monotonic() < end:
+            found = await (
+                self.engine.show(report.run) if self._keeper is None else asyncio.to_thread(self.records.run, report.run)
+            )
+            if found is not None and found.status != "running":
+                return await self.engine.show(report.run)
             await self.hub.wait(report.run, pause)
-            row = await asyncio.to_thread(self.records.run, report.run)
-            if self._keeper is None or (row is not None and row.status != "running"):
-                report = await self.engine.show(report.run)
             pause = min(pause * 2, LOOK)
         return report
 
