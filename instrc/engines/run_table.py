@@ -174,7 +174,7 @@ class RunTable:
     ) -> list[RunChange]:
         """Write the state of a run in a transaction; return the changes, which are to be published when it has ended."""
         before = connection.execute(_ROW, {"of": report.run}).first()
-        if mark is not None and not _may_write(before, mark):
+        if (mark is not None and not _may_write(before, mark)) or (before is not None and _is_late(before, report)):
             return []
         known = None if before is None or before.status == DELETED else before
         who = report.config.starter
@@ -344,6 +344,11 @@ def _may_write(before: sa.Row[*tuple[object, ...]] | None, mark: JournalMark) ->
     if mark.below:
         return before.status in OPEN
     return before.status != "cancelled" and (before.entries or 0) <= mark.entries
+
+
+def _is_late(before: sa.Row[*tuple[object, ...]], report: RunReport) -> bool:
+    """Return whether a state was read before its run was deleted; another run with the same id began later."""
+    return before.status == DELETED and report.began is not None and report.began <= before.began
 
 
 def _insert(connection: sa.Connection, report: RunReport, values: dict[str, object]) -> None:

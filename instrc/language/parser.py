@@ -28,7 +28,7 @@ PROGRAM_TOKENS: Final = 100_000
 def parse(source: Source, report: Report) -> Program:
     """Parse the statements of a source; report its mistakes and leave out the affected statements."""
     automaton = tables()
-    words = takewhile(lambda token: token[0] != "STRAY", automaton.tokens(source.text))  # a stray sign is told by itself
+    words = takewhile(lambda token: token[0] != "STRAY", automaton.tokens(source.text))  # `recover` reports a stray character
     if len(source.text) > PROGRAM_TOKENS and any(islice(words, PROGRAM_TOKENS, None)):
         report.add(problems.files.TooLarge(at=source.whole(), what="the source", limit=PROGRAM_TOKENS, unit="words and signs"))
         return Program(source, (), ())

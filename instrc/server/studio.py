@@ -82,7 +82,7 @@ class Studio(Struct):
     _session: EditorSession = field(default_factory=EditorSession)
     _turn: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(COMMANDS))
     _folder: Path = field(default_factory=lambda: Path(mkdtemp(prefix="instrc-studio-")))
-    """Private to this user for as long as it exists, so that nobody else reads the earlier files, or writes them."""
+    """A folder that only this user may enter; it is kept until `close`, so that no other user can take its name."""
 
     def __post_init__(self) -> None:
         self.root = self.root.resolve()

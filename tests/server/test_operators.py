@@ -72,6 +72,19 @@ def test_an_action_counts_first_and_changes_only_what_the_filter_names(store: tu
     go(body())
 
 
+@pytest.mark.parametrize("name", ["memory", "durable"])
+def test_a_state_that_was_read_before_a_run_was_deleted_does_not_bring_it_back(name: str, tmp_path: Path) -> None:
+    async def body(made: RunService) -> None:
+        await letters(made)
+        await made.cancel(BOSS, "letter-1")
+        read = (await settled(made, "letter-1", "cancelled")).report
+        await made.delete(BOSS, "letter-1")
+        made.records.note(read, made.visibility.opening_in(read))
+        assert "letter-1" not in {row.run for row in (await made.runs(BOSS)).rows}
+
+    on(service(tmp_path, name=name, ask=asking()), body)
+
+
 def test_each_action_needs_the_role_for_the_programs_of_its_runs(tmp_path: Path) -> None:
     async def body(made: RunService) -> None:
         await letters(made)
