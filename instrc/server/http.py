@@ -43,7 +43,7 @@ from instrc.server.operators import OPERATOR_ENDPOINTS
 from instrc.server.run_service import RunService
 from instrc.server.streams import NumberedEvent
 from instrc.text.jsontext import dumps, loads
-from instrc.text.jsonvalue import JsonObject
+from instrc.text.jsonvalue import JsonObject, mapping
 
 PING: Final = 15.0
 """Seconds between two keep-alive messages in an event stream."""
@@ -313,6 +313,10 @@ def _parsed(raw: bytes, schema: JsonObject) -> JsonObject:
         body = loads(raw)
     except ValueError as error:
         refuse(f"the body is not JSON: {error}")
+    known = mapping(schema.get("properties"))
+    extra = [name for name in mapping(body) if name not in known]
+    if extra and schema.get("additionalProperties") is False:
+        refuse(f"the body has no member `{extra[0][:80]}`: it has {', '.join(f'`{name}`' for name in known)}")
     wrong = complaints(body, schema)
     if wrong:
         raise RequestError(problems.serving.InvalidRequest(reason=each["message"], pointer=each["pointer"]) for each in wrong)

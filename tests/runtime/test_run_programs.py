@@ -145,6 +145,14 @@ def test_a_script_that_is_no_list_and_no_object_is_refused(answers: Any) -> None
         instrc.Scripted(answers)
 
 
+def test_a_list_of_answers_that_is_used_up_says_so() -> None:
+    model = instrc.Scripted([{"text": "Dear Ann"}])
+    vibes = {"Draft": {"type": "object", "properties": {"text": {"type": "string"}}}}
+    assert instrc.run("Draft", "x", vibes=vibes, model=model).status == "done"
+    again = instrc.run("Draft", "x", vibes=vibes, model=model)
+    assert "its list of 1 is used up" in again.outcome["error"]["message"]
+
+
 @pytest.mark.parametrize(
     ("program", "said"),
     [

@@ -118,6 +118,15 @@ def test_what_is_wrong_is_a_problem_with_its_name(
     go(body())
 
 
+def test_a_member_that_no_body_has_is_named_with_those_that_it_has(tmp_path: Path) -> None:
+    async def body() -> None:
+        async with client(service(tmp_path)) as http:
+            done = await http.post("/v1/runs", json={"program": "letter", "inputs": {"prompt": "x"}})
+            assert "no member `inputs`: it has `program`, `input`, `run`, `metadata`" in done.json()["detail"]
+
+    go(body())
+
+
 def test_all_that_is_wrong_with_an_answer_is_told_with_its_places(tmp_path: Path) -> None:
     async def body() -> None:
         async with client(service(tmp_path)) as http:
