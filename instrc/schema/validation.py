@@ -319,7 +319,12 @@ def _branches(validator: Validator, instance: Json, schema: dict[str, Json]) -> 
 
 
 def _holds(validator: Validator, instance: Json, schema: Json) -> bool:
-    return next(iter(validator.descend(instance, schema)), None) is None
+    """Return whether a value satisfies a part of the schema; it is asked once, as parts within parts would ask it each time."""
+    scope = dict.fromkeys(uri for uri, _ in validator._resolver.dynamic_scope())  # noqa: SLF001  -- as in `_followed`
+    key = ("holds", id(instance), id(schema), *scope)
+    if key not in (known := _KNOWN.get()):
+        known[key] = next(iter(validator.descend(instance, schema)), None) is None
+    return cast("bool", known[key])
 
 
 def _unique_items(_validator: Validator, unique: Json, instance: Json, _: Json) -> Iterator[ValidationError]:

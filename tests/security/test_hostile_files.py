@@ -177,6 +177,19 @@ def test_doubled_references_cost_no_more_than_single_ones(word: str) -> None:
     assert process_time() - start < 2
 
 
+@pytest.mark.parametrize("word", ["allOf", "anyOf", "oneOf", "if", "then", "contains"])
+def test_parts_within_parts_are_asked_once_what_they_evaluate(word: str) -> None:
+    """Each level asked the one below twice, so that 40 levels of 1.6 KB never ended."""
+    schema: Any = {"prefixItems": [True], "properties": {"a": True}}
+    for _ in range(60):
+        inner = {word: [schema]} if word.endswith("Of") else {"if": True, "then": schema} if word == "then" else {word: schema}
+        schema = {**inner, "unevaluatedProperties": False, "unevaluatedItems": False}
+    start = process_time()
+    assert validate({"b": 1}, schema)
+    validate([[[[1]]]], schema)
+    assert process_time() - start < 2
+
+
 ITEMS: Any = {"type": "array", "allOf": [{"contains": {"const": number}} for number in range(600)]}
 CROSSED: Any = [{"oneOf": [{"properties": {f"a{i}": {"const": j}}} for j in range(10)]} for i in range(30)]
 
