@@ -474,6 +474,8 @@ def wrong_id(run: str) -> Iterator[Problem]:
     reason = None
     if not _ID.fullmatch(run):
         reason = "it has letters, digits, `.`, `_` and `-`, at most 100, and begins with a letter or digit"
+    elif re.search(r"-\d{8}T\d{6}Z$", run):
+        reason = "only the runs of schedules have one that ends with a time"
     elif file_name(run) != run:
         reason = "no file can have this name on Windows"
     if reason is not None:

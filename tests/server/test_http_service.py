@@ -76,6 +76,7 @@ HUGE = urlsafe_b64encode(f'[1{"0" * 400},"x"]'.encode()).decode()
         ("POST", "/v1/runs", {"program": "leter"}, 404, "no-such-program"),
         ("POST", "/v1/runs", {"program": "letter", "input": {"promt": "x"}}, 422, "invalid-input"),
         ("POST", "/v1/runs", {"program": "letter", "input": "x", "run": "../x"}, 400, "invalid-request"),
+        ("POST", "/v1/runs", {"program": "letter", "input": "x", "run": "daily-20261130T060000Z"}, 422, "unusable-setting"),
         ("POST", "/v1/runs", {"input": "x"}, 400, "invalid-request"),
         ("POST", "/v1/runs", {"program": "letter", "input": "x", "more": 1}, 400, "invalid-request"),
         ("POST", "/v1/runs", b'{"program": ', 400, "invalid-request"),
