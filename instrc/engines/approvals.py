@@ -198,7 +198,7 @@ class NameRules(Struct, frozen=True):
 
     def read(self, word: str) -> tuple[str, ...]:
         """Return the possible meanings of a name: several where two issuers are configured and it names none."""
-        word = normal_name(word)
+        word = re.sub(f"(?i)^(key|group|{OUTSIDER[:-1]}) ?: ?", lambda found: f"{found[1].lower()}:", normal_name(word))
         if self.issuer is None or word == ALL or word.startswith(("group:", "oidc:", "key:", OUTSIDER)):
             return (word.removeprefix("key:"),)
         subject = f"oidc:{self.issuer}#{word}"
@@ -222,9 +222,9 @@ def approval_of(question: Question, starters: Iterable[str | None], names: NameR
     counts = [each for each in stated["x-needed"] if isinstance(each, int) and not isinstance(each, bool) and each >= 1]
     readable = len(counts) == len(stated["x-needed"]) and all(_are_people(each) for each in stated["x-not"])
     listed = common(names.clear(_people(each)) for each in stated["x-approvers"]) if readable and stated["x-approvers"] else []
-    barred = {word for each in stated["x-not"] for word in _people(each)}
+    barred = {normal_name(word) for each in stated["x-not"] for word in _people(each)}
     excluded = {name for word in barred for name in names.read(word)}
-    if "starter" in barred:
+    if "starter" in map(str.lower, barred):
         excluded.update(ALL if each == ERASED else each for each in starters if each is not None)
     return Approval(
         tuple(listed) or ((NOBODY,) if stated["x-approvers"] or not readable else ()),

@@ -30,7 +30,7 @@ from instrc.problems.errors import (
 )
 from instrc.problems.problem import Problem
 from instrc.problems.suggest import nearest
-from instrc.runtime.answers import find_question, question_closed
+from instrc.runtime.answers import copy_answer, find_question, question_closed
 from instrc.runtime.engine_protocol import Engine, WorkerInfo, WorkerListing
 from instrc.runtime.interpreter.documents import Author
 from instrc.runtime.questions import Question, read_shown_id
@@ -263,8 +263,10 @@ class RunService:
         report = await self.visibility.seen(caller, run)
         caller.require("operator", report.name, f"fork runs of `{report.name}`")
         await self._note(report)
-        votes = await asyncio.to_thread(self.records.inherited_votes, run)
-        launch = await forked(self.engine, run, self.visibility.limited(options, report, caller, votes))
+        votes: Mapping[str, Sequence[Vote]] | None = None
+        while votes != (now := await asyncio.to_thread(self.records.inherited_votes, run)):  # some may come with the journal
+            votes = now
+            launch = await forked(self.engine, run, self.visibility.limited(options, report, caller, votes))
         await self.visibility.require_free(caller, launch.run, token_hex(8))
         launch = _begun_by(caller, launch, launch.config.metadata)
         begun = self._recorded(launch.run, self.engine.start(launch))
@@ -435,6 +437,7 @@ class RunService:
         """
         await self.enter(caller)
         question, tag = read_shown_id(question)
+        data = await asyncio.to_thread(copy_answer, question, data)  # as the run records it
         before = (await asyncio.to_thread(self.records.votes, run, question)).get(question, [])
         if any(each.who == caller.name and each.data == data for each in before):
             report = await self.visibility.seen(caller, run, question)
@@ -482,11 +485,15 @@ class RunService:
         await self._note(report)
         return await self.visibility.info_of(caller, report)
 
-    async def _is_recorded(self, run: str, question: str, data: Json) -> bool:
-        """Return whether the answer recorded by a run for a question is this one."""
+    async def _is_recorded(self, run: str, question: str, data: Json, by: Author) -> bool:
+        """Return whether the answer recorded by a run for a question is this one, or of the same people.
+
+        A process with other secrets in its environment records other data.
+        """
         child, _, asked = question.rpartition("/")
         _, journal = await self.engine.journal(f"{run}/{child}" if child else run)
-        return any(command == asked and result.get("ok") == data for command, result in journal.results)
+        found = [result for command, result in journal.results if command == asked]
+        return any(result.get("ok") == data or result.get("by") == by for result in found)
 
     async def _decide(
         self, run: str, question: Question, votes: Sequence[Vote], decided: Vote, take_back: Callable[[], object] = lambda: None
@@ -505,14 +512,14 @@ class RunService:
                 closed = all(each.id != question.id for each in now.questions)
                 if not isinstance(refused, _NOT_TAKEN):
                     raise
-                if closed and await self._is_recorded(run, question.id, decided.data):
+                if closed and await self._is_recorded(run, question.id, decided.data, by):
                     return now  # another request has just sent the run the same
                 await asyncio.to_thread(take_back)
                 if closed and isinstance(refused, problems.runs.RejectedAnswer):  # it matched the question open then
                     raise question_closed(run, question.id, (), "answered") from None
                 raise
 
-        return await self._recorded(run, sent(), answer=(question, decided.data))
+        return await self._recorded(run, sent(), answer=(question, decided.data, by))
 
     async def _finish_votes(self) -> None:
         """Deliver decided answers left over by a process that ended before delivery."""
@@ -601,7 +608,7 @@ class RunService:
         return await asyncio.shield(self.hub.begin(run, both()))
 
     async def _recorded(
-        self, run: str, work: _Work[RunReport], *, known: bool = False, answer: tuple[Question, Json] | None = None
+        self, run: str, work: _Work[RunReport], *, known: bool = False, answer: tuple[Question, Json, Author] | None = None
     ) -> RunReport:
         """Make a change that continues a run, and return its state once recorded; the rest continues in the background."""
         task = self.hub.begin(run, work)
@@ -620,7 +627,7 @@ class RunService:
             pause = min(pause * 2, 0.2)
         return await self.engine.show(run)
 
-    async def _is_taken(self, run: str, given: tuple[Question, Json] | None) -> bool:
+    async def _is_taken(self, run: str, given: tuple[Question, Json, Author] | None) -> bool:
         """Return whether a run is recorded, and what was given: its question may also be closed because the run has failed."""
         if self._keeper is None:
             asked = [each.id for each in (await self.engine.show(run)).questions]
@@ -629,8 +636,10 @@ class RunService:
             return row is not None and row.status != DELETED
         else:
             asked = [each.question.id for each in await asyncio.to_thread(self.records.questions, questions_query(run=run), None)]
-        is_open = given is not None and given[0].id in asked
-        return not is_open and (given is None or given[0].by == "operator" or await self._is_recorded(run, given[0].id, given[1]))
+        if given is None:
+            return True
+        question, data, by = given
+        return question.id not in asked and (question.by == "operator" or await self._is_recorded(run, question.id, data, by))
 
 
 def _begun_by(caller: Caller, launch: Launch, metadata: Mapping[str, str] | None = None) -> Launch:

@@ -109,6 +109,26 @@ def test_an_answer_that_waits_behind_a_retry_is_not_one_to_what_the_retry_asks(t
     go(body())
 
 
+def test_an_answer_with_a_secret_that_is_sent_twice_is_not_taken_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The run records it masked: the two were compared, found different, and the answer of the run was taken back."""
+
+    async def body() -> None:
+        case = Paying(tmp_path, "memory")
+        run = (await case.made.start(BOSS, "pay", "p", wait=20)).report.run
+        monkeypatch.setenv("SHOP_TOKEN", "open-sesame-7")
+        given = {**ANSWER, "comment": "as open-sesame-7 says"}
+        await asyncio.gather(*(case.made.answer(ANN, run, "userContext1", given) for _ in range(3)), return_exceptions=True)
+        [vote] = case.made.records.votes(run)["userContext1"]
+        assert vote.data == {**ANSWER, "comment": "as *** says"}
+        assert await case.made._is_recorded(run, "userContext1", vote.data, {"who": "nobody", "means": "key"})
+        assert await case.made._is_recorded(run, "userContext1", "masked by another process", {"who": "ann", "means": "key"})
+        noted = audit_log(case.made.records, AuditFilter(run, "ann"), 9)
+        assert "take back" not in [each.action for each in noted]
+        case.made.records.close()
+
+    go(body())
+
+
 def waiting(made: RunService) -> asyncio.Event:
     """Return what is set whenever a change of a run waits for the one under way."""
     waits, wait = asyncio.Event(), made.engine._left  # type: ignore[attr-defined]  # where it waits

@@ -180,7 +180,7 @@ class Scripted:
         if self._list is not None:
             at = self._taken.get("", 0)
             if at >= len(self._list):
-                _no_answer(request, f": its list of {len(self._list)} is used up (an object has an answer for each step, in every run)")
+                _no_answer(request, f": its list of {len(self._list)} is used up (an object answers each step in every run)")
             self._taken[""] = at + 1
             return self._list[at]
         command = request.key.rpartition("/")[2]
