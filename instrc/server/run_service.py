@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from instrc import problems
-from instrc.engines.approvals import OUTSIDER, Vote, agreeing, approval_of, known_as
+from instrc.engines.approvals import OUTSIDER, Vote, agreeing, known_as
 from instrc.engines.launch import Launcher, forked
 from instrc.engines.run_table import UNDUE, QuestionRow, RunChange, TableEngine, audit_row, questions_query, runs_query, storable
 from instrc.engines.schedules import Schedule, Scheduling
@@ -328,7 +328,7 @@ class RunService:
         )
         limit = await asyncio.to_thread(self.records.fitting, query, limit)
         rows = await asyncio.to_thread(self.records.questions, query, limit + 1)
-        page = await self._asked(rows[:limit])
+        page = await self.visibility.asked_in(rows[:limit])
         if len(rows) <= limit:
             return Page(page)
         last = page[-1]
@@ -362,7 +362,7 @@ class RunService:
         row = await self._row_of(run, found)
         if row is None:  # another process has just closed it
             raise NotFoundError([problems.runs.NoSuchQuestion(run=run, step=question, open=())])
-        return (await self._asked([replace(row, question=found)]))[0]
+        return (await self.visibility.asked_in([replace(row, question=found)]))[0]
 
     async def _row_of(self, run: str, found: Question) -> QuestionRow | None:
         """Return the row of a question in the journal, which is written shortly after the journal entry."""
@@ -523,7 +523,7 @@ class RunService:
 
     async def _finish_votes(self) -> None:
         """Deliver decided answers left over by a process that ended before delivery."""
-        for found in await self._asked(await asyncio.to_thread(self.records.voted, time() - _LEFT)):
+        for found in await self.visibility.asked_in(await asyncio.to_thread(self.records.voted, time() - _LEFT)):
             decided = found.approval.tally(found.votes)
             if decided is not None and found.votes[-1].at < time() - _LEFT:
                 with suppress(InstrcError):
@@ -533,19 +533,6 @@ class RunService:
         """Return why the caller may not answer a question, or `None` if they may."""
         error = refusal_of("answer", replace(found, claimed_by=None), caller, time())
         return None if error is None else error.problems[0]
-
-    async def _asked(self, rows: Sequence[QuestionRow]) -> tuple[QuestionInfo, ...]:
-        people = await asyncio.to_thread(self.records.people_of, rows)
-        return tuple(
-            QuestionInfo(
-                **{name: getattr(row, name) for name in QuestionRow.__struct_fields__},
-                candidates=each.candidates,
-                approval=approval_of(row.question, each.starters, self.visibility.names),
-                votes=each.votes,
-                starter=next(iter(each.starters), None),
-            )
-            for row, each in zip(rows, people, strict=True)
-        )
 
     async def begin(self) -> None:
         """Bind to the running loop, and watch for runs changed by other processes, until `close`."""
@@ -629,16 +616,14 @@ class RunService:
 
     async def _is_taken(self, run: str, given: tuple[Question, Json, Author] | None) -> bool:
         """Return whether a run is recorded, and what was given: its question may also be closed because the run has failed."""
+        if given is None:
+            row = await asyncio.to_thread(self.records.run, run)
+            return self._keeper is None or (row is not None and row.status != DELETED)
+        question, data, by = given
         if self._keeper is None:
             asked = [each.id for each in (await self.engine.show(run)).questions]
-        elif given is None:
-            row = await asyncio.to_thread(self.records.run, run)
-            return row is not None and row.status != DELETED
         else:
             asked = [each.question.id for each in await asyncio.to_thread(self.records.questions, questions_query(run=run), None)]
-        if given is None:
-            return True
-        question, data, by = given
         return question.id not in asked and (question.by == "operator" or await self._is_recorded(run, question.id, data, by))
 
 

@@ -15,7 +15,7 @@ from instrc.engines.approvals import NameRules, Opening, Vote, agreed, approval_
 from instrc.engines.equip import names_of, opening_for, opening_of
 from instrc.engines.launch import Launcher
 from instrc.engines.projects import is_here
-from instrc.engines.run_table import questions_query
+from instrc.engines.run_table import QuestionRow, questions_query
 from instrc.engines.service_tables import DELETED
 from instrc.problems.errors import ConflictError, GoneError, NotFoundError
 from instrc.runtime.engine_protocol import Engine, WorkerListing
@@ -26,7 +26,7 @@ from instrc.runtime.run_config import RunConfig
 from instrc.runtime.run_report import RunReport
 from instrc.server.access import Caller
 from instrc.server.records import Records
-from instrc.server.views import RunInfo
+from instrc.server.views import QuestionInfo, RunInfo
 from instrc.text.jsontext import digest_of
 from instrc.text.jsonvalue import Json
 from instrc.vibes.service_settings import Role, ServiceSettings
@@ -75,6 +75,20 @@ class Visibility:
         held = self.records.questions(questions_query(run=report.run, claimed_by=caller.name), None)
         mine = {row.question.shown_id for row in (*named, *(each for each in held if each.given))}
         return tuple(each for each in report.questions if each.shown_id in mine)
+
+    async def asked_in(self, rows: Sequence[QuestionRow]) -> tuple[QuestionInfo, ...]:
+        """Return the questions in rows with their rules, and with the people who may answer or have answered."""
+        people = await asyncio.to_thread(self.records.people_of, rows)
+        return tuple(
+            QuestionInfo(
+                **{name: getattr(row, name) for name in QuestionRow.__struct_fields__},
+                candidates=each.candidates,
+                approval=approval_of(row.question, each.starters, self.names),
+                votes=each.votes,
+                starter=next(iter(each.starters), None),
+            )
+            for row, each in zip(rows, people, strict=True)
+        )
 
     def opening(self, program: str, question: Question) -> Opening:
         """Return the candidates and the due time of a question of a program as it opens."""
