@@ -36,20 +36,22 @@ _LONGEST: Final = 16 * 1024
 
 
 class Signer(Struct):
-    """Signs sessions and links with the last of its secrets, and accepts signatures of all of them."""
+    """Signs links and forms with the last of its secrets, and accepts signatures of all of them."""
 
     secrets: list[str]
+    store: str = ""
+    """Id of the store: services with the same secrets accept nothing from each other."""
 
     def sign(self, purpose: str, value: Mapping[str, Json]) -> str:
         """Return a signed text that contains a value."""
-        return URLSafeTimedSerializer(self.secrets, salt=purpose).dumps(dict(value))
+        return URLSafeTimedSerializer(self.secrets, salt=f"{purpose} {self.store}").dumps(dict(value))
 
     def read(self, purpose: str, text: str, seconds: int) -> dict[str, Json] | None:
         """Return the value of a signed text, or `None` if it is forged, for another purpose, or too old."""
         if len(text) > _LONGEST:
             return None
         try:
-            found = URLSafeTimedSerializer(self.secrets, salt=purpose).loads(text, max_age=seconds)
+            found = URLSafeTimedSerializer(self.secrets, salt=f"{purpose} {self.store}").loads(text, max_age=seconds)
         except BadData:
             return None
         return found if isinstance(found, dict) else None

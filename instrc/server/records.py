@@ -328,13 +328,13 @@ class Records(RunTable):
                     connection.execute(sa.update(column.table).where(column == who).values({column: f"oidc:{issuer}#{who}"}))
         self.move_cursor("names", issuer or "")
 
-    def secret(self) -> str:
-        """Return the secret that signs sessions and links: one for all processes of the store, created on first use."""
-        found = self.cursor("secret")
+    def secret(self, name: str = "secret") -> str:
+        """Return a random text of the store, such as the secret that signs links: one for all processes, created on first use."""
+        found = self.cursor(name)
         if found is None:
             with suppress(sa.exc.IntegrityError), self.engine.begin() as connection:  # another process may create one now
-                connection.execute(sa.insert(CURSORS).values(name="secret", value=token_urlsafe(48)))
-            found = self.cursor("secret")
+                connection.execute(sa.insert(CURSORS).values(name=name, value=token_urlsafe(48)))
+            found = self.cursor(name)
         assert found is not None
         return found
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
+from functools import cached_property, partial
 from secrets import token_hex
 from time import monotonic, time
 from typing import Final, TypeAlias, TypeVar, cast
@@ -103,11 +103,10 @@ class RunService:
         if self._keeper is not None:
             self._keeper.use_table(records, self.visibility.opening)
 
-    @property
+    @cached_property
     def signer(self) -> Signer:
-        """The signer of links and sessions."""
-        self._secrets = self._secrets or [self.records.secret()]
-        return Signer(self._secrets)
+        """The signer of links and forms."""
+        return Signer(self._secrets or [self.records.secret()], self.records.secret("store"))
 
     async def programs(self, caller: Caller) -> list[ProgramInfo]:
         """Return the programs that the caller may see or start."""

@@ -10,8 +10,9 @@ from typing import Any
 import httpx
 import pytest
 from http_server import Answer, Asked, serving
-from serving import ANSWER, BOSS, client, go, person, service, settled
+from serving import ANSWER, BOSS, asking, client, go, person, service, settled
 
+from instrc.problems.errors import AuthenticationError
 from instrc.server import bounds  # the table of what is tried here
 from instrc.server.a2a import a2a_routes  # the service over A2A
 from instrc.server.identity import Identity  # what callers are known by
@@ -72,6 +73,26 @@ def test_push_settings_are_their_owners_and_end_with_their_key(how: str, tmp_pat
 
     with serving(receive) as receiver:
         go(body(receiver))
+
+
+def test_a_link_is_of_no_use_to_another_service_with_the_same_secrets(tmp_path: Path) -> None:
+    """Who operates the one chooses the id of a run, and with it which question of the other the link would answer."""
+
+    async def body() -> None:
+        made = {
+            name: service(tmp_path / name, records=str(tmp_path / name), secrets=["s" * 32], letter=asking(**{"x-links": True}))
+            for name in ("one", "two")
+        }
+        for each in made.values():
+            await settled(each, (await each.start(BOSS, "letter", "x", run="same", wait=20)).report.run, "waiting")
+        word = await made["one"].link(BOSS, "same", "userContext1", "ann")
+        assert (await made["one"].linked(word)).name == "link:ann"
+        with pytest.raises(AuthenticationError, match="not one of this service"):
+            await made["two"].linked(word)
+        again = service(tmp_path / "one", records=str(tmp_path / "one"), secrets=["s" * 32])
+        assert (await again.linked(word)).name == "link:ann"
+
+    go(body())
 
 
 def initialize(number: int) -> dict[str, Any]:

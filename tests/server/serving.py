@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -59,13 +59,14 @@ def service(
     name: str = "memory",
     settings: ServiceSettings | None = None,
     records: str | None = None,
+    secrets: Sequence[str] = (),
     **programs: Any,
 ) -> RunService:
     """Return a service of processes by name, whose steps are invented."""
     hub = Hub()
     engine: Engine = engine_of(name, place, watch=hub.saw, parts=hub.heard)  # type: ignore[arg-type]  # the address of a database, too
     launchers = {key: launcher(key, document) for key, document in (programs or {"letter": LETTER}).items()}
-    return RunService(launchers, engine, Records(records), settings=settings, hub=hub)
+    return RunService(launchers, engine, Records(records), settings=settings, hub=hub, secrets=secrets)
 
 
 @asynccontextmanager
