@@ -114,7 +114,7 @@ def _keys_in(text: bytes) -> dict[str, jwt.PyJWK]:
         except Exception:  # noqa: BLE001, S112  -- of an unknown kind, which the library reports by errors of many classes
             continue
         if said.get("use", "sig") == "sig" and (key.key_type != "RSA" or key.key.key_size >= _RSA_BITS):
-            found[_key_id(said.get("kid"))] = key
+            found[_key_id(said.get("kid"))] = found[_thumbprint(key)] = key
     return found
 
 
@@ -189,8 +189,7 @@ class Identity(Struct, frozen=True):
     async def _of_token(self, word: str, oidc: OidcSettings) -> Caller:
         assert self.keys is not None
         try:
-            ident = _key_id(jwt.get_unverified_header(word).get("kid"))
-            key = await self.keys.key(ident)
+            key = await self.keys.key(_key_id(jwt.get_unverified_header(word).get("kid")))
             if key is None or key.algorithm_name not in _ALGORITHMS:
                 refuse_unknown("the token is signed with a key that the identity provider does not name")
             claims = jwt.decode(
@@ -205,7 +204,8 @@ class Identity(Struct, frozen=True):
             until = float(claims["exp"])
         except (jwt.PyJWTError, ValueError, TypeError, OverflowError) as error:
             refuse_unknown(_said(error))
-        name, groups = claims.get(oidc.name), claims.get(oidc.groups) or []
+        name, said = claims.get(oidc.name), {**claims, **mapping(claims.get("_claim_names"))}  # of what is elsewhere, the place
+        groups = said.get(oidc.groups) or []
         if not isinstance(name, str) or not name:
             refuse_unknown(f"the token has no `{oidc.name}`")
         if name != normal_name(name) or len(name) > NAME:  # two subjects would have one name, or an index none
@@ -214,16 +214,15 @@ class Identity(Struct, frozen=True):
             refuse_unknown(f"`{oidc.groups}` of the token is not a list of texts")  # a rule might exclude one of its groups
         who = f"oidc:{oidc.issuer}#{name}"
         caller = await asyncio.to_thread(_caller, self.settings, self.records, "token", who, groups)
-        return structs.replace(caller, key=ident, until=until)
+        return structs.replace(caller, key=_thumbprint(key), until=until)
 
     def session(self, caller: Caller) -> str:
         """Return the `Set-Cookie` header of a session for a caller with a key or token.
 
         The session ends with these, and on logout, whatever the browser keeps.
         """
-        secret, longest = token_urlsafe(32), time() + SESSION_SECONDS
-        until = longest if caller.until is None else min(longest, caller.until)
-        self.records.add_session(_digest(secret), caller.name, sorted(caller.stated), caller.key, until)
+        secret = token_urlsafe(32)
+        self.records.add_session(_digest(secret), caller.name, sorted(caller.stated), caller.key, _kept_until(caller))
         return f"{COOKIE}={secret}; Path=/; Max-Age={SESSION_SECONDS}; HttpOnly; Secure; SameSite=Lax"
 
     def end_session(self, header: str) -> str:
@@ -257,7 +256,13 @@ def cookie_in(header: str, name: str) -> str | None:
 
 def kept_rights(caller: Caller) -> JsonObject:
     """Return the rights of a caller in a form to store with later work."""
-    return {"by": caller.by, "key": caller.key, "until": caller.until, "groups": [*sorted(caller.stated)]}
+    return {"by": caller.by, "key": caller.key, "until": _kept_until(caller), "groups": [*sorted(caller.stated)]}
+
+
+def _kept_until(caller: Caller) -> float:
+    """Return when what a token stated ends without it: a key that was stolen from the provider signs any time."""
+    longest = time() + SESSION_SECONDS
+    return min(longest, caller.until or longest)
 
 
 def caller_later(settings: ServiceSettings, records: Records, name: str, kept: JsonObject) -> Caller | None:
@@ -325,6 +330,11 @@ def _is_reserved(name: str) -> bool:
 def _key_id(kid: object) -> str:
     """Return the id under which a key of an identity provider is stored, whose own id may have any length."""
     return _digest(ascii(str(kid or "")))[:32]
+
+
+def _thumbprint(key: jwt.PyJWK) -> str:
+    """Return an id that no other key has: a provider may give its own id of a key, or none, to the next one."""
+    return _key_id([key.key_id, *key.Algorithm.to_jwk(key.key, as_dict=True).items()])
 
 
 def _digest(word: str) -> str:

@@ -40,8 +40,8 @@ SETTINGS = ServiceSettings(
 )
 
 
-def publish(folder: Path, *names: str) -> None:
-    public = json.loads(jwt.algorithms.RSAAlgorithm.to_jwk(RSA.public_key()))
+def publish(folder: Path, *names: str, key: rsa.RSAPrivateKey = RSA) -> None:
+    public = json.loads(jwt.algorithms.RSAAlgorithm.to_jwk(key.public_key()))
     keys = [{**public, "kid": name, "alg": "RS256"} for name in names]
     (folder / "keys.json").write_text(json.dumps({"keys": keys}), encoding="utf-8")
 
@@ -186,6 +186,8 @@ def test_groups_of_a_token_that_cannot_be_read_are_not_passed_over(groups: objec
         with pytest.raises(AuthenticationError, match="`groups` of the token is not a list of texts"):
             await identity.bearer(token(groups=groups))
         assert (await identity.bearer(token(groups=None))).groups == frozenset()
+        with pytest.raises(AuthenticationError, match="`groups` of the token is not a list of texts"):  # there are too many
+            await identity.bearer(token(groups=None, _claim_names={"groups": "src1"}))
         with pytest.raises(AuthenticationError):
             await identity.bearer(token(kid="\ud800"))
 
@@ -251,6 +253,28 @@ def test_a_key_that_the_provider_has_taken_back_is_refused(
     go(body())
 
 
+@pytest.mark.parametrize("name", ["one", ""])
+def test_a_session_ends_when_another_key_gets_the_id_of_that_of_its_token(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A provider with one key may give it no id."""
+    monkeypatch.setattr("instrc.server.identity._RENEWED", 0.0)
+
+    async def body() -> None:
+        publish(tmp_path, name)
+        made = service(tmp_path, settings=SETTINGS)
+        identity = Identity(made.records, SETTINGS, made.signer, ProviderKeys("keys.json", tmp_path))
+        word = token(kid=name)
+        session = {"cookie": identity.session(await identity.bearer(word))}
+        assert await identity(session) is not None
+        publish(tmp_path, name, key=rsa.generate_private_key(public_exponent=65537, key_size=2048))
+        with pytest.raises(AuthenticationError):
+            await identity.bearer(word)
+        assert await identity(session) is None
+
+    go(body())
+
+
 @pytest.mark.parametrize("answer", ["slow", "huge", "redirect", "error", "no json", "odd keys"])
 def test_an_odd_answer_of_an_identity_provider_is_no_error_and_takes_bounded_time(
     answer: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -306,6 +330,24 @@ def test_a_group_of_the_settings_ends_with_them_in_sessions_and_for_later_work(t
             for known in (now, caller_later(SETTINGS, made.records, caller.name, kept_rights(caller))):
                 assert known is not None
                 assert (known.groups, known.knows("letter")) == (kept, kept == {"leads"})
+
+    go(body())
+
+
+def test_what_a_token_stated_is_not_kept_for_longer_than_a_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever had the key of the provider for a while signs tokens for years."""
+
+    async def body() -> None:
+        publish(tmp_path, "one")
+        made = service(tmp_path, settings=SETTINGS)
+        identity = Identity(made.records, SETTINGS, made.signer, ProviderKeys("keys.json", tmp_path))
+        caller = await identity.bearer(token(exp=time() + 9e8))
+        rights = kept_rights(caller)
+        for hours, knows in ((11, True), (13, False)):
+            monkeypatch.setattr("instrc.server.identity.time", lambda hours=hours: time() + 3600 * hours)
+            known = caller_later(SETTINGS, made.records, caller.name, rights)
+            assert known is not None
+            assert known.knows("letter") is knows
 
     go(body())
 
