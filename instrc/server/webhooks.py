@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+import socket
 from base64 import b64encode
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
+from functools import partial
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from random import uniform
 from time import time
@@ -76,9 +79,11 @@ class AddressRules(Struct, frozen=True):
     async def resolve(self, host: str, port: int, *, encrypted: bool) -> list[str]:
         """Return the addresses of a host; raise `InputError` if one of them is refused."""
         try:
-            found = await asyncio.get_running_loop().getaddrinfo(host, port, type=1)  # a stream
+            look = partial(socket.getaddrinfo, host, port, type=socket.SOCK_STREAM)
+            found = await asyncio.wait_for(asyncio.get_running_loop().run_in_executor(_LOOKING, look), SECONDS)
         except (OSError, UnicodeError) as error:
-            raise _refused(host, f"its address is not known: {getattr(error, 'strerror', None) or error}") from None
+            reason = getattr(error, "strerror", None) or str(error) or f"no answer in {SECONDS:g} seconds"
+            raise _refused(host, f"its address is not known: {reason}") from None
         addresses = list(dict.fromkeys(str(each[4][0]).partition("%")[0] for each in found))
         for each in addresses:
             if (reason := self.refusal(ip_address(each), encrypted=encrypted)) is not None:
@@ -137,6 +142,8 @@ _OF_OWNER: Final = 40
 """Maximum concurrent messages to the webhooks of one owner: each needs a connection, and every task may have push settings."""
 _IN_ALL: Final = 100
 """Maximum concurrent messages of a service."""
+_LOOKING: Final = ThreadPoolExecutor(_IN_ALL, "instrc-names")
+"""Threads that look up names: those of somebody's own name server may take long, and hold up nothing else."""
 _ROUND: Final = 1.0
 """Seconds after which a round leaves slow receivers to themselves."""
 _LEASE: Final = 60.0

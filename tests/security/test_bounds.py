@@ -28,6 +28,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
+from instrc.problems.errors import InputError
 from instrc.server import bounds  # the table of what is tried here
 from instrc.server.a2a import a2a_routes, given_in, parts_of  # the service over A2A
 from instrc.server.access import peer_of  # as limits count it
@@ -40,6 +41,7 @@ from instrc.server.http import app_of  # the application itself
 from instrc.server.identity import Identity  # callers and links
 from instrc.server.mcp_runs import RunOffers, mcp_mount, no_link  # the service over MCP
 from instrc.server.templates import linked, words_for  # the texts of the form
+from instrc.server.webhooks import AddressRules  # where messages are sent
 from instrc.vibes.service_settings import ServiceSettings  # without a file
 
 DOORS = ("/v1/runs", "/mcp", "/a2a", "/a2a/rest/message:send", "/agui/letter", "/v1/links/x")
@@ -134,6 +136,41 @@ def test_a_member_that_is_written_twice_is_refused_at_every_door(path: str, tmp_
     go(test())
     with pytest.raises(InvalidParamsError, match="twice"):
         given_in([Part(text='{"prompt": "a", "prompt": "b"}', media_type="application/json")])
+
+
+def test_names_that_are_looked_up_slowly_hold_up_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Everybody's own name server can take long, and every task may have addresses that are told of it."""
+    begun, answered = threading.Semaphore(0), threading.Event()
+
+    def look(*_given: Any, **_named: Any) -> list[Any]:
+        begun.release()
+        answered.wait(60)
+        return []
+
+    monkeypatch.setattr("socket.getaddrinfo", look)
+
+    async def body() -> None:
+        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(2))
+        checks = [asyncio.create_task(AddressRules().check(f"https://n{number}.example/")) for number in range(20)]
+        await asyncio.sleep(0)
+        try:
+            assert await asyncio.wait_for(asyncio.to_thread(lambda: [begun.acquire() for _ in checks]), 60)
+        finally:
+            answered.set()
+        await asyncio.gather(*checks)
+
+    go(body())
+
+
+def test_a_name_that_takes_too_long_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    answered = threading.Event()
+    monkeypatch.setattr("instrc.server.webhooks.SECONDS", 0.05)
+    monkeypatch.setattr("socket.getaddrinfo", lambda *_given, **_named: answered.wait(60))
+    try:
+        with pytest.raises(InputError, match="its address is not known"):
+            go(AddressRules().check("https://slow.example/"))
+    finally:
+        answered.set()
 
 
 def test_many_mistakes_of_a_request_are_told_in_few_words(tmp_path: Path) -> None:

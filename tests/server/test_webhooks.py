@@ -466,11 +466,11 @@ def _named(monkeypatch: pytest.MonkeyPatch, *answers: list[str]) -> None:
     """Let names lead to other addresses each time that they are asked for."""
     left = list(answers)
 
-    async def look(_loop: Any, _host: str, port: int, **_: Any) -> list[Any]:
+    def look(_host: str, port: int, **_: Any) -> list[Any]:
         found = left.pop(0) if len(left) > 1 else left[0]
         return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (each, port)) for each in found]
 
-    monkeypatch.setattr(asyncio.BaseEventLoop, "getaddrinfo", look)
+    monkeypatch.setattr(socket, "getaddrinfo", look)
 
 
 def test_a_name_that_leads_inside_after_the_check_is_not_followed(
