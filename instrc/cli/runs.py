@@ -317,7 +317,7 @@ async def act(engines: Sequence[Engine], action: RunAction, chosen: RunFilter, p
     with _records(place) as records:
         statuses = Counter[str]()
         reasons = {run: why for kept, each in named for run, why in (await _acted(kept, action, each, records, statuses)).items()}
-        records.audit("local", "command", action, *(run for run in runs if run not in reasons))
+        records.audit("local", "command", action, *(run for run in runs if run not in reasons and action != "release"))
     ended = ", ".join(f"{number} {status}" for status, number in sorted(statuses.items()))
     for run, reason in reasons.items():
         write_error(f"{run}: {reason}\n")
@@ -367,7 +367,7 @@ async def _acted(
                     elif action == "cancel":
                         await kept.cancel(run)
                     elif action == "release":
-                        records.release(run, "local")
+                        records.release(run, "local", "command")
                     else:  # before their metadata are deleted, by which they are found again after a crash
                         erase_names(records, run, secret)
                 if action in {"delete", "erase"}:

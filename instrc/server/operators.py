@@ -113,8 +113,7 @@ async def _act(service: RunService, caller: Caller, action: RunAction, run: str)
     elif action == "cancel":
         await service.cancel(caller, run)
     elif action == "release":
-        for question in await asyncio.to_thread(service.records.release, run, caller.name):
-            await asyncio.to_thread(service.records.audit, caller.name, caller.by, "release", run, question=question)
+        await asyncio.to_thread(service.records.release, run, caller.name, caller.by)
         service.hub.wake(run)
     else:
         if action == "erase":  # before its metadata are deleted, by which it is found again after a crash

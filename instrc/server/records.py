@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from itertools import accumulate
 from secrets import token_urlsafe
@@ -162,8 +162,11 @@ class Records(RunTable):
         self.publish(written)
         return len(written)
 
-    def claim(self, row: QuestionRow, who: str, until: float | None, means: str) -> str | None:
-        """Claim a question for a person until a time, or release it; return the holder if it is another person."""
+    def claim(self, row: QuestionRow, who: str, until: float | None, means: str, *audited: Mapping[str, object]) -> str | None:
+        """Claim a question for a person until a time, or release it; return the holder if it is another person.
+
+        Rows of the audit log are written with the change.
+        """
         run, name = row.run, row.question.id
         given = means == "admin" or (row.claimed_by == who and bool(row.given))  # they prolong what was delegated to them
         place = (CLAIMS.c.run == run, CLAIMS.c.question == name)
@@ -178,6 +181,8 @@ class Records(RunTable):
                 placed = placed.on_conflict_do_update(index_elements=[*place_of_claim], set_=held, where=free)
                 if connection.execute(placed.returning(CLAIMS.c.who)).first() is None:
                     return str(connection.execute(sa.select(CLAIMS.c.who).where(*place)).scalar())
+            for noted in audited:
+                connection.execute(sa.insert(AUDIT).values(noted))
             kind: ChangeKind = "question.released" if until is None else "question.claimed"
             written = tell_in(connection, [RunChange(kind, run, row.program, {"question": name, "who": who})])
         self.publish(written)
@@ -255,12 +260,11 @@ class Records(RunTable):
                 connection.execute(sa.delete(RATES).where(RATES.c.name == name, RATES.c.minute < minute))
             return count
 
-    def release(self, run: str, who: str) -> list[str]:
-        """End the claims on the questions of a run; return these questions."""
-        claimed = [row for row in self.questions(questions_query(run=run), None) if row.claimed_by is not None]
-        for row in claimed:
-            self.claim(row, who, None, "admin")
-        return [row.question.id for row in claimed]
+    def release(self, run: str, who: str, means: str) -> None:
+        """End the claims on the questions of a run."""
+        for row in self.questions(questions_query(run=run), None):
+            if row.claimed_by is not None:
+                self.claim(row, who, None, "admin", audit_row(who, means, "release", run, row.question.id, None))
 
     def add_key(
         self, ident: str, digest: str, name: str, roles: Sequence[str], groups: Sequence[str], expires: float | None

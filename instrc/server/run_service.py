@@ -12,7 +12,7 @@ from typing import Final, TypeAlias, TypeVar, cast
 
 import msgspec
 from msgspec.structs import replace
-from sqlalchemy.exc import IntegrityError, SQLAlchemyError
+from sqlalchemy.exc import IntegrityError, OperationalError, SQLAlchemyError
 
 from instrc import problems
 from instrc.engines.approvals import OUTSIDER, Vote, agreeing, known_as
@@ -27,6 +27,7 @@ from instrc.problems.errors import (
     NotFoundError,
     RequestError,
     StaleError,
+    UnreachableError,
 )
 from instrc.problems.problem import Problem
 from instrc.problems.suggest import nearest
@@ -65,6 +66,8 @@ _APART: Final = 10.0
 """Seconds by which clocks of processes may differ, and a server's list may be late."""
 _STALE: Final = 20
 """Maximum runs refreshed at once without a known change."""
+_PAUSES: Final = (0.05, 0.2, 1.0, 3.0, 10.0)
+"""Seconds between attempts to record what was done, if the database is away."""
 PATIENCE: Final = 20.0
 """Seconds for a new run to be recorded; the store may have to be created."""
 
@@ -394,13 +397,11 @@ class RunService:
 
     async def _claim(self, caller: Caller, found: QuestionInfo, who: str, until: float | None, action: Action) -> None:
         means = "admin" if action != "claim" else caller.by  # permission to release or delegate was checked before
-
-        async def claimed() -> None:
-            other = await asyncio.to_thread(self.records.claim, found, who, until, means)
-            if other is not None:
-                raise ConflictError([problems.serving.QuestionNotFree(question=found.question.id, state="claimed", by=other)])
-
-        await self._audited(caller, action, found.run, claimed(), found.question.id, who if action == "delegate" else None)
+        to = who if action == "delegate" else None
+        noted = audit_row(caller.name, caller.by, action, found.run, found.question.id, to)
+        other = await asyncio.to_thread(self.records.claim, found, who, until, means, noted)
+        if other is not None:
+            raise ConflictError([problems.serving.QuestionNotFree(question=found.question.id, state="claimed", by=other)])
 
     async def link(self, caller: Caller, run: str, question: str, to: str) -> str:
         """Return the token of a link by which a person may see and answer one question, once; operators create links.
@@ -580,15 +581,23 @@ class RunService:
         self, caller: Caller, action: str, run: str, work: _Work[_T], question: str | None = None, sent: Json = None
     ) -> _T:
         """Do something and record who did it, to the end even if the request is cancelled or the service ends meanwhile."""
-        record = partial(self.records.audit, caller.name, caller.by, action, run, question=question, sent=sent)
+        noted = partial(self.records.audit, caller.name, caller.by, action, run, question=question, sent=sent)
+
+        async def record() -> None:
+            for pause in _PAUSES:
+                with suppress(OperationalError):
+                    await asyncio.to_thread(noted)
+                    return
+                await asyncio.sleep(pause)
+            await asyncio.to_thread(noted)
 
         async def both() -> _T:
             try:
                 done = await work
-            except asyncio.CancelledError:  # by `close`, when it may have been done
-                await asyncio.to_thread(record)
+            except (asyncio.CancelledError, UnreachableError, OperationalError):  # when it may have been done
+                await record()
                 raise
-            await asyncio.to_thread(record)
+            await record()
             return done
 
         return await asyncio.shield(self.hub.begin(run, both()))

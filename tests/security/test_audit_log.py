@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 from serving import ANSWER, BOSS, asking, client, go, on, opened, person, service, settled
 
 from instrc.cli import main
 from instrc.cli.run_common import audited  # what commands are recorded by
 from instrc.engines.operating import AuditFilter, audit_log  # what the commands read
-from instrc.problems.errors import AnswerError
-from instrc.problems.runs import RejectedAnswer
+from instrc.problems.errors import AnswerError, UnreachableError
+from instrc.problems.runs import RejectedAnswer, UnusableStore  # what the engine says
 from instrc.runtime.retry import ForkOptions  # of a request
+from instrc.runtime.run_report import RunFilter  # which runs are acted on
 from instrc.server.a2a import a2a_routes  # what pushes
 from instrc.server.operations import ENDPOINTS  # what is tried
-from instrc.server.operators import OPERATOR_ENDPOINTS, webhook_routes  # what is tried
+from instrc.server.operators import OPERATOR_ENDPOINTS, act_on_runs, webhook_routes  # what is tried
 from instrc.server.records import Records  # the tables of a service
 from instrc.server.run_service import RunService  # the service itself
 from instrc.server.webhooks import AddressRules, Webhooks  # what sends them
@@ -215,6 +218,71 @@ def test_every_operation_that_changes_something_is_recorded(tmp_path: Path) -> N
         assert untried == set()
 
     on(service(tmp_path, records=str(tmp_path), pay=asking(**{"x-links": True})), body)
+
+
+@pytest.mark.parametrize("action", ["claim", "release", "delegate", "act"])
+def test_what_cannot_be_recorded_is_not_done_with_a_claim(action: str, tmp_path: Path) -> None:
+    async def body(made: RunService) -> None:
+        run = (await made.start(BOSS, "pay", "x", wait=20)).report.run
+        await settled(made, run, "waiting")
+        if action != "claim":
+            await made.claim(BOSS, run, "userContext1", to="ann")
+        before = (await made.question(BOSS, run, "userContext1")).claimed_by
+        made.records.execute(sa.text("CREATE TRIGGER lost BEFORE INSERT ON instrc_audit BEGIN SELECT RAISE(ABORT, 'lost'); END"))
+        work = {
+            "claim": lambda: made.claim(BOSS, run, "userContext1"),
+            "release": lambda: made.release(BOSS, run, "userContext1"),
+            "delegate": lambda: made.claim(BOSS, run, "userContext1", to="cat"),
+            "act": lambda: act_on_runs(made, BOSS, "release", RunFilter(), dry_run=False),
+        }
+        with pytest.raises(sa.exc.IntegrityError, match="lost"):
+            await work[action]()
+        assert (await made.question(BOSS, run, "userContext1")).claimed_by == before
+        made.records.execute(sa.text("DROP TRIGGER lost"))
+        await work[action]()
+        assert (await made.question(BOSS, run, "userContext1")).claimed_by != before
+
+    on(service(tmp_path, records=str(tmp_path), pay=asking()), body)
+
+
+LOST = (
+    UnreachableError([UnusableStore(store="s", reason="the connection is closed")]),
+    sa.exc.OperationalError("SELECT", None, Exception("the connection is closed")),
+)
+
+
+@pytest.mark.parametrize("lost", [*LOST, None], ids=["answer", "statement", "record"])
+def test_what_was_done_is_recorded_although_the_connection_was_lost(
+    lost: Exception | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("instrc.server.run_service._PAUSES", (0.01, 0.01))
+
+    async def body(made: RunService) -> None:
+        run = (await made.start(BOSS, "pay", "x", wait=20)).report.run
+        await settled(made, run, "waiting")
+        cancel, audit, left = made.engine.cancel, made.records.audit, [None]
+
+        async def cancelling(asked: str) -> Any:
+            await cancel(asked)
+            assert lost is not None
+            raise lost
+
+        def auditing(*given: Any, **named: Any) -> None:
+            if left:
+                left.pop()
+                raise LOST[1]
+            audit(*given, **named)
+
+        if lost is None:
+            monkeypatch.setattr(made.records, "audit", auditing)
+        else:
+            monkeypatch.setattr(made.engine, "cancel", cancelling)
+        with suppress(*map(type, LOST)):
+            await made.cancel(BOSS, run)
+        assert (await made.run(BOSS, run)).report.status == "cancelled"
+        assert [each.who for each in audit_log(made.records, AuditFilter(run, action="cancel"), 5)] == ["boss"]
+
+    on(service(tmp_path, records=str(tmp_path), pay=asking()), body)
 
 
 @pytest.mark.parametrize(
