@@ -37,7 +37,7 @@ from instrc.schema.walk import nodes
 from instrc.schema.wellformed import problems_of
 from instrc.text.files import read_whole, reason
 from instrc.text.jsontext import loads
-from instrc.text.jsonvalue import Json, JsonObject, as_object, mapping, require_tree
+from instrc.text.jsonvalue import Json, JsonObject, as_object, mapping, optional_text, require_tree
 from instrc.text.source import Source
 from instrc.tools.class_checks import ClassCheck
 from instrc.tools.tool import Hint
@@ -179,11 +179,11 @@ def _named_by_plans(
     waiting = [(document, artefact, name)]
     while waiting:
         document, artefact, name = waiting.pop()
-        for activity, schema in _inputs_of_activities(artefact):
+        tools = _planned_tools(Process.from_json(document)) if Process.describes(document) else []
+        for activity, schema in (*_inputs_of_activities(artefact), *_inputs_of_tools(tools)):
             takes[activity] = {"anyOf": [takes[activity], schema]} if takes.get(activity, schema) != schema else schema
         said = [] if artefact is None or artefact.plan is None else files_of_processes(artefact.plan.flat.graph)
-        listed = _addresses(Process.from_json(document)) if Process.describes(document) else []
-        others = [each for each in listed if each not in dict(said)]
+        others = [each for each in _addresses(tools) if each not in dict(said)]
         for address, path in (*said, *((each, _file_at(each, workspace, name)) for each in others)):
             if address not in found:
                 files[address] = path
@@ -208,12 +208,25 @@ def _inputs_of_activities(artefact: Artefact | None) -> Iterable[tuple[str, Json
             yield bare_name(step.activity or step.base_name), {"properties": properties, **definitions}
 
 
-def _addresses(process: Process) -> list[str]:
-    """Return the addresses of the processes that plans of a process may call."""
+def _addresses(tools: Iterable[tuple[str, JsonObject]]) -> list[str]:
+    """Return the addresses of the processes among the tools of plans."""
+    return [address for address in dict.fromkeys(tool.get("process") for _, tool in tools) if isinstance(address, str)]
+
+
+def _planned_tools(process: Process) -> list[tuple[str, JsonObject]]:
+    """Return the tools that plans of a process may call, with their names."""
     chunks = [context for context in process.contexts() if isinstance(context, Chunk)]
     plans = [step.plan for chunk in chunks for step in chunk.steps if isinstance(step.plan, dict)]
-    said = [tool.get("process") for plan in plans for tool in plan.values() if isinstance(tool, dict)]
-    return [address for address in dict.fromkeys(said) if isinstance(address, str)]
+    return [(name, tool) for plan in plans for name, tool in plan.items() if isinstance(tool, dict)]
+
+
+def _inputs_of_tools(tools: Iterable[tuple[str, JsonObject]]) -> Iterable[tuple[str, Json]]:
+    """Yield the inputs of the activities and processes that plans call, by bare names: results of other tasks are among them."""
+    for name, tool in tools:
+        arguments = mapping(tool.get("arguments"))
+        if properties := mapping(arguments.get("properties")):
+            definitions = {"$defs": arguments["$defs"]} if "$defs" in arguments else {}
+            yield bare_name(optional_text(tool.get("activity")) or name), {"properties": properties, **definitions}
 
 
 def _file_at(address: str, workspace: Workspace, beside: str) -> str:
@@ -391,7 +404,7 @@ def reach_of(plan: PinnedPlan, activities: Activities, processes: Mapping[str, J
         for unit in units:
             if unit.kind == "model":
                 models.setdefault(unit.model, unit.called or unit.steps[0].key)
-        for address in _addresses(runnable.process):
+        for address in _addresses(_planned_tools(runnable.process)):
             if address in known:
                 enter(known[address])
         for name in (*(name for name, _ in _called_of(units)), *runnable.options.get("fires", {}).values()):

@@ -308,22 +308,19 @@ class Effects(Struct, frozen=True):
 
     async def call(self, command: ActivityCommand | FireCommand) -> Result | None:
         """Call an activity, retrying according to its policy, or return `None` if its result comes later."""
+        began = monotonic()
         if command["kind"] == "activity" and command["process"] is not None:
-            return await self._child(self.processes.get(command["process"]), command)
+            return self._misfit(command, began) or await self._child(self.processes.get(command["process"]), command)
         result = self.activities.find(command["activity"])
         self.tell("called", command["id"], activity=command["activity"], step=command["step"], input=command["input"])
-        began = monotonic()
         if result is None:
             return self._failed(
                 command["id"], f"no activity is registered as `{command['activity']}`", "unknown-activity", 1, began
             )
+        if (wrong := self._misfit(command, began, own=result.input)) is not None:
+            return wrong
         if result.process is not None and command["kind"] == "activity":
             return await self._child(result.process, command)
-        schemas = (result.input, self.takes.get(bare_name(command["activity"]), True))
-        wrong = [item for schema in schemas if schema is not True for item in complaints(command["input"], schema)]
-        if wrong:
-            text = f"`{result.name}` is given what does not fit, at `{wrong[0]['pointer'] or '/'}`: {wrong[0]['message']}"
-            return self._failed(command["id"], text, "invalid-input", 1, began)
 
         def call(attempt: int) -> Awaitable[HandlerResult]:
             made = ActivityCall(self.key(command["id"]), result.name, attempt)
@@ -341,6 +338,16 @@ class Effects(Struct, frozen=True):
             facts["invented"] = True
         self.tell("returned", command["id"], **facts)
         return {"ok": redacted(value)}
+
+    def _misfit(self, command: ActivityCommand | FireCommand, began: float, *, own: Json = True) -> Result | None:
+        """Return the error of a call whose input does not fit the activity's `own` schema or its vibe, or `None`."""
+        schemas = (own, self.takes.get(bare_name(command["activity"]), True))
+        wrong = [item for each in schemas if each is not True for item in complaints(command["input"], each)]
+        if not wrong:
+            return None
+        place = wrong[0]["pointer"] or "/"
+        text = f"`{command['activity']}` is given what does not fit, at `{place}`: {wrong[0]['message']}"
+        return self._failed(command["id"], text, "invalid-input", 1, began)
 
     async def _retried(
         self,

@@ -457,3 +457,52 @@ def test_an_activity_is_given_what_its_vibe_says(call: str, given: Json, at: str
         assert (run.outcome["error"]["kind"], run.outcome["error"]["code"]) == ("failed", "invalid-input")
         assert f"is given what does not fit, at `{at}`" in run.outcome["error"]["message"]
     instrc.close_stores()
+
+
+QUOTE: Any = {"type": "object", "properties": {"item": {"type": "string"}, "output": {}}, "required": ["item", "output"]}
+PAY: Any = {
+    "type": "object",
+    "properties": {"amount": {"$ref": "#/$defs/Amount"}, "to": {"enum": ["ann"]}, "output": {}},
+    "required": ["amount", "to", "output"],
+    "$defs": {"Amount": {"type": "number", "maximum": 100}},
+}
+
+
+@pytest.mark.parametrize("engine", ["memory", "durable"])
+@pytest.mark.parametrize(
+    ("said", "status"), [({"price": 99, "to": "ann"}, "ok"), ({"price": 1e6, "to": "ann"}, "failed"), ({}, "failed")]
+)
+def test_a_task_of_a_plan_is_given_what_the_vibe_of_its_tool_says(said: Any, status: str, engine: Any, tmp_path: Any) -> None:
+    """Also what is the result of another task, which nobody knows when the plan is checked."""
+    paid: list[Any] = []
+    plan = [
+        {"tool": "Quote_Activity", "id": "q", "arguments": {"item": "boat"}},
+        {"tool": "Pay_Activity", "id": "p", "arguments": {"amount": {"from": "q.price"}, "to": {"from": "q.to"}}},
+    ]
+    run = instrc.run(
+        "const act = Act({ prompt, plan: Plan(Quote_Activity, Pay_Activity) }); RunPlan_Activity(act.plan)",
+        "go",
+        vibes={"Quote_Activity": QUOTE, "Pay_Activity": PAY, "Act": {"type": "object", "properties": {"plan": {}}}},
+        model=instrc.Scripted({"act": {"plan": plan}}),
+        activities={"Quote_Activity": lambda _: said, "Pay_Activity": paid.append},
+        engine=engine,
+        store=tmp_path / "runs" if engine == "durable" else None,
+    )
+    task = run.value[1]
+    assert (task["status"], len(paid)) == (status, int(status == "ok"))
+    assert status == "ok" or (task["error"]["code"] == "invalid-input" and "`/amount`" in task["error"]["message"])
+    instrc.close_stores()
+
+
+def test_a_process_that_serves_an_activity_is_given_what_the_vibe_says() -> None:
+    paid: list[Any] = []
+    inner = {"Send_Activity": {"type": "object", "properties": {"output": {}}}}
+    [paying] = instrc.compile("input amount; Send_Activity(amount)", vibes=inner)
+    run = instrc.run(
+        "input n; Trip_Activity(amount: n.amount, to: n.to)",
+        {"n": {"amount": 1e6, "to": "ann"}},
+        vibes={"Trip_Activity": PAY},
+        activities={"Trip_Activity": paying, "Send_Activity": paid.append},
+    )
+    assert paid == []
+    assert "`/amount`: 1000000.0 is greater than the maximum of 100" in str(run.outcome)
