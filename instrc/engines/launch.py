@@ -208,7 +208,7 @@ _ASSIGNED = r"(\w+)=\S*"
 def new_id(name: str) -> str:
     """Return an id for a run, short enough to type."""
     word = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in name).strip("-")[:40]
-    return f"{word or 'run'}-{token_hex(3)}"
+    return f"{word or 'run'}-{token_hex(5)}"
 
 
 def given_inputs(declared: Json, value: JsonLike, wrong: list[Problem]) -> dict[str, Json]:

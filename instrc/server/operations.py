@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from datetime import datetime
 from itertools import accumulate, takewhile
@@ -61,7 +62,7 @@ class RequestData(Struct, frozen=True):
     def question(self) -> tuple[str, str]:
         """The run and the question that the path names."""
         run, _, question = self.path["question"].partition(":")
-        return run, question.replace("~", "/")
+        return run, re.sub(r"~(?![0-9]+(~|$))", "/", question)  # `~2` is part of a name: a step restarted under another key
 
     @property
     def limit(self) -> int:

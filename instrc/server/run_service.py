@@ -481,7 +481,8 @@ class RunService:
             await asyncio.to_thread(take_back)
             raise question_closed(run, name, (), "answered")
         else:
-            report = await self._decide(run, found.question, votes, decided, take_back)
+            own = (take_back,) if earlier is None else ()  # a repetition leaves what the first request has recorded
+            report = await self._decide(run, found.question, votes, decided, *own)
         await self._note(report)
         return await self.visibility.info_of(caller, report)
 
@@ -512,7 +513,7 @@ class RunService:
                 closed = all(each.id != question.id for each in now.questions)
                 if not isinstance(refused, _NOT_TAKEN):
                     raise
-                if closed and await self._is_recorded(run, question.id, decided.data, by):
+                if closed and (question.by == "operator" or await self._is_recorded(run, question.id, decided.data, by)):
                     return now  # another request has just sent the run the same
                 await asyncio.to_thread(take_back)
                 if closed and isinstance(refused, problems.runs.RejectedAnswer):  # it matched the question open then

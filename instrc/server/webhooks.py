@@ -33,7 +33,7 @@ from instrc.problems.errors import InputError, InstrcError, RequestError, Settin
 from instrc.runtime.http_activities import trusted_certificates
 from instrc.server.records import Records
 from instrc.text.jsontext import dumps, loads
-from instrc.text.jsonvalue import JsonObject, as_object, as_texts, optional_text
+from instrc.text.jsonvalue import JsonObject, as_object, as_texts
 
 EVENTS: Final = (
     "question.opened",
@@ -362,8 +362,9 @@ def _concerned(connection: sa.Connection, change: RunChange) -> set[str]:
     query = sa.select(RUNS.c.starter).where(RUNS.c.run == change.run)
     if question is not None:
         query = sa.select(CANDIDATES.c.who).where(CANDIDATES.c.run == change.run, CANDIDATES.c.question == question)
-    who = optional_text(change.body.get("who"))
-    return {name for name in (*connection.scalars(query), who) if name is not None}
+    who = change.body.get("who")
+    names = (*connection.scalars(query), *(who if isinstance(who, list) else [who]))
+    return {name for name in names if isinstance(name, str)}
 
 
 def _hook_of(row: sa.Row[tuple[object, ...]]) -> Hook:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from functools import partial
 from itertools import product
@@ -50,6 +51,8 @@ from instrc.server.access import (  # the function of the table
 )
 from instrc.server.hosting import require_clear_names  # what a service does when it begins
 from instrc.server.identity import Identity  # what callers are known by
+from instrc.server.operation_json import question_id  # what addresses have
+from instrc.server.operations import RequestData  # how they are read
 from instrc.server.operators import act_on_runs  # what erases them
 from instrc.server.records import Records
 from instrc.server.run_service import RunService  # the service itself
@@ -674,6 +677,31 @@ def test_an_operator_gives_no_result_that_people_give_in_a_process(allowed: bool
                 assert (await http.post(f"{place}/answer", json={"data": {"fail": True}})).status_code == 200
 
     go(body())
+
+
+@pytest.mark.parametrize("given", [{"result": {"text": "seen"}}, {"fail": True}])
+def test_a_decision_of_an_operator_that_is_sent_twice_is_not_taken_back(given: Any, tmp_path: Path) -> None:
+    async def body() -> None:
+        made, op = service(tmp_path), person("op", "operator", "starter")
+        look = process(serverContext1=chunk(step1_look=call("Look", "prompt", TEXT, "prompt")))
+        calling(tmp_path, asking())  # writes the settings
+        made.launchers["looking"] = Launcher(
+            Prepared("looking", look, tmp_path, read_settings(tmp_path)), rehearse="with-activities"
+        )
+        run = (await settled(made, (await made.start(op, "looking", "x")).report.run, "held")).report.run
+        [question] = (await made.run(op, run)).report.questions
+        await asyncio.gather(*(made.answer(op, run, question.id, given) for _ in range(3)), return_exceptions=True)
+        await settled(made, run, "failed" if "fail" in given else "done")
+        assert [each.action for each in audit_log(made.records, AuditFilter(run, "op"), 9)] == ["answer", "start"]
+        assert [vote.data for vote in made.records.votes(run)[question.id]] == [given]
+
+    go(body())
+
+
+def test_the_question_of_a_process_that_was_restarted_has_an_address() -> None:
+    for place in ("userContext1", "serverContext1.step1_ask/userContext1", "serverContext1.step1_ask~2/each~12/userContext1"):
+        asked = RequestData({"question": question_id("r-1", place)}, {}, {}, {})
+        assert asked.question == ("r-1", place)
 
 
 def test_a_process_that_a_plan_names_in_a_served_process_asks_people() -> None:

@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from ipaddress import ip_address
 from itertools import chain, repeat
 from pathlib import Path
+from time import time
 from typing import Any
 from unittest.mock import DEFAULT, Mock
 
@@ -25,7 +26,7 @@ from sqlalchemy.exc import OperationalError
 from standardwebhooks import Webhook
 
 from instrc.cli import main
-from instrc.engines.approvals import Opening  # the table, as another process writes it
+from instrc.engines.approvals import Opening, Vote  # the table, as another process writes it
 from instrc.engines.operating import DeliveryFilter, deliveries, send_again  # what the API and the command call
 from instrc.engines.run_table import RunTable  # the table, as another process writes it
 from instrc.problems.errors import InputError, RequestError, SettingsError
@@ -118,6 +119,21 @@ def test_a_webhook_is_told_what_it_asks_for(server: tuple[Server, str], chosen: 
 
     asyncio.run(play())
     assert sorted(json.loads(each.body)["type"] for each in made.asked) == told
+
+
+def test_people_are_told_that_they_have_answered(server: tuple[Server, str]) -> None:
+    """The names of those who answered are a list, and the candidates are gone with the question."""
+    made, address = server
+
+    async def play() -> None:
+        await made.hooks.add(address, owner="ann", details={"people": ["ann"]}, events=["question.answered"])
+        made.report("waiting", "approve", who="ann")
+        made.records.vote("r1", "approve", Vote("ann", "key", time(), {"decision": "Approve"}), 0.0)
+        made.report("done")
+        await made.hooks.deliver()
+
+    asyncio.run(play())
+    assert [json.loads(each.body)["data"]["who"] for each in made.asked] == [["ann"]]
 
 
 def test_the_outbox_has_what_another_process_has_written(server: tuple[Server, str], tmp_path: Path) -> None:
