@@ -43,7 +43,7 @@ from instrc.runtime.retry import ForkOptions, fork_of, origin_of, wrong_id
 from instrc.runtime.run_config import CacheConfig, Launch, OnFailure, RunConfig
 from instrc.runtime.traces import Sink, told_apart
 from instrc.text.jsontext import dumps
-from instrc.text.jsonvalue import Json, JsonObject, as_object, tokens
+from instrc.text.jsonvalue import Json, JsonObject, as_object, pointer, tokens
 from instrc.tools.python_values import JsonLike, json_of
 
 RehearseMode: TypeAlias = bool | Literal["with-activities"]
@@ -187,10 +187,10 @@ class Launcher:
         """The JSON Schemas of a run's inputs and of its result."""
         return inputs_schema(self.prepared), output_schema(self.plan)
 
-    def launch(self, given: JsonLike, run: str | None = None) -> Launch:
-        """Return the launch of a run; raise `InputError` if its inputs do not fit."""
+    def launch(self, given: JsonLike, run: str | None = None, *, closed: bool = False) -> Launch:
+        """Return the launch of a run; raise `InputError` if its inputs do not fit: with `closed`, the schema of its inputs."""
         wrong: list[Problem] = [] if run is None else [*wrong_id(run)]
-        inputs = given_inputs(self.prepared.inputs, given, wrong)
+        inputs = given_inputs(self.schemas[0]["properties"] if closed else self.prepared.inputs, given, wrong, closed=closed)
         if wrong:
             raise InputError(wrong)
         try:
@@ -211,34 +211,36 @@ def new_id(name: str) -> str:
     return f"{word or 'run'}-{token_hex(5)}"
 
 
-def given_inputs(declared: Json, value: JsonLike, wrong: list[Problem]) -> dict[str, Json]:
+def given_inputs(declared: Json, value: JsonLike, wrong: list[Problem], *, closed: bool = False) -> dict[str, Json]:
     """Return the inputs by name: from an object, or any other value as `prompt`; missing ones get their defaults.
 
     `declared` has their schemas by name; without an object nothing is known of them, and nothing is refused.
+    With `closed`, it has the schema of `prompt` too, if there is one.
     """
     given = cast("Json", json_of(value))
     inputs: dict[str, Json] = dict(given) if isinstance(given, dict) else {} if given is None else {"prompt": given}
     if not isinstance(declared, dict):
         return inputs
+    free = () if closed else ("prompt",)
     wrong += [
         problems.runs.InvalidInput(
             word=name, reason=f"is not declared; there are {names_as_text(declared)}", only_prompt=declared.keys() <= {"prompt"}
         )
         for name in inputs
-        if name not in declared and name != "prompt"
+        if name not in declared and name not in free
     ]
-    if isinstance(given, str) and (written := re.fullmatch(_ASSIGNED, given)) and written[1] in {"prompt", *declared}:
+    if free and isinstance(given, str) and (written := re.fullmatch(_ASSIGNED, given)) and written[1] in {"prompt", *declared}:
         wrong.append(problems.runs.InvalidInput(word=written[1], reason="is not given with `=`", beside_text=True))
         return inputs
     for name, schema in declared.items():
         if name not in inputs and isinstance(schema, dict) and "default" in schema:
             inputs[name] = schema["default"]
-        if name not in inputs and name != "prompt":
-            text = given is not None and not isinstance(given, dict)
-            wrong.append(problems.runs.InvalidInput(word=name, reason="is missing", beside_text=text))
-        elif name in inputs and (found := complaints(inputs[name], schema)):
-            at = f" at `{found[0]['pointer']}`" if found[0]["pointer"] else ""
-            wrong.append(problems.runs.InvalidInput(word=name, reason=f"does not fit{at}: {found[0]['message']}"))
+        if name not in inputs and name not in free:
+            beside = not isinstance(given, dict | None)
+            wrong.append(problems.runs.InvalidInput(word=name, reason="is missing", beside_text=beside, pointer=""))
+        for each in complaints(inputs[name], schema) if name in inputs else ():
+            at, place = f" at `{each['pointer']}`" if each["pointer"] else "", pointer([name]) + each["pointer"]
+            wrong.append(problems.runs.InvalidInput(word=name, reason=f"does not fit{at}: {each['message']}", pointer=place))
     return inputs
 
 

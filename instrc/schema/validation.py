@@ -8,8 +8,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from contextvars import ContextVar
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from itertools import islice
 from math import isfinite
 from typing import Any, Final, NamedTuple, Protocol, cast
@@ -19,10 +20,11 @@ from jsonschema.exceptions import ValidationError
 from jsonschema.validators import extend
 
 from instrc.schema.formats import has_format
+from instrc.schema.kinds import EqualityKeys, has_type, listed_values, types_of
 from instrc.schema.patterns import search, time_limit, why_unreadable
 from instrc.schema.walk import dereferenced, map_schemas, without
 from instrc.text.jsontext import dumps, is_writable, loads
-from instrc.text.jsonvalue import Json, JsonObject, as_array, as_object, freeze, mapping, optional_text, pointer
+from instrc.text.jsonvalue import Json, JsonObject, as_array, as_object, freeze, listing, mapping, optional_text, pointer
 from instrc.text.sentences import filled
 
 CACHED_SCHEMA: Final = 200_000
@@ -66,15 +68,15 @@ def in_words(error: ValidationError) -> str:
             return f"{value_in_words(value)} should not be valid under {value_in_words(wanted)}"
         case "format":
             return f"{value_in_words(value)} is not a {value_in_words(wanted)}{_zone_missing(str(wanted), value)}"
-        case "oneOf" if not error.context:
-            return f"{value_in_words(value)} is valid under more than one of the given schemas"
         case "items" | "unevaluatedItems":
             return f"{value_in_words(value)} has more items than are described"
         case None:
             return f"{value_in_words(value)} is not allowed here"
         case _:
             own, said = repr(value), str(error.message)
-            return value_in_words(value) + said.removeprefix(own) if said.startswith(own) else said
+            return (
+                value_in_words(value) + said.removeprefix(own) if said.startswith((own, " ")) else said
+            )  # ours begins behind it
 
 
 def _zone_missing(wanted: str, value: Json) -> str:
@@ -131,7 +133,8 @@ def validator_class() -> Callable[..., Validator]:
         {
             "$ref": _reference,
             "$dynamicRef": _reference,
-            "anyOf": _any_of,
+            "anyOf": partial(_of_branches, several=True),
+            "oneOf": partial(_of_branches, several=False),
             "enum": _enum,
             "required": _required,
             "dependentRequired": _dependent_required,
@@ -143,11 +146,14 @@ def validator_class() -> Callable[..., Validator]:
             "uniqueItems": _unique_items,
         },
     )
+    result.is_valid = lambda part, instance: _holds(part, instance, part.schema)
     return cast("Callable[..., Validator]", result)
 
 
 _KNOWN: ContextVar[dict[tuple[object, ...], Any]] = ContextVar("_KNOWN")  # errors, and what is evaluated
 """What was found out about values and the targets of references, in one call of `errors_of`."""
+_KEYS: Final = ("keys",)
+"""Key of the function whose results for two values are equal if these are."""
 
 
 def _reference(validator: Validator, reference: str, instance: Json, _: Json) -> Iterator[ValidationError]:
@@ -167,78 +173,103 @@ def _followed(validator: Validator, reference: str, instance: Json) -> tuple[Val
     return validator.evolve(schema=found.contents, _resolver=found.resolver), (id(instance), id(found.contents), *scope)
 
 
-def _any_of(validator: Validator, branches: list[Json], instance: Json, _: Json) -> Iterator[ValidationError]:
-    """Do as the library, but try those branches last that an object rules out by a text, such as a name: there may be many."""
+def _of_branches(
+    validator: Validator, branches: list[Json], instance: Json, _: Json, *, several: bool
+) -> Iterator[ValidationError]:
+    """Do as the library, but try those branches last that a glance rules out, and only for their errors: there may be many."""
     found: dict[int, list[ValidationError]] = {}
-    for number in sorted(range(len(branches)), key=lambda each: _names_another(branches[each], instance)):
-        found[number] = [*validator.descend(instance, branches[number], schema_path=number)]
-        if not found[number]:
+    fits, out = False, [_rules_out(branch, instance) or _rules_out(_target(validator, branch), instance) for branch in branches]
+    for number in sorted(range(len(branches)), key=out.__getitem__):
+        if fits and out[number]:
             return
-    told = (each for _, errors in sorted(found.items()) for each in errors)
-    yield ValidationError(f"{instance!r} is not valid under any of the given schemas", context=[*told])
+        errors = [*islice(validator.descend(instance, branches[number], schema_path=number), REFERRED_ERRORS)]
+        if fits and not errors:
+            yield ValidationError(" is valid under more than one of the given schemas")
+        if not errors and (fits or several):
+            return
+        fits, found[number] = fits or not errors, errors
+    if not fits:
+        told = (each for _, errors in sorted(found.items()) for each in errors)
+        yield ValidationError(" is not valid under any of the given schemas", context=[*told])
 
 
-def _names_another(schema: Json, value: Json) -> bool:
-    """Return whether a member of an object is a text, and the schema wants another one."""
-    parts = [(word, mapping(mapping(mapping(schema).get("properties")).get(name))) for name, word in mapping(value).items()]
-    listed = [(word, part.get("enum", [part.get("const", word)])) for word, part in parts if isinstance(word, str) and part]
-    return any(isinstance(texts, list) and len(texts) == 1 and texts != [word] for word, texts in listed)
+def _target(validator: Validator, schema: Json) -> Json:
+    """Return the target of the reference in a schema, looked up once; `True` without one, or if it cannot be looked up."""
+    known, key, reference = _KNOWN.get(), ("target", id(schema)), mapping(schema).get("$ref")
+    if isinstance(reference, str) and key not in known:
+        known[key] = True
+        with suppress(Exception):  # the check of the branch reports it
+            known[key] = validator._resolver.lookup(reference).contents  # noqa: SLF001  -- as above
+    return cast("Json", known.get(key, True))
 
 
-def _enum(validator: Validator, values: Json, instance: Json, schema: Json) -> Iterator[ValidationError]:
-    """Check a text against very many values by lookup; the library compares other values."""
-    if not (isinstance(instance, str) and isinstance(values, list)):
-        yield from Draft202012Validator.VALIDATORS["enum"](validator, values, instance, schema)
-    elif instance not in values:
+def _rules_out(schema: Json, value: Json) -> bool:
+    """Return whether a value is invalid at a glance: its type, the only scalar wanted, its members, all branches of a union."""
+    if not isinstance(schema, dict):
+        return schema is False
+    if (types := types_of(schema.get("type"))) is not None and not has_type(value, types):
+        return True
+    if not isinstance(value, dict | list):
+        values = listed_values(schema)
+        return values is not None and len(values) == 1 and freeze(values[0]) != freeze(value)
+    if isinstance(value, dict):
+        members = mapping(schema.get("properties"))
+        is_closed = schema.get("additionalProperties") is False and "patternProperties" not in schema
+        lacks = any(isinstance(name, str) and name not in value for name in listing(schema.get("required")))
+        scalars = ((members.get(name), part) for name, part in value.items() if not isinstance(part, dict | list))
+        if lacks or (is_closed and not value.keys() <= members.keys()) or any(_rules_out(*each) for each in scalars):
+            return True
+    unions = (listing(schema.get(word)) for word in _UNIONS)
+    return any(bool(branches) and all(_rules_out(branch, value) for branch in branches) for branches in unions)
+
+
+def _enum(_validator: Validator, values: list[Json], instance: Json, _: Json) -> Iterator[ValidationError]:
+    """Look a value up among very many; the library compares it with each."""
+    known, key = _KNOWN.get(), ("enum", id(values))
+    if key not in known:
+        known[key] = set(map(known[_KEYS], values))
+    if known[_KEYS](instance) not in known[key]:
         yield ValidationError("it is not one of the values")  # `violation_words` names them on request
 
 
 def _required(_validator: Validator, names: Json, instance: Json, _: Json) -> Iterator[ValidationError]:
-    if isinstance(instance, dict):
-        for name in as_array(names):
-            if name not in instance:
-                yield ValidationError(f"{value_in_words(name)} is a required property")
+    for name in as_array(names) if isinstance(instance, dict) else ():
+        if name not in mapping(instance):
+            yield ValidationError(f"{value_in_words(name)} is a required property")
 
 
 def _dependent_required(_validator: Validator, needs: Json, instance: Json, _: Json) -> Iterator[ValidationError]:
-    if isinstance(instance, dict):
-        for given, names in as_object(needs).items():
-            for name in as_array(names) if given in instance else ():
-                if name not in instance:
-                    yield ValidationError(f"{value_in_words(name)} is required beside {value_in_words(given)}")
+    members = mapping(instance)
+    for given, names in as_object(needs).items():
+        for name in as_array(names) if given in members else ():
+            if name not in members:
+                yield ValidationError(f"{value_in_words(name)} is required beside {value_in_words(given)}")
 
 
 def _pattern(_validator: Validator, pattern: str, instance: Json, _: Json) -> Iterator[ValidationError]:
-    if not isinstance(instance, str):
-        return
-    found = search(pattern, instance)
-    if not found:
-        yield ValidationError(
-            _undecided(pattern) if found is None else f"{value_in_words(instance)} does not match {value_in_words(pattern)}"
-        )
+    found = search(pattern, instance) if isinstance(instance, str) else True
+    if found is None:
+        yield ValidationError(_undecided(pattern))
+    elif not found:
+        yield ValidationError(f"{value_in_words(instance)} does not match {value_in_words(pattern)}")
 
 
 def _undecided(pattern: str) -> str:
-    why = why_unreadable(pattern)
-    return (
-        f"the regular expression {value_in_words(pattern)} cannot be read: {why}"
-        if why
-        else f"matching {value_in_words(pattern)} takes too long on this text"
-    )
+    if (why := why_unreadable(pattern)) is None:
+        return f"matching {value_in_words(pattern)} takes too long on this text"
+    return f"the regular expression {value_in_words(pattern)} cannot be read: {why}"
 
 
 def _pattern_properties(validator: Validator, patterns: dict[str, Json], instance: Json, _: Json) -> Iterator[ValidationError]:
-    if not isinstance(instance, dict):
-        return
     for pattern, inner in patterns.items():
-        for key in instance:
+        for key, part in mapping(instance).items():
             found = search(pattern, key)
             if found is None:
                 yield ValidationError(_undecided(pattern), path=(key,))
                 if why_unreadable(pattern) is None:  # the time for the others is over as well
                     return
             elif found:
-                yield from validator.descend(instance[key], inner, path=key, schema_path=pattern)
+                yield from validator.descend(part, inner, path=key, schema_path=pattern)
 
 
 def _additional_properties(validator: Validator, extra: Json, instance: Json, schema: Json) -> Iterator[ValidationError]:
@@ -320,6 +351,8 @@ def _branches(validator: Validator, instance: Json, schema: dict[str, Json]) -> 
 
 def _holds(validator: Validator, instance: Json, schema: Json) -> bool:
     """Return whether a value satisfies a part of the schema; it is asked once, as parts within parts would ask it each time."""
+    if _rules_out(schema, instance):
+        return False
     scope = dict.fromkeys(uri for uri, _ in validator._resolver.dynamic_scope())  # noqa: SLF001  -- as in `_followed`
     key = ("holds", id(instance), id(schema), *scope)
     if key not in (known := _KNOWN.get()):
@@ -328,7 +361,7 @@ def _holds(validator: Validator, instance: Json, schema: Json) -> bool:
 
 
 def _unique_items(_validator: Validator, unique: Json, instance: Json, _: Json) -> Iterator[ValidationError]:
-    if unique is True and isinstance(instance, list) and len(set(map(freeze, instance))) < len(instance):
+    if unique is True and isinstance(instance, list) and len(set(map(_KNOWN.get()[_KEYS], instance))) < len(instance):
         yield ValidationError(f"{value_in_words(instance)} has non-unique elements")
 
 
@@ -382,7 +415,7 @@ def _validated(
 
 def errors_of(validator: Validator, value: Json, most: int) -> list[ValidationError]:
     """Return the first `most` errors of the library for a value; it may raise any error that the schema provokes."""
-    token = _KNOWN.set({})
+    token = _KNOWN.set({_KEYS: EqualityKeys()})
     try:
         with time_limit():
             return list(islice(validator.iter_errors(value), most))
@@ -524,16 +557,13 @@ def json_fault(value: Json) -> tuple[str, str] | None:
         if isinstance(item, dict | list):
             if len(path) > INSTANCE_LEVELS:
                 return pointer(path[:20]), f"it is nested deeper than {INSTANCE_LEVELS} levels, or contains itself"
-            if isinstance(item, dict):
-                for key, inner in item.items():
-                    if not isinstance(key, str):
-                        return pointer(path), f"a key in it is not a text but of the type {type(key).__name__}"
-                    if not is_writable(key):
-                        return pointer(path), f"a key in it holds {_HALF}"
-                    if not _is_plain(inner):
-                        stack.append((inner, (*path, key)))
-            else:
-                stack.extend((inner, (*path, index)) for index, inner in enumerate(item) if not _is_plain(inner))
+            for key in item if isinstance(item, dict) else ():
+                if not isinstance(key, str):
+                    return pointer(path), f"a key in it is not a text but of the type {type(key).__name__}"
+                if not is_writable(key):
+                    return pointer(path), f"a key in it holds {_HALF}"
+            parts = item.items() if isinstance(item, dict) else enumerate(item)
+            stack.extend((inner, (*path, key)) for key, inner in parts if not _is_plain(inner))
         elif isinstance(item, float) and not isfinite(item):
             return pointer(path), f"JSON has no number {item}"
         elif isinstance(item, str) and not is_writable(item):
@@ -567,7 +597,7 @@ class DefinitionsValidator:
 
     def accepts(self, schema: Json, value: Json) -> bool:
         """Return whether a value satisfies a schema; an unusable schema accepts everything."""
-        return not _names_another(self.dereferenced(schema), value) and _is_valid(
+        return not _rules_out(self.dereferenced(schema), value) and _is_valid(
             value, schema, lambda: self._validator.evolve(schema=schema), unsure=True
         )
 

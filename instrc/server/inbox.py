@@ -272,7 +272,7 @@ class Inbox:
         caller, (run, question) = await self._caller(request), await self._named(request)
         proof = self.service.signer.read("seen", sent.get("seen", ""), _SEEN) or {}
         was_asked = proof == {"run": run, "question": question, "who": caller.name}
-        votes = await self.service.answered(caller, run, question, was_asked=was_asked)
+        votes = await self.service.visibility.answered(caller, run, question, was_asked=was_asked)
         if not votes and not was_asked:
             raise error
         typed = [(tokens(name)[-1], text) for name, text in sent.items() if re.match(r"(json:|rest:)?/", name) and text.strip()]

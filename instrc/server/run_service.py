@@ -44,8 +44,8 @@ from instrc.server.bounds import NAME
 from instrc.server.identity import Signer, is_known, known_person, link_word, read_link, refuse_unknown
 from instrc.server.records import Records
 from instrc.server.streams import LOOK, EventStreams, Hub, Timelines
-from instrc.server.views import Page, ProgramInfo, QuestionInfo, RunInfo, RunStory, inputs_of, program_info
-from instrc.server.visibility import SEES, Visibility, may_see
+from instrc.server.views import Page, ProgramInfo, QuestionInfo, RunInfo, RunStory, program_info
+from instrc.server.visibility import SEES, Visibility
 from instrc.text.jsontext import digest_of
 from instrc.text.jsonvalue import Json, JsonObject, mapping
 from instrc.tools.python_values import JsonLike
@@ -144,8 +144,7 @@ class RunService:
             raise RequestError([problems.serving.InvalidRequest(reason=reason)])
         info = await self.program(caller, program)
         caller.require("starter", program, f"start runs of `{program}`")
-        inputs = await asyncio.to_thread(inputs_of, info, inputs)
-        launch = _begun_by(caller, await asyncio.to_thread(self.launchers[program].launch, inputs, run), metadata)
+        launch = _begun_by(caller, await asyncio.to_thread(self.launchers[program].launch, inputs, run, closed=True), metadata)
         if key is not None:
             sent: JsonObject = {"program": program, "inputs": launch.inputs, "run": run, "metadata": dict(metadata or {})}
             digest = await asyncio.to_thread(digest_of, sent)
@@ -336,18 +335,6 @@ class RunService:
         last = page[-1]
         place = last.opened if not by_due else last.opened + UNDUE if last.due is None else last.due
         return Page(page, (place, last.run, last.question.id))
-
-    async def answered(self, caller: Caller, run: str, question: str, *, was_asked: bool = False) -> Sequence[Vote]:
-        """Return the answers to a closed question, as far as the caller may see them: others' without their data.
-
-        `was_asked` means that the caller has seen the question.
-        """
-        votes = (await asyncio.to_thread(self.records.votes, run, question)).get(question, [])
-        row = await asyncio.to_thread(self.records.run, run)
-        sees_run = row is not None and caller.only is None and may_see(caller, row.program, row.starter)
-        if not sees_run and not was_asked and all(vote.who != caller.name for vote in votes):
-            return []
-        return [vote if sees_run or vote.who == caller.name else replace(vote, data=None, comment=None) for vote in votes]
 
     async def question(self, caller: Caller, run: str, question: str) -> QuestionInfo:
         """Return an open question by its id, one of its steps or its chunk; one for others is not shown to who is only asked."""

@@ -1,4 +1,4 @@
-"""Responses of the service: programs, runs, questions, and pages of them; and the inputs of a program."""
+"""Responses of the service: programs, runs, questions, and pages of them."""
 
 from __future__ import annotations
 
@@ -7,18 +7,14 @@ from typing import cast
 
 from msgspec import Struct, field
 
-from instrc import problems
 from instrc.engines.approvals import Approval, Vote
 from instrc.engines.launch import Launcher
 from instrc.engines.run_table import QuestionRow, RunRow
-from instrc.problems.errors import InputError
-from instrc.runtime.activities import complaints
 from instrc.runtime.run_config import Launch
 from instrc.runtime.run_report import RunReport
 from instrc.runtime.traces import TimelineSpan
 from instrc.text.jsontext import digest_of
-from instrc.text.jsonvalue import Json, JsonObject, as_object, tokens
-from instrc.tools.python_values import JsonLike
+from instrc.text.jsonvalue import Json, JsonObject
 
 
 class ProgramInfo(Struct, frozen=True):
@@ -94,23 +90,6 @@ def program_info(name: str, launcher: Launcher) -> ProgramInfo:
     title = str(inputs["description"]).partition("\n")[0]
     inputs = {key: part for key, part in inputs.items() if key != "description"}
     return ProgramInfo(name, title, inputs, output, launcher.plan["digest"])
-
-
-def inputs_of(info: ProgramInfo, given: JsonLike) -> JsonObject:
-    """Return the inputs of a run by name, with defaults; a text is the `prompt`. Raise for invalid ones."""
-    inputs: JsonObject = dict(given) if isinstance(given, dict) else {} if given is None else {"prompt": cast("Json", given)}
-    declared = as_object(info.inputs["properties"])
-    for name, each in declared.items():
-        if name not in inputs and isinstance(each, dict) and "default" in each:
-            inputs[name] = each["default"]
-    wrong = complaints(inputs, info.inputs)
-    if wrong:
-        places = [(each["pointer"], next(iter(tokens(each["pointer"])), "input"), each["message"]) for each in wrong]
-        raise InputError(
-            problems.runs.InvalidInput(word=word, reason=f"does not fit at `{place or '/'}`: {message}", pointer=place)
-            for place, word, message in places
-        )
-    return inputs
 
 
 def standing_json(report: RunReport) -> JsonObject:

@@ -147,6 +147,18 @@ class Visibility:
         waits_for = await self.unserved({report.run: report.config.project} if report.status == "running" else {})
         return RunInfo(report, starter, metadata, digest=digest, waits_for=waits_for.get(report.run))
 
+    async def answered(self, caller: Caller, run: str, question: str, *, was_asked: bool = False) -> Sequence[Vote]:
+        """Return the answers to a closed question, as far as the caller may see them: others' without their data.
+
+        `was_asked` means that the caller has seen the question.
+        """
+        votes = (await asyncio.to_thread(self.records.votes, run, question)).get(question, [])
+        row = await asyncio.to_thread(self.records.run, run)
+        sees_run = row is not None and caller.only is None and may_see(caller, row.program, row.starter)
+        if not sees_run and not was_asked and all(vote.who != caller.name for vote in votes):
+            return []
+        return [vote if sees_run or vote.who == caller.name else replace(vote, data=None, comment=None) for vote in votes]
+
     async def require_free(self, caller: Caller, run: str, launched: Json = None) -> None:
         """Raise for the id of a deleted run, or of one that another caller has started, also where the caller sees it.
 

@@ -22,12 +22,14 @@ import uvicorn
 from a2a.types.a2a_pb2 import Part
 from a2a.utils.errors import InvalidParamsError
 from listening import at_port, knowing
-from serving import BOSS, CAT, asking, client, go, service
+from serving import BOSS, CAT, asking, client, go, on, service
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
+from instrc.engines import launch  # what checks inputs
+from instrc.engines.run_table import runs_query  # to find the run
 from instrc.problems.errors import InputError
 from instrc.server import bounds  # the table of what is tried here
 from instrc.server.a2a import a2a_routes, given_in, parts_of  # the service over A2A
@@ -42,8 +44,11 @@ from instrc.server.identity import Identity  # callers and links
 from instrc.server.mcp_runs import RunOffers, mcp_mount, no_link  # the service over MCP
 from instrc.server.templates import linked, words_for  # the texts of the form
 from instrc.server.webhooks import AddressRules  # where messages are sent
+from instrc.server.run_service import RunService  # the service itself
 from instrc.vibes.service_settings import ServiceSettings  # without a file
 
+from instrc.text.jsontext import dumps
+from instrc.text.jsonvalue import Json
 DOORS = ("/v1/runs", "/mcp", "/a2a", "/a2a/rest/message:send", "/agui/letter", "/v1/links/x")
 DIGITS = b'{"program": "letter", "input": ' + b"9" * 900_000 + b"}"
 DEEP = b'{"program": "letter", "input": ' + b"[" * 400_000 + b"]" * 400_000 + b"}"
@@ -203,7 +208,7 @@ def test_what_takes_time_by_the_length_of_a_value_runs_beside_the_loop(tmp_path:
         async with client(made) as http:
             for place in ("engines.approvals.complaints", "engines.approvals.digest_of", "runtime.answers.received"):
                 watched(f"instrc.{place}")
-            for place in ("server.views.complaints", "server.views.digest_of", "runtime.interpreter.versions.faults"):
+            for place in ("engines.launch.complaints", "server.views.digest_of", "runtime.interpreter.versions.faults"):
                 watched(f"instrc.{place}")
             sent = {"program": "letter", "input": {"prompt": "a"}}
             run = (await http.post("/v1/runs", json=sent, headers={"Prefer": "wait=20"})).json()
@@ -265,7 +270,46 @@ def test_what_is_over_a_bound_is_found_outside_of_texts(body: bytes, said: str |
     assert process_time() - before < 0.5
 
 
-def test_a_page_of_questions_tasks_or_events_that_show_much_is_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+KINDS = [
+    {"type": "object", "properties": {f"f{number}": {}}, "required": [f"f{number}"], "additionalProperties": False}
+    for number in range(8)
+]
+
+
+@pytest.mark.parametrize("word", ["anyOf", "oneOf"])
+@pytest.mark.parametrize("branches", [KINDS, [{"$ref": f"#/$defs/k{number}"} for number in range(8)]], ids=["here", "references"])
+@pytest.mark.parametrize("around", ["items", "contains"])
+def test_the_inputs_of_a_start_are_checked_once_and_by_the_branch_that_may_fit(
+    around: str, branches: Json, word: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each of very many items may be one of several kinds."""
+    kinds = {f"k{number}": kind for number, kind in enumerate(KINDS)}
+    listed = {"type": "array", around: {word: branches}, "$defs": kinds}
+    checked: list[Json] = []
+    check = launch.complaints
+    monkeypatch.setattr(launch, "complaints", lambda value, schema: checked.append(schema) or check(value, schema))
+
+    async def test(made: RunService) -> None:
+        items: list[Json] = [{"f7": "x"} for _ in range(3_000)]
+        begun = process_time()
+        await made.start(BOSS, "letter", {"listed": items, "prompt": "a"})
+        assert process_time() - begun < 1.5
+        assert checked.count(listed) == 1
+        wrong: Json = [{"f1": 1}, {"g": 1}] if around == "items" else [{"g": 1}]
+        with pytest.raises(InputError, match="the input `listed` does not fit") as refused:
+            await made.start(BOSS, "letter", {"listed": wrong, "prompt": "a"})
+        places = [getattr(each, "pointer", "") for each in refused.value.problems]
+        assert places == ["/listed/1" if around == "items" else "/listed"]
+        with pytest.raises(InputError, match="the input `listed` is missing"):
+            await made.start(BOSS, "letter", "a")
+        with pytest.raises(InputError, match="the input `other` is not declared; there are `listed`, `prompt`"):
+            await made.start(BOSS, "letter", {"listed": items[:1], "other": 1, "prompt": "a"})
+
+    document = asking()
+    on(service(tmp_path, letter={**document, "inputs": {"listed": listed, "prompt": {}}}), test)
+
+
+def test_a_page_of_questions_or_tasks_that_show_much_is_short(tmp_path: Path) -> None:
     """Other pages have the rest: nothing is left out."""
 
     async def test() -> None:

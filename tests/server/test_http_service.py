@@ -140,7 +140,7 @@ def test_all_that_is_wrong_with_an_answer_is_told_with_its_places(tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    ("sent", "pointers"), [({}, ["/input"]), ({"prompt": 5}, ["/input/prompt"]), ({"prompt": "x", "more": 1}, ["/input"])]
+    ("sent", "pointers"), [({}, ["/input"]), ({"prompt": 5}, ["/input/prompt"]), ({"prompt": "x", "more": 1}, ["/input/more"])]
 )
 def test_what_is_wrong_with_inputs_is_told_with_its_place(sent: Any, pointers: list[str], tmp_path: Path) -> None:
     async def body() -> None:
