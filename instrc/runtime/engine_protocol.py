@@ -19,7 +19,7 @@ from instrc.runtime.models.partial import AnswerPart
 from instrc.runtime.retry import RetryOptions
 from instrc.runtime.run_config import Launch, RunConfig
 from instrc.runtime.run_report import RunFilter, RunReport
-from instrc.runtime.traces import Event, Sink, join_sinks, read_events, told_apart, trace_file, written_to
+from instrc.runtime.traces import TRACE_BYTES, Sink, TracePage, join_sinks, read_events, told_apart, trace_file, written_to
 from instrc.text.jsonvalue import Json
 
 
@@ -72,8 +72,11 @@ class Engine(Protocol):
         for run in runs:
             await self.delete(run)
 
-    def trace_from(self, run: str, place: int = 0) -> tuple[list[Event], int]:
-        """Return the events of a run after a cursor, in order, and the new cursor; the first cursor is 0."""
+    def trace_from(self, run: str, place: int = 0, most: int = TRACE_BYTES) -> TracePage:
+        """Return the events of a run after a cursor, in order, and the new cursor; the first cursor is 0.
+
+        These have about `most` characters, or are one longer event; at the end of the trace, the cursor stays.
+        """
 
     def usage(self, run: str) -> dict[str, float] | None:  # noqa: ARG002  -- others know it
         """Return the model usage of a run, or `None` if only its trace has it."""
@@ -173,9 +176,9 @@ class TracedEngine(Engine):
         self.watch: Sink | None = told_apart(options.get("watch"))
         self.keep: Keep = options.get("keep", "all")
 
-    def trace_from(self, run: str, place: int = 0) -> tuple[list[Event], int]:
+    def trace_from(self, run: str, place: int = 0, most: int = TRACE_BYTES) -> TracePage:
         """Return the events after a cursor, as far as they are stored on this machine, and the new cursor."""
-        return ([], 0) if self.folder is None else read_events(trace_file(self.folder, run), place)
+        return ([], 0) if self.folder is None else read_events(trace_file(self.folder, run), place, most)
 
     def parts_of(self, runs: Collection[str]) -> list[AnswerPart]:  # noqa: ARG002  -- other processes carry none of its runs
         """Return partial answers written by other processes since the last call, for the given runs, or for all if one is ""."""

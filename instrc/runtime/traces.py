@@ -97,6 +97,10 @@ class Event(EventFacts):
     """Id of the command concerned."""
 
 
+TracePage: TypeAlias = "tuple[list[Event], int]"
+"""Events of a trace, and the cursor after them."""
+
+
 def event_of(run: str, kind: EventKind, command: str | None, facts: EventFacts) -> Event:
     """Return the current event, without secrets."""
     about = {"event": kind, "at": time(), "run": run, **({} if command is None else {"id": command})}
@@ -186,10 +190,15 @@ def read_trace(folder: Path, run: str) -> list[Event]:
     return read_events(trace_file(folder, run))[0]
 
 
-def read_events(file: Path, start: int = 0) -> tuple[list[Event], int]:
-    """Return the events in a file after its first `start` bytes, and the end of the last complete line."""
+def read_events(file: Path, start: int = 0, most: int = TRACE_BYTES) -> TracePage:
+    """Return the events in a file after its first `start` bytes, and the end of the last complete line.
+
+    At most `most` bytes are read, or more for one complete line.
+    """
     try:
-        data = read_regular(str(file), TRACE_BYTES, start)
+        data = read_regular(str(file), most, start)
+        while len(data) >= most and b"\n" not in data and most < TRACE_BYTES:
+            data = read_regular(str(file), most := 8 * most, start)
     except (OSError, ValueError):
         return [], start
     result: list[Event] = []

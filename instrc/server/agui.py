@@ -68,7 +68,7 @@ async def _taken(service: RunService, caller: Caller, program: str, asked: types
     if not found:
         raise RequestError([problems.serving.InvalidRequest(reason="the thread has no run to resume", pointer="/threadId")])
     run = found[0].run
-    after = len(await service.trace(caller, run))
+    after = (await service.story(caller, run)).events
     for entry in asked.resume:
         if entry.status == "resolved":
             question = (await service.question(caller, run, entry.interrupt_id)).question
@@ -104,12 +104,11 @@ async def _told(service: RunService, caller: Caller, asked: types.RunAgentInput,
 async def _events(
     service: RunService, caller: Caller, asked: types.RunAgentInput, run: str, seen: int
 ) -> AsyncIterator[events.BaseEvent]:
+    steps = steps_done(service, caller, run, seen)
     async for info in standings(service, caller, run):
-        trace = await service.trace(caller, run)
-        for step in steps_done(trace, seen):
+        for step in await anext(steps):
             yield events.StepStartedEvent(step_name=step)
             yield events.StepFinishedEvent(step_name=step)
-        seen = len(trace)
         if asked_of_people(info.report) or info.report.status not in {"running", "waiting"}:
             break
     report = info.report

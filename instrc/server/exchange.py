@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from typing import Final
 
 from starlette.requests import Request
@@ -10,14 +10,14 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from instrc.runtime.questions import Question
 from instrc.runtime.run_report import RunReport, describe_outcome
-from instrc.runtime.traces import Event
 from instrc.schema.validation import is_valid
 from instrc.server.access import Caller
 from instrc.server.bounds import loads_bounded
 from instrc.server.door import caller_of
 from instrc.server.run_service import RunService
+from instrc.server.streams import TraceReading
 from instrc.server.views import RunInfo
-from instrc.text.jsonvalue import Json, JsonObject
+from instrc.text.jsonvalue import Json, JsonObject, as_texts
 
 EXACT: Final = "application/json"
 """Media type of JSON as text, with numbers and key order as written."""
@@ -98,14 +98,16 @@ class Identified:
         await self.app(scope, receive, send)
 
 
-def steps_done(trace: list[Event], seen: int) -> list[str]:
-    """Return the steps reported as done in a trace, after a number of its events."""
-    named: dict[str | None, list[str]] = {}
-    done: list[str] = []
-    for number, event in enumerate(trace):
-        steps = event.get("steps", event.get("step"))
-        if isinstance(steps, list | str):
-            named[event.get("id")] = [steps] if isinstance(steps, str) else steps
-        if number >= seen and event["event"] in {"answered", "returned", "told"}:
-            done += named.get(event.get("id"), [])
-    return done
+async def steps_done(service: RunService, caller: Caller, run: str, seen: int) -> AsyncGenerator[list[str]]:
+    """Yield the steps that a trace reports as done after a number of its events, each time those since the last one."""
+    reading, named = TraceReading(service.engine, run, 0), dict[Json, Json]()
+    while True:
+        await service.visibility.require_whole(caller, run)
+        done: list[str] = []
+        async for event in reading.events({}):
+            steps = event.body.get("steps", event.body.get("step"))
+            if isinstance(steps, list | str):
+                named[event.body.get("id")] = [steps] if isinstance(steps, str) else steps
+            if event.number > seen and event.kind in {"answered", "returned", "told"}:
+                done += as_texts(named.get(event.body.get("id"), []))
+        yield done

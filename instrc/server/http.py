@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import (
     AbstractAsyncContextManager,
     AbstractContextManager,
@@ -112,7 +112,7 @@ def event_endpoints(streams: Streams) -> list[Endpoint]:
 
 
 async def _as_text(
-    source: AsyncIterator[NumberedEvent], upcoming: asyncio.Task[NumberedEvent] | None, end: asyncio.Event
+    source: AsyncGenerator[NumberedEvent], upcoming: asyncio.Task[NumberedEvent] | None, end: asyncio.Event
 ) -> AsyncIterator[str]:
     """Write events as a stream, the `upcoming` one first, with occasional comments as keep-alives."""
     closing = asyncio.ensure_future(end.wait())
@@ -138,9 +138,7 @@ async def _as_text(
             upcoming.cancel()
             with suppress(BaseException):
                 await upcoming
-        close = getattr(source, "aclose", None)
-        if close is not None:
-            await close()
+        await source.aclose()
 
 
 class EventResponse(StreamingResponse):

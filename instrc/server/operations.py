@@ -6,7 +6,6 @@ import asyncio
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from datetime import datetime
-from itertools import accumulate, takewhile
 from typing import Final, TypeAlias, cast
 
 from msgspec import Struct, field
@@ -15,9 +14,8 @@ from instrc.engines.run_table import RunRow
 from instrc.problems.errors import InstrcError
 from instrc.runtime.retry import ForkOptions, RetryOptions
 from instrc.runtime.run_report import STATUSES, RunFilter
-from instrc.runtime.traces import Event
 from instrc.server.access import Caller
-from instrc.server.bounds import LISTED, NAME
+from instrc.server.bounds import NAME
 from instrc.server.operation_json import (
     ID,
     METADATA,
@@ -41,7 +39,6 @@ from instrc.server.operation_json import (
 )
 from instrc.server.run_service import RunService
 from instrc.server.views import Page, QuestionInfo, RunInfo
-from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, as_number, as_text, mapping, optional_text
 
 
@@ -210,16 +207,8 @@ def _of_run(act: Callable[[RunService, Caller, str], Awaitable[RunInfo]]) -> Cal
 
 async def _trace(service: RunService, caller: Caller, asked: RequestData) -> ResponseData:
     place = place_of(asked.query.get("cursor"), int)
-    events = await service.trace(caller, asked.run)
-    items, following = await asyncio.to_thread(_part_of, events, 0 if place is None else max(0, int(place[0])))
-    return ResponseData({"items": cast("Json", items), "next": token_of(following)})
-
-
-def _part_of(events: list[Event], first: int) -> tuple[list[Event], tuple[int] | None]:
-    """Return the events from a place on that are short enough together, at least one, and the next place."""
-    lengths = accumulate(len(dumps(each, indent=False)) for each in events[first:])
-    last = first + max(1, sum(1 for _ in takewhile(LISTED.__ge__, lengths)))
-    return events[first:last], (last,) if last < len(events) else None
+    events, following = await service.event_streams.trace(caller, asked.run, 0 if place is None else int(place[0]))
+    return ResponseData({"items": cast("Json", events), "next": token_of(None if following is None else (following,))})
 
 
 def _on(

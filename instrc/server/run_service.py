@@ -38,7 +38,6 @@ from instrc.runtime.questions import Question, read_shown_id
 from instrc.runtime.retry import ForkOptions, RetryOptions
 from instrc.runtime.run_config import Launch
 from instrc.runtime.run_report import RunFilter, RunReport
-from instrc.runtime.traces import Event
 from instrc.server.access import Action, Caller, RateLimiter, is_candidate, refusal_of, require_allowed
 from instrc.server.bounds import NAME
 from instrc.server.identity import Signer, is_known, known_person, link_word, read_link, refuse_unknown
@@ -227,11 +226,6 @@ class RunService:
         report = await self.visibility.seen(caller, run, whole=whole)
         await self._note(report)
         return await self.visibility.info_of(caller, report)
-
-    async def trace(self, caller: Caller, run: str) -> list[Event]:
-        """Return the events of a run, in order; a caller who only answers questions sees only these."""
-        await self.visibility.require_whole(caller, run)
-        return (await asyncio.to_thread(self.engine.trace_from, run))[0]
 
     async def story(self, caller: Caller, run: str) -> RunStory:
         """Return the state and launch of a run, its events, and the answers of people.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Collection, Coroutine, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from itertools import islice
 from time import monotonic
 from typing import Final, TypeVar, cast
 
@@ -15,12 +16,14 @@ from instrc.engines.run_table import RunChange, TableEngine
 from instrc.runtime.engine_protocol import Engine, TracedEngine
 from instrc.runtime.models.partial import AnswerPart
 from instrc.runtime.run_report import OPEN
-from instrc.runtime.traces import Event, Timeline, TimelineSpan
+from instrc.runtime.traces import Event, Timeline, TimelineSpan, TracePage
 from instrc.server.access import Caller
+from instrc.server.bounds import LISTED
 from instrc.server.records import Records
 from instrc.server.views import RunInfo, standing_json
 from instrc.server.visibility import Visibility, may_see
-from instrc.text.jsonvalue import JsonObject
+from instrc.text.jsontext import dumps
+from instrc.text.jsonvalue import Json, JsonObject
 
 _T = TypeVar("_T")
 LOOK: Final = 1.0
@@ -50,12 +53,18 @@ class EventStreams:
         """
         return self._events_of_all(caller, after) if run is None else self._events_of(caller, run, after)
 
+    async def trace(self, caller: Caller, run: str, place: int = 0) -> tuple[list[Event], int | None]:
+        """Return a page of the events of a run after a cursor, and the next one, for callers who see all of the run."""
+        await self.visibility.require_whole(caller, run)
+        found = await asyncio.to_thread(lambda: [*islice(pages_of(self.engine, run, place), 2)])
+        return found[0] if len(found) > 1 else (found[0][0] if found else [], None)
+
     async def has_told(self, caller: Caller, run: str, after: int) -> bool:
         """Return whether a run has ended, without events after a number."""
         if await self._is_still(run, OPEN):
             return False
         report = await self.visibility.seen(caller, run)
-        return report.has_ended and not await asyncio.to_thread(TraceReading(self.engine, run, after).events)
+        return report.has_ended and await anext(TraceReading(self.engine, run, after).events({}), None) is None
 
     async def hear(self) -> None:
         """Receive events and partial answers of runs in other processes, while there are local waiters."""
@@ -86,13 +95,13 @@ class EventStreams:
         status, looked, woken, reading = report.status, monotonic(), True, TraceReading(self.engine, run, after)
         with self.hub.following(run) as box:
             while True:
-                found = await asyncio.to_thread(reading.events)
-                for event in (*found, *reading.parts(box)):
+                before = reading.after
+                async for event in reading.events(box):
                     yield event
-                changed = (found or woken) and not await self._is_still(run, (status,))
+                changed = (woken or reading.after != before) and not await self._is_still(run, (status,))
                 if report.has_ended or changed or monotonic() > looked + _LOOK_ANYWAY:
                     report, looked = await self.visibility.seen(caller, run), monotonic()
-                    for event in await asyncio.to_thread(reading.events) if report.has_ended else ():
+                    async for event in reading.events(box):
                         yield event
                     if report.has_ended or report.status != status:
                         status = report.status
@@ -151,7 +160,7 @@ class NumberedEvent(Struct, frozen=True):
 
 
 class TraceReading:
-    """Reads and numbers new events of a trace; a trace that has become shorter is reported as a `gap`."""
+    """Reads and numbers new events of a trace, few at a time; a trace that has become shorter is reported as a `gap`."""
 
     def __init__(self, engine: Engine, run: str, after: int) -> None:
         self.engine = engine
@@ -162,24 +171,20 @@ class TraceReading:
         self._place = 0
         self._asked: set[str] = set()
 
-    def events(self) -> list[NumberedEvent]:
-        """Return the undelivered events."""
-        events, self._place = self.engine.trace_from(self.run, self._place)
-        first, self._seen = self._seen, self._seen + len(events)
-        found: list[NumberedEvent] = []
+    async def events(self, box: dict[str, AnswerPart]) -> AsyncGenerator[NumberedEvent]:
+        """Yield the undelivered events, and the new parts of incomplete answers in a box."""
+        pages = pages_of(self.engine, self.run, self._place)
+        while (page := await asyncio.to_thread(next, pages, None)) is not None:
+            events, self._place = page
+            for event in events:
+                self._seen += 1
+                (self._asked.add if event["event"] == "asked" else self._asked.discard)(f"{event['run']}/{event.get('id')}")
+                if self._seen > self.after:
+                    self.after = self._seen
+                    yield NumberedEvent(self._seen, event["event"], cast("JsonObject", dict(event)))
         if self.after > self._seen:
-            found.append(NumberedEvent(self._seen, "gap", {"after": self._seen, "before": self.after}))
+            yield NumberedEvent(self._seen, "gap", {"after": self._seen, "before": self.after})
             self.after = self._seen
-        for number, event in enumerate(events, first + 1):
-            key = f"{event['run']}/{event.get('id')}"
-            self._asked = self._asked | {key} if event["event"] == "asked" else self._asked - {key}
-            if number > self.after:
-                found.append(NumberedEvent(number, event["event"], cast("JsonObject", dict(event))))
-        self.after = max(self.after, self._seen)
-        return found
-
-    def parts(self, box: dict[str, AnswerPart]) -> Iterator[NumberedEvent]:
-        """Yield the new parts of incomplete model answers."""
         for key in [key for key in box if key.partition("~")[0] in self._asked]:
             yield NumberedEvent(self.after, "partial", part_json(box.pop(key)))
 
@@ -189,16 +194,19 @@ class Timelines:
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
-        self._held: dict[str, tuple[int, Timeline]] = {}
-        """The cursor after the last event and the timeline, by run, in order of use."""
+        self._held: dict[str, tuple[int, int, Timeline]] = {}
+        """The cursor after the last event, the characters left, and the timeline, by run, in order of use."""
 
     def read(self, run: str) -> tuple[list[TimelineSpan], int]:
         """Return the spans of a run as they are now, and the number of its last event."""
-        place, timeline = self._held.pop(run, (0, Timeline()))  # one thread continues it; others read it from its beginning
-        events, place = self.engine.trace_from(run, place)
-        timeline.add(events)
+        place, left, timeline = self._held.pop(run, (0, _WHOLE, Timeline()))  # one thread continues it; others begin anew
+        for events, after in pages_of(self.engine, run, place):
+            place = after
+            for event in events:
+                left -= len(dumps(event, indent=False)) if left > 0 else 0
+                timeline.add([event if left > 0 else _cut(event)])
         if timeline.count <= _EVENTS:
-            self._held[run] = (place, timeline)
+            self._held[run] = (place, left, timeline)
         for other in [*self._held][:-_HELD]:
             self._held.pop(other, None)
         return [*timeline.spans.values()], timeline.count
@@ -208,6 +216,22 @@ _HELD: Final = 4
 """Maximum timelines held."""
 _EVENTS: Final = 100_000
 """Maximum events of a timeline that is held."""
+_WHOLE: Final = 4 * LISTED
+"""Characters of a trace whose values are whole in its timeline; later ones are cut, as they are on pages."""
+_CUT: Final = 1_000
+
+
+def pages_of(engine: Engine, run: str, place: int = 0) -> Iterator[TracePage]:
+    """Yield the events of a run after a cursor, a page at a time, each with the cursor after it."""
+    while (page := engine.trace_from(run, place, LISTED))[1] != place:
+        yield page
+        place = page[1]
+
+
+def _cut(event: Event) -> Event:
+    """Return an event with the beginnings of long values."""
+    texts = {name: dumps(cast("Json", value), indent=False) for name, value in event.items()}
+    return cast("Event", {**event, **{name: f"{text[:_CUT]}…" for name, text in texts.items() if len(text) > _CUT}})
 
 
 def part_json(part: AnswerPart) -> JsonObject:

@@ -311,7 +311,7 @@ class Studio(Struct):
         """Append a run to the test cases or evaluation cases next to its program, once."""
         place, run, kind = self.path(asked.get("path")), text_or_empty(asked.get("run")), asked.get("kind")
         story = await self.service.story(LOCAL, run)
-        outcome, events = story.info.report.outcome, await self.service.trace(LOCAL, run)
+        outcome, events = story.info.report.outcome, (await asyncio.to_thread(self.service.engine.trace_from, run))[0]
         if (
             story.launch is None
             or outcome is None

@@ -49,7 +49,7 @@ def test_a_request_to_start_that_is_sent_again_begins_one_run(name: str, how: st
             assert counted == {201: 20}
             [run] = {each.json()["run"] for each in done}
             await settled(made, run, "waiting")
-            trace = await made.trace(BOSS, run)
+            trace, _ = await made.event_streams.trace(BOSS, run)
             assert Counter(each["event"] for each in trace)["asked"] == 1
 
     go(body())

@@ -156,7 +156,7 @@ def test_it_tells_to_whom_a_question_was_delegated_and_which_answer_was_taken_ba
         assert rows[2].digest == digest_of("smith, john")
         monkeypatch.setattr(made.engine, "answer", real)
         await made.answer(smith, run, "userContext1", ANSWER)
-        told = next(event for event in await made.trace(BOSS, run) if event["event"] == "told")
+        told = next(event for event in (await made.event_streams.trace(BOSS, run))[0] if event["event"] == "told")
         assert told["by"]["who"] == '"smith, john"'
 
     on(service(tmp_path, pay=asking()), body)

@@ -31,6 +31,7 @@ from uvicorn.protocols.http.auto import AutoHTTPProtocol
 from instrc.engines import launch  # what checks inputs
 from instrc.engines.run_table import runs_query  # to find the run
 from instrc.problems.errors import InputError
+from instrc.runtime.traces import trace_file  # where it is long
 from instrc.server import bounds  # the table of what is tried here
 from instrc.server.a2a import a2a_routes, given_in, parts_of  # the service over A2A
 from instrc.server.access import peer_of  # as limits count it
@@ -41,14 +42,15 @@ from instrc.server.forms import AnswerForm  # the form of a page
 from instrc.server.hosting import listener_at, serve  # a service of its own process
 from instrc.server.http import app_of  # the application itself
 from instrc.server.identity import Identity  # callers and links
+from instrc.server.inbox import Inbox  # the pages
 from instrc.server.mcp_runs import RunOffers, mcp_mount, no_link  # the service over MCP
+from instrc.server.run_service import RunService  # the service itself
 from instrc.server.templates import linked, words_for  # the texts of the form
 from instrc.server.webhooks import AddressRules  # where messages are sent
-from instrc.server.run_service import RunService  # the service itself
-from instrc.vibes.service_settings import ServiceSettings  # without a file
-
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json
+from instrc.vibes.service_settings import ServiceSettings  # without a file
+
 DOORS = ("/v1/runs", "/mcp", "/a2a", "/a2a/rest/message:send", "/agui/letter", "/v1/links/x")
 DIGITS = b'{"program": "letter", "input": ' + b"9" * 900_000 + b"}"
 DEEP = b'{"program": "letter", "input": ' + b"[" * 400_000 + b"]" * 400_000 + b"}"
@@ -338,14 +340,50 @@ def test_a_page_of_questions_or_tasks_that_show_much_is_short(tmp_path: Path) ->
                 if not token:
                     break
             assert len(set(listed)) == len(listed) == 7
-            many = [{"event": "asked", "run": "r", "show": f"{each}" * 200_000} for each in range(7)]
-            place = f"/v1/runs/{listed[0]}/trace"
-            monkeypatch.setattr(made.engine, "trace_from", lambda *_given: (many, 0))
-            parts = [(await http.get(place)).json()]
-            while parts[-1]["next"] is not None:
-                parts.append((await http.get(place, params={"cursor": parts[-1]["next"]})).json())
-            assert [len(each["items"]) for each in parts] == [5, 2]
-            assert [each for part in parts for each in part["items"]] == many
+
+    go(test())
+
+
+def test_a_long_trace_is_read_a_page_at_a_time_by_all_that_show_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the list of its events, the stream of a run, the pages of a run, and AG-UI: nothing is left out."""
+
+    async def test() -> None:
+        made = service(tmp_path, name="durable", letter=asking())
+        async with client(made, BOSS, routes=[*Inbox(made).routes, *agui_routes(made)]) as http:
+            sent = {"threadId": "t", "tools": [], "context": [], "state": {}, "forwardedProps": {}}
+            said = {"id": "1", "role": "user", "content": "x"}
+            begun = await http.post("/agui/letter", json={**sent, "runId": "1", "messages": [said]})
+            [run] = made.records.names(runs_query())
+            with trace_file(tmp_path, run).open("a") as file:
+                for number in range(40):
+                    event = {"event": "asked", "at": 1.0, "run": run, "id": f"c{number}", "steps": [], "sent": "x" * 200_000}
+                    file.write(f"{dumps(event, indent=False)}\n")
+            read, sizes = made.engine.trace_from, list[int]()
+
+            def reading(*given: Any) -> Any:
+                events, place = read(*given)
+                sizes.append(len(events))
+                return events, place
+
+            monkeypatch.setattr(made.engine, "trace_from", reading)
+            items: list[Any] = []
+            query: dict[str, str] = {}
+            while not items or query["cursor"]:
+                part = (await http.get(f"/v1/runs/{run}/trace", params=query)).json()
+                items, query = [*items, *part["items"]], {"cursor": part["next"]}
+            ids = [each["id"] for each in items if each["event"] == "asked"]
+            assert ids == [f"c{number}" for number in range(40)]
+            page = (await http.get(f"/inbox/runs/{run}/trace")).text
+            assert (page.count("x" * 200_000), page.count("x…"), len(page) < 4_500_000) == (20, 20, True)
+            assert len((await http.get(f"/inbox/runs/{run}")).text) < 100_000
+            answers = [{"interruptId": "userContext1", "status": "resolved", "payload": {"decision": "Approve"}}]
+            done = await http.post("/agui/letter", json={**sent, "runId": "2", "messages": [], "resume": answers})
+            assert ("RUN_FINISHED" in begun.text, "step1_approve" in done.text) == (True, True)
+            told = [event async for event in made.event_streams.events(BOSS, run)]
+            assert [event.body["id"] for event in told if event.kind == "asked"] == ids
+            numbers = [event.number for event in told if event.kind not in {"snapshot", "status"}]
+            assert numbers == [*range(1, len(numbers) + 1)]
+            assert 1 < max(sizes) < 10
 
     go(test())
 

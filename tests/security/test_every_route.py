@@ -131,7 +131,7 @@ def requests_of(endpoint: Endpoint, run: str, random: Random | None) -> tuple[st
 async def state_of(made: RunService, run: str) -> str:
     info = await made.run(BOSS, run)
     question = await made.question(BOSS, run, "userContext1")
-    trace = await made.trace(BOSS, run)
+    trace, _ = await made.event_streams.trace(BOSS, run)
     return repr((info.report, question, trace, made.records.run(run)))
 
 

@@ -469,7 +469,7 @@ def test_a_stream_shows_what_a_model_of_another_process_has_written(store: tuple
 def test_a_stream_reads_only_what_is_new(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made, places = service(tmp_path), []
     read = made.engine.trace_from
-    monkeypatch.setattr(made.engine, "trace_from", lambda run, place=0: places.append(place) or read(run, place))
+    monkeypatch.setattr(made.engine, "trace_from", lambda run, place=0, most=None: places.append(place) or read(run, place, most))
 
     async def body() -> None:
         async with opened(made):
@@ -479,7 +479,7 @@ def test_a_stream_reads_only_what_is_new(tmp_path: Path, monkeypatch: pytest.Mon
                 if event.kind == "question":
                     await made.answer(BOSS, run, "userContext1", ANSWER)
             read_places = [*places]
-            assert number == len(await made.trace(BOSS, run))
+            assert number == len((await made.event_streams.trace(BOSS, run))[0])
             assert read_places == sorted(read_places)
             assert read_places.count(0) == 1 < len(read_places)
 

@@ -59,7 +59,9 @@ async def begun(made: RunService) -> str:
 
 async def told(made: RunService, run: str) -> list[tuple[str, str]]:
     """Return which answers the trace has, and of whom."""
-    return [(event["id"], event["by"]["who"]) for event in await made.trace(BOSS, run) if event["event"] == "told"]
+    return [
+        (event["id"], event["by"]["who"]) for event in (await made.event_streams.trace(BOSS, run))[0] if event["event"] == "told"
+    ]
 
 
 def changes(made: RunService, run: str) -> list[tuple[str, Any]]:

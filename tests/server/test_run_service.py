@@ -98,7 +98,7 @@ def test_a_vote_that_decides_reaches_its_run_though_its_process_has_ended(
         opened = (await made.question(BOSS, run, "userContext1")).opened
         made.records.vote(run, "userContext1", Vote("bob", "key", time(), ANSWER), opened, None)
         assert (await settled(made, run, "done")).report.status == "done"
-        told = next(event for event in await made.trace(BOSS, run) if event["event"] == "told")
+        told = next(event for event in (await made.event_streams.trace(BOSS, run))[0] if event["event"] == "told")
         assert told["by"] == {"who": "ann, bob", "means": "key"}
 
     on(service(tmp_path, pay=asking(**{"x-needed": 2})), body)
@@ -141,7 +141,7 @@ def test_all_who_agree_are_the_authors_of_an_answer(tmp_path: Path) -> None:
         await made.answer(CAT, run, "userContext1", {"decision": "Reject"})
         await made.answer(ANN, run, "userContext1", ANSWER)
         await settled(made, run, "done")
-        told = next(event for event in await made.trace(BOSS, run) if event["event"] == "told")
+        told = next(event for event in (await made.event_streams.trace(BOSS, run))[0] if event["event"] == "told")
         assert told["by"]["who"] == "bob, ann"
 
     on(service(tmp_path, pay=asking(**{"x-needed": 2, "x-veto": False})), body)

@@ -43,7 +43,7 @@ from instrc.runtime.questions import Question, read_shown_id
 from instrc.runtime.retry import RetryOptions, was_cancelled
 from instrc.runtime.run_config import Launch, LaunchDocument, RunConfig, read_launch
 from instrc.runtime.run_report import RunFilter, RunReport, require_ended
-from instrc.runtime.traces import Event, Sink, join_sinks, trace_file, usage_of
+from instrc.runtime.traces import TRACE_BYTES, Sink, TracePage, join_sinks, trace_file, usage_of
 from instrc.text.jsonvalue import Json, JsonObject
 
 _PATIENCE = 15.0
@@ -77,11 +77,11 @@ class DurableEngine(TracedEngine):
         """The projects that living workers serve, and when that was asked."""
         self._events: EventWriter = EventWriter(partial(store.insert_events, self.asker.db))
 
-    def trace_from(self, run: str, place: int = 0) -> tuple[list[Event], int]:
+    def trace_from(self, run: str, place: int = 0, most: int = TRACE_BYTES) -> TracePage:
         """Return the events of a run after a cursor, whichever machine wrote them, and the new cursor."""
         self._events.flush()
         with self._reading() as engine, store.trouble(self.location):
-            return store.trace_from(self.location, engine, run, place)
+            return store.trace_from(self.location, engine, run, place, most)
 
     def use_table(self, table: RunTable, opening: OpeningOf) -> None:
         """Record runs in the table of a service, whose `opening` returns who may answer."""

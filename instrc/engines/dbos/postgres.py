@@ -38,7 +38,7 @@ from instrc.engines.event_writer import EventWriter
 from instrc.engines.stores import USUAL_FOLDER
 from instrc.runtime.engine_protocol import WorkerInfo
 from instrc.runtime.models.partial import AnswerPart, TellPart
-from instrc.runtime.traces import Event
+from instrc.runtime.traces import TRACE_BYTES, TracePage
 
 _LOCK_NUMBER: Final = 0x696E73747263
 """`instrc` as a number."""
@@ -263,11 +263,11 @@ class SharedDatabase:
                 self._engine = engine
             return self._engine
 
-    def read(self, run: str, place: int = 0) -> tuple[list[Event], int]:
+    def read(self, run: str, place: int = 0, most: int = TRACE_BYTES) -> TracePage:
         """Return the events of a run after a cursor, and the new cursor."""
         self.write.flush()
         with trouble(self._store):
-            return trace_from(self._store, self._db(), run, place)
+            return trace_from(self._store, self._db(), run, place, most)
 
     def forget(self, run: str) -> None:
         """Delete the events of a run."""

@@ -19,7 +19,7 @@ from instrc.problems.errors import UnavailableError, UnreachableError
 from instrc.runtime.models.partial import AnswerPart, TellPart
 from instrc.runtime.run_config import LaunchDocument
 from instrc.runtime.secrets import redacted
-from instrc.runtime.traces import Event, is_event, read_events, trace_file
+from instrc.runtime.traces import TRACE_BYTES, Event, TracePage, is_event, read_events, trace_file
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, as_array, as_object, as_texts
 
@@ -281,7 +281,7 @@ def write_in_order(connection: sa.Connection, table: sa.Table) -> None:
         connection.execute(sa.text("SELECT pg_advisory_xact_lock(CAST(:name AS regclass)::oid::bigint)"), {"name": table.name})
 
 
-def trace_from(store: RunStore, engine: sa.Engine, run: str, place: int = 0) -> tuple[list[Event], int]:
+def trace_from(store: RunStore, engine: sa.Engine, run: str, place: int = 0, most: int = TRACE_BYTES) -> TracePage:
     """Return the events of a run after a cursor, and the new cursor: a row number, or a negative number for a file.
 
     For a server, events recorded on this machine by an earlier release are included.
@@ -291,12 +291,15 @@ def trace_from(store: RunStore, engine: sa.Engine, run: str, place: int = 0) -> 
         of_run = (_EVENTS.c.run == run.partition("/")[0], _EVENTS.c.number > place)
         query = sa.select(_EVENTS.c.number, _EVENTS.c.body).where(*of_run).order_by(_EVENTS.c.number).limit(TRACE_EVENTS)
         with suppress(sa.exc.ProgrammingError), engine.connect() as connection:  # an earlier release has no such table
-            for number, body in connection.execute(query):
-                event, place = loads(decompress(body)), number
+            length = 0
+            for number, body in connection.execution_options(yield_per=50).execute(query):
+                event, place = loads(text := decompress(body)), number
                 found += [event] if is_event(event) else []
+                if (length := length + len(text)) >= most:
+                    break
         if place:
             return found, place
-    events, end = read_events(trace_file(store.folder, run), -place)
+    events, end = read_events(trace_file(store.folder, run), -place, most)
     return events, -end
 
 

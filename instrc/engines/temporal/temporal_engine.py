@@ -46,7 +46,7 @@ from instrc.runtime.questions import Question, read_shown_id
 from instrc.runtime.retry import RetryOptions, retry_of
 from instrc.runtime.run_config import Launch, RunConfig, holds, read_launch
 from instrc.runtime.run_report import RunFilter, RunReport, RunStatus, require_ended, status_of
-from instrc.runtime.traces import Event, Sink, join_sinks
+from instrc.runtime.traces import TRACE_BYTES, Sink, TracePage, join_sinks
 from instrc.text.jsonvalue import Json, JsonObject
 
 HEARTBEAT = 15.0
@@ -289,9 +289,9 @@ class TemporalEngine(TracedEngine):
             await self._begin({**tick["launch"], "run": run})
         return run
 
-    def trace_from(self, run: str, place: int = 0) -> tuple[list[Event], int]:
+    def trace_from(self, run: str, place: int = 0, most: int = TRACE_BYTES) -> TracePage:
         """Return the events after a cursor: of every worker, if the project has a shared place for them."""
-        return super().trace_from(run, place) if self._traces is None else self._traces.read(run, place)
+        return super().trace_from(run, place, most) if self._traces is None else self._traces.read(run, place, most)
 
     def parts_of(self, runs: Collection[str]) -> list[AnswerPart]:
         """Return partial answers written by other workers since the last call, if the traces are in a database."""
