@@ -109,12 +109,11 @@ class Records(RunTable):
                         return []
         return self.note(report, opening)
 
-    def voted(self, until: float) -> list[QuestionRow]:
-        """Return the open questions answered by a person before a time."""
-        answered = sa.select(VOTES.c.run).where(
-            VOTES.c.run == QUESTIONS.c.run, VOTES.c.question == QUESTIONS.c.question, VOTES.c.at < until
-        )
-        return self.questions(questions_query().where(answered.exists()), None)
+    def voted(self, since: float, until: float) -> list[tuple[str, str]]:
+        """Return the runs and ids of the open questions answered by a person between two times."""
+        place = sa.and_(VOTES.c.run == QUESTIONS.c.run, VOTES.c.question == QUESTIONS.c.question)
+        query = sa.select(QUESTIONS.c.run, QUESTIONS.c.question).join(VOTES, place).where(VOTES.c.at.between(since, until))
+        return [(row.run, row.question) for row in self.select(query.distinct())]
 
     def people_of(self, rows: Sequence[QuestionRow]) -> list[QuestionPeople]:
         """Return the people of questions, with three queries in total, and one for each generation of forks."""

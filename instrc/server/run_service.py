@@ -99,6 +99,8 @@ class RunService:
         self._secrets: list[str] = [*secrets]
         self._timelines = Timelines(engine)
         self._turns: dict[str, asyncio.Lock] = {}
+        self._looked_at = 0.0
+        """Time of the last votes whose delivery was checked."""
         records.watchers.append(self.hub.changed)
         self._keeper: TableEngine | None = engine if isinstance(engine, TableEngine) else None
         """The engine if its carriers write the table of runs; otherwise the service does."""
@@ -504,12 +506,18 @@ class RunService:
         return await self._recorded(run, sent(), answer=(question, decided.data, by))
 
     async def _finish_votes(self) -> None:
-        """Deliver decided answers left over by a process that ended before delivery."""
-        for found in await self.visibility.asked_in(await asyncio.to_thread(self.records.voted, time() - _LEFT)):
-            decided = found.approval.tally(found.votes)
-            if decided is not None and found.votes[-1].at < time() - _LEFT:
-                with suppress(InstrcError):
-                    await self._decide(found.run, found.question, found.votes, decided)
+        """Deliver decided answers left over by a process that ended before delivery; each vote is looked at once."""
+        until = time() - _LEFT
+        for place in await asyncio.to_thread(self.records.voted, self._looked_at - _APART, until):
+            row = await asyncio.to_thread(self.records.question, *place)
+            for found in await self.visibility.asked_in([] if row is None else [row]):
+                decided = await asyncio.to_thread(found.approval.tally, found.votes)
+                if decided is not None and found.votes[-1].at < time() - _LEFT:
+                    try:
+                        await self._decide(found.run, found.question, found.votes, decided)
+                    except InstrcError:
+                        until = self._looked_at  # tried again
+        self._looked_at = until
 
     def refusal(self, caller: Caller, found: QuestionInfo) -> Problem | None:
         """Return why the caller may not answer a question, or `None` if they may."""

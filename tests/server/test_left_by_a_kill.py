@@ -135,6 +135,25 @@ def test_an_answer_is_told_of_though_its_service_was_killed(tmp_path: Path) -> N
     on(durable(tmp_path), after)
 
 
+def test_a_vote_that_decides_nothing_is_looked_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a question shows may be long, and it may wait for weeks."""
+    monkeypatch.setattr("instrc.server.run_service._LEFT", 0.0)
+    monkeypatch.setattr("instrc.server.run_service._APART", 0.0)
+
+    async def body(made: RunService) -> None:
+        run = (await made.start(ANN, "pay", "x", wait=30)).report.run
+        await made.answer(ANN, run, FIRST, ANSWER)
+        read, rows = made.records.question, list[str]()
+        made.records.question = lambda *place: rows.append(place[1]) or read(*place)  # type: ignore[method-assign, func-returns-value]  # noted
+        for _ in range(3):
+            await made._finish_votes()
+        assert rows == [FIRST]
+        await made.answer(BOB, run, FIRST, ANSWER)
+        await settled(made, run, "done")
+
+    on(service(tmp_path, pay=asking(**{"x-approvers": ["ann", "bob"], "x-needed": 2})), body)
+
+
 @pytest.mark.parametrize("data", [ANSWER, {"decision": "Reject"}])
 def test_an_answer_that_did_not_reach_its_run_is_sent_again(tmp_path: Path, data: dict[str, str]) -> None:
     """It was noted, and its service was killed: the same one reaches the run now, another one does not count."""
