@@ -45,7 +45,7 @@ def action_query(
 def erase_names(table: RunTable, run: str, secret: str) -> None:
     """Delete the names of people from the remaining data of a run that is or will be deleted.
 
-    The audit log keeps a pseudonym of each name and of the digest of the data sent, equal for equal secrets.
+    The audit log keeps a pseudonym of each name and of the digest of the data sent, equal for equal secrets, and who erased it.
     """
 
     def pseudonym(text: str) -> str:
@@ -58,7 +58,8 @@ def erase_names(table: RunTable, run: str, secret: str) -> None:
             connection.execute(sa.delete(each).where(each.c.run == run))
         connection.execute(sa.update(FEED).where(FEED.c.run == run).values(body={}))
         connection.execute(sa.update(RUNS).where(RUNS.c.run == run).values(starter=ERASED))
-        noted = connection.execute(sa.select(AUDIT).where(AUDIT.c.run == run, AUDIT.c.who.not_like(f"{ERASED}%"))).all()
+        known = sa.select(AUDIT).where(AUDIT.c.run == run, AUDIT.c.action != "erase", AUDIT.c.who.not_like(f"{ERASED}%"))
+        noted = connection.execute(known).all()
         for row in noted:
             values = {"who": f"{ERASED}{pseudonym(row.who)}", "digest": row.digest and pseudonym(row.digest)}
             connection.execute(sa.update(AUDIT).where(AUDIT.c.number == row.number).values(values))

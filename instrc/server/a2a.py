@@ -303,18 +303,17 @@ class ServiceHandler(RequestHandler):
     ) -> pb.TaskPushNotificationConfig:
         """Add an address that receives the changes of a task; an internal address is refused."""
         with _in_their_words():
-            caller, said = _caller(context), params.authentication
+            caller, said, run = _caller(context), params.authentication, params.task_id
             await self.service.enter(caller)
-            await self._info(context, params.task_id)
+            await self._info(context, run)
             params.id = params.id or uuid4().hex
             if sum(hook.owner == caller.name for hook in await self._hooks().hooks(run=params.task_id)) >= MOST_PUSHED:
                 raise LimitError([problems.serving.TooMuch(what="addresses that are told of a task", limit=MOST_PUSHED)])
             if not re.fullmatch(r"[ -~]*", params.token + said.scheme + said.credentials):
                 raise errors.InvalidParamsError(message="a token or credentials are sent in a header: one line of ASCII")
             ident = _hook_id(params.task_id, params.id, caller.name)
-            details: JsonObject = {"config": MessageToDict(params), "rights": kept_rights(caller)}
-            await self._hooks().add(params.url, owner=caller.name, run=params.task_id, form="a2a", id=ident, details=details)
-            await self._noted(caller, "add webhook", params.task_id, ident, params.url)
+            about: JsonObject = {"config": MessageToDict(params), "rights": kept_rights(caller)}
+            await self._hooks().add(params.url, owner=caller.name, means=caller.by, run=run, form="a2a", id=ident, details=about)
         return params
 
     async def on_get_task_push_notification_config(
@@ -338,12 +337,11 @@ class ServiceHandler(RequestHandler):
         """Remove an address."""
         with _in_their_words():
             await self._info(context, params.task_id)
-            caller = _caller(context)
-            if await self._hooks().remove(ident := _hook_id(params.task_id, params.id, caller.name)):
-                await self._noted(caller, "remove webhook", params.task_id, ident)
-
-    async def _noted(self, caller: Caller, action: str, run: str, hook: str, url: str | None = None) -> None:
-        await asyncio.to_thread(self.service.records.audit, caller.name, caller.by, action, run, question=hook, sent=url)
+            caller, run = _caller(context), params.task_id
+            ident, noted = _hook_id(run, params.id, caller.name), self.service.records.audit
+            if any(each.id == ident for each in await self._hooks().hooks(run=run)):
+                await asyncio.to_thread(noted, caller.name, caller.by, "remove webhook", run, question=ident)
+                await self._hooks().remove(ident)
 
     async def _configs(self, run: str, context: ServerCallContext) -> list[pb.TaskPushNotificationConfig]:
         with _in_their_words():

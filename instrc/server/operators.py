@@ -22,7 +22,6 @@ from instrc.engines.operating import (
     audit_log,
     costs,
     deliveries,
-    erase_names,
     send_again,
 )
 from instrc.engines.run_table import RunRow
@@ -116,8 +115,6 @@ async def _act(service: RunService, caller: Caller, action: RunAction, run: str)
         await asyncio.to_thread(service.records.release, run, caller.name, caller.by)
         service.hub.wake(run)
     else:
-        if action == "erase":  # before its metadata are deleted, by which it is found again after a crash
-            await asyncio.to_thread(erase_names, service.records, run, service.signer.secrets[-1])
         await service.delete(caller, run, action=action)
 
 
@@ -249,13 +246,13 @@ def webhook_routes(hooks: Webhooks) -> list[Endpoint]:
         body = asked.body
         events, programs = as_texts(body.get("events", [*EVENTS])), as_texts(body.get("programs", []))
         url, details = as_text(body["url"]), {"people": body["people"]}
-        hook, secret = await hooks.add(url, owner=caller.name, events=events, programs=programs, details=details)
-        await asyncio.to_thread(hooks.records.audit, caller.name, caller.by, "add webhook", None, question=hook.id, sent=url)
+        hook, secret = await hooks.add(url, owner=caller.name, means=caller.by, events=events, programs=programs, details=details)
         return ResponseData({**_hook_json(hook), "secret": secret}, 201, {"Location": f"/v1/webhooks/{hook.id}"})
 
     async def removed(caller: Caller, asked: RequestData) -> ResponseData:
-        await hooks.remove(hook := await _known(hooks, asked))
+        hook = await _known(hooks, asked)
         await asyncio.to_thread(hooks.records.audit, caller.name, caller.by, "remove webhook", None, question=hook)
+        await hooks.remove(hook)
         return ResponseData(None, 204)
 
     place, hook = "/v1/webhooks", "/v1/webhooks/{hook}"
@@ -301,8 +298,8 @@ def _delivery_routes(hooks: Webhooks, place: str) -> list[Endpoint]:
     async def again(caller: Caller, asked: RequestData) -> ResponseData:
         hook = await _known(hooks, asked)
         chosen = DeliveryFilter(hook, *(optional_text(asked.body.get(name)) for name in ("status", "type", "run", "message")))
-        count = await asyncio.to_thread(send_again, hooks.records, chosen)
         await asyncio.to_thread(hooks.records.audit, caller.name, caller.by, "send again", None, question=hook, sent=asked.body)
+        count = await asyncio.to_thread(send_again, hooks.records, chosen)
         hooks.wake()
         return ResponseData({"count": count}, 202)
 

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property, partial
 from secrets import token_hex
 from time import monotonic, time
-from typing import Final, TypeAlias, TypeVar, cast
+from typing import Final, TypeAlias, TypeVar
 
 import msgspec
 from msgspec.structs import replace
-from sqlalchemy.exc import IntegrityError, OperationalError, SQLAlchemyError
+from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from instrc import problems
 from instrc.engines.approvals import OUTSIDER, Vote, agreeing, known_as
 from instrc.engines.launch import Launcher, forked
+from instrc.engines.operating import erase_names
 from instrc.engines.run_table import UNDUE, QuestionRow, RunChange, TableEngine, audit_row, questions_query, runs_query, storable
 from instrc.engines.schedules import Schedule, Scheduling
 from instrc.engines.service_tables import DELETED, RUNS
@@ -27,7 +28,7 @@ from instrc.problems.errors import (
     NotFoundError,
     RequestError,
     StaleError,
-    UnreachableError,
+    UnavailableError,
 )
 from instrc.problems.problem import Problem
 from instrc.problems.suggest import nearest
@@ -52,6 +53,7 @@ from instrc.vibes.service_settings import ServiceSettings
 
 _T = TypeVar("_T")
 _Work: TypeAlias = Coroutine[object, object, _T]
+_Begin: TypeAlias = Callable[[], _Work[RunReport]]
 _NOT_TAKEN: Final = (problems.runs.NoSuchQuestion, problems.runs.RejectedAnswer, problems.serving.QuestionNotFree)
 _RATED: Final = "starts, retries, answers and settings in a minute"
 _MOST: Final = 200
@@ -65,8 +67,6 @@ _APART: Final = 10.0
 """Seconds by which clocks of processes may differ, and a server's list may be late."""
 _STALE: Final = 20
 """Maximum runs refreshed at once without a known change."""
-_PAUSES: Final = (0.05, 0.2, 1.0, 3.0, 10.0)
-"""Seconds between attempts to record what was done, if the database is away."""
 PATIENCE: Final = 20.0
 """Seconds for a new run to be recorded; the store may have to be created."""
 
@@ -143,7 +143,7 @@ class RunService:
         if any(len(name) > NAME or storable(name) != name for name in names):
             reason = f"a name, as of a thread or a message, has at most {NAME} characters, all of which a store can hold"
             raise RequestError([problems.serving.InvalidRequest(reason=reason)])
-        info = await self.program(caller, program)
+        await self.program(caller, program)
         caller.require("starter", program, f"start runs of `{program}`")
         launch = _begun_by(caller, await asyncio.to_thread(self.launchers[program].launch, inputs, run, closed=True), metadata)
         if key is not None:
@@ -162,7 +162,7 @@ class RunService:
             if report.config.starter != caller.name:  # another caller has just taken the id
                 await self.visibility.require_free(caller, report.run)
             return await self.visibility.whole(report, report.config.starter, report.config.metadata, launch.plan["digest"])
-        begun = self._recorded(launch.run, self.engine.start(launch))
+        begun = self._recorded(launch.run, partial(self.engine.start, launch))
         report = await self._settled(await self._audited(caller, "start", launch.run, begun, sent=launch.inputs), wait)
         await self._note(report)
         return await self.visibility.info_of(caller, report)
@@ -266,7 +266,7 @@ class RunService:
             launch = await forked(self.engine, run, self.visibility.limited(options, report, caller, votes))
         await self.visibility.require_free(caller, launch.run, token_hex(8))
         launch = _begun_by(caller, launch, launch.config.metadata)
-        begun = self._recorded(launch.run, self.engine.start(launch))
+        begun = self._recorded(launch.run, partial(self.engine.start, launch))
         begun = self._audited(caller, "fork", launch.run, begun, sent=dict(options.edits) or None)
         for step, value in options.edits.items():
             begun = self._audited(caller, "set", launch.run, begun, step, value)
@@ -279,17 +279,18 @@ class RunService:
         caller.require("operator", report.name, f"delete runs of `{report.name}`")
 
         async def deleted() -> None:
+            if action == "erase":  # before its metadata are deleted, by which it is found again after a crash
+                await asyncio.to_thread(erase_names, self.records, run, self.signer.secrets[-1])
             await self.engine.delete(run)
             await asyncio.to_thread(self.records.forget_all, [run])  # they may not be stored with the runs
 
         await self._audited(caller, action, run, deleted())
 
-    async def _operate(self, caller: Caller, run: str, action: str, work: Callable[[], Awaitable[RunReport]]) -> RunInfo:
+    async def _operate(self, caller: Caller, run: str, action: str, work: _Begin) -> RunInfo:
         report = await self.visibility.seen(caller, run)
         caller.require("operator", report.name, f"{action} runs of `{report.name}`")
         if not (report.has_ended and action in {"cancel", "resume"}):
-            changed = self._recorded(run, cast("_Work[RunReport]", work()), known=True)
-            report = await self._audited(caller, action, run, changed)
+            report = await self._audited(caller, action, run, self._recorded(run, work, known=True))
         await self._note(report)
         return await self.visibility.info_of(caller, report)
 
@@ -503,7 +504,7 @@ class RunService:
                     raise question_closed(run, question.id, (), "answered") from None
                 raise
 
-        return await self._recorded(run, sent(), answer=(question, decided.data, by))
+        return await self._recorded(run, sent, answer=(question, decided.data, by))
 
     async def _finish_votes(self) -> None:
         """Deliver decided answers left over by a process that ended before delivery; each vote is looked at once."""
@@ -570,33 +571,27 @@ class RunService:
     async def _audited(
         self, caller: Caller, action: str, run: str, work: _Work[_T], question: str | None = None, sent: Json = None
     ) -> _T:
-        """Do something and record who did it, to the end even if the request is cancelled or the service ends meanwhile."""
-        noted = partial(self.records.audit, caller.name, caller.by, action, run, question=question, sent=sent)
-
-        async def record() -> None:
-            for pause in _PAUSES:
-                with suppress(OperationalError):
-                    await asyncio.to_thread(noted)
-                    return
-                await asyncio.sleep(pause)
-            await asyncio.to_thread(noted)
+        """Record who does something, and do it: to the end even if the request is cancelled; `take back` if it is refused."""
+        record = partial(self.records.audit, caller.name, caller.by)
 
         async def both() -> _T:
             try:
-                done = await work
-            except (asyncio.CancelledError, UnreachableError, OperationalError):  # when it may have been done
-                await record()
+                await asyncio.to_thread(record, action, run, question=question, sent=sent)
+                return await work
+            except InstrcError as error:
+                if not isinstance(error, UnavailableError):
+                    await asyncio.to_thread(record, "take back", run, question=question)
                 raise
-            await record()
-            return done
+            finally:
+                work.close()
 
         return await asyncio.shield(self.hub.begin(run, both()))
 
     async def _recorded(
-        self, run: str, work: _Work[RunReport], *, known: bool = False, answer: tuple[Question, Json, Author] | None = None
+        self, run: str, work: _Begin, *, known: bool = False, answer: tuple[Question, Json, Author] | None = None
     ) -> RunReport:
         """Make a change that continues a run, and return its state once recorded; the rest continues in the background."""
-        task = self.hub.begin(run, work)
+        task = self.hub.begin(run, work())
         clock = asyncio.get_running_loop().time
         begun, pause = clock(), 0.01
         while clock() < begun + PATIENCE:

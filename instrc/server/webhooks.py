@@ -27,8 +27,8 @@ from standardwebhooks import Webhook
 
 from instrc import problems
 from instrc.engines.approvals import ALL
-from instrc.engines.run_table import RunChange, feed_after, storable
-from instrc.engines.service_tables import CANDIDATES, CURSORS, DELIVERIES, HOOKS, MESSAGES, RUNS
+from instrc.engines.run_table import RunChange, audit_row, feed_after, storable
+from instrc.engines.service_tables import AUDIT, CANDIDATES, CURSORS, DELIVERIES, HOOKS, MESSAGES, RUNS
 from instrc.problems.errors import InputError, InstrcError, RequestError, SettingsError
 from instrc.runtime.http_activities import trusted_certificates
 from instrc.server.records import Records
@@ -196,6 +196,7 @@ class Webhooks:
         url: str,
         *,
         owner: str,
+        means: str = "local",
         events: Sequence[str] = EVENTS,
         programs: Sequence[str] = (),
         run: str | None = None,
@@ -203,7 +204,7 @@ class Webhooks:
         id: str | None = None,  # noqa: A002  -- the name of the member
         details: JsonObject | None = None,
     ) -> tuple[Hook, str]:
-        """Add a webhook, or replace that of an `id`; return it and its secret, which is shown only once.
+        """Add a webhook, or replace that of an `id`, and record by whom; return it and its secret, which is shown only once.
 
         Raise `InputError` for a refused address, or an unknown event.
         """
@@ -215,9 +216,10 @@ class Webhooks:
         ident = id or f"wh_{secrets.token_hex(12)}"
         made = Hook(ident, url, [*events], [*programs], run, form, owner, time(), None, details or {})
         secret = f"whsec_{b64encode(secrets.token_bytes(32)).decode('ascii')}"
-        written = sa.delete(HOOKS).where(HOOKS.c.id == ident), sa.insert(HOOKS).values(**structs.asdict(made), secret=secret)
+        noted = sa.insert(AUDIT).values(audit_row(owner, means, "add webhook", run, ident, url))
+        added = sa.insert(HOOKS).values(**structs.asdict(made), secret=secret)
         with suppress(sa.exc.IntegrityError):  # another request has just added the same
-            await asyncio.to_thread(self.records.execute, *written)
+            await asyncio.to_thread(self.records.execute, sa.delete(HOOKS).where(HOOKS.c.id == ident), added, noted)
         return made, secret
 
     async def hooks(self, *, run: str | None = None) -> list[Hook]:

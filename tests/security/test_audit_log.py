@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +13,10 @@ from serving import ANSWER, BOSS, asking, client, go, on, opened, person, servic
 from instrc.cli import main
 from instrc.cli.run_common import audited  # what commands are recorded by
 from instrc.engines.operating import AuditFilter, audit_log  # what the commands read
-from instrc.problems.errors import AnswerError, UnreachableError
+from instrc.problems.errors import AnswerError, ConflictError, UnreachableError
 from instrc.problems.runs import RejectedAnswer, UnusableStore  # what the engine says
-from instrc.runtime.retry import ForkOptions  # of a request
+from instrc.problems.serving import QuestionNotFree
+from instrc.runtime.retry import ForkOptions, RetryOptions  # of a request
 from instrc.runtime.run_report import RunFilter  # which runs are acted on
 from instrc.server.a2a import a2a_routes  # what pushes
 from instrc.server.operations import ENDPOINTS  # what is tried
@@ -74,6 +74,47 @@ def test_what_a_caller_has_begun_is_recorded_after_the_request_or_the_service_en
             assert [each.who for each in found] == ["boss"]
 
     go(body())
+
+
+@pytest.mark.parametrize("is_refused", [False, True])
+@pytest.mark.parametrize("action", ["start", "fork", "retry", "resume", "cancel", "delete", "erase"])
+def test_what_a_caller_does_is_recorded_before_it_is_done(action: str, is_refused: bool, tmp_path: Path) -> None:  # noqa: FBT001
+    """A service that is killed then has done nothing that is not recorded."""
+
+    async def body(made: RunService) -> None:
+        run = (await made.start(BOSS, "letter", "x", wait=20)).report.run
+        await settled(made, run, "waiting")
+        if action in {"delete", "erase"}:
+            await made.cancel(BOSS, run)
+        step, of_run = {"fork": "start", "erase": "delete"}.get(action, action), "new" if action in {"start", "fork"} else run
+        before: list[str] = []
+
+        async def noting(*_given: Any) -> None:
+            before.extend(each.action for each in audit_log(made.records, AuditFilter(of_run), 9))
+            if is_refused:
+                raise ConflictError([QuestionNotFree(question="q", state="claimed")])
+            raise OSError
+
+        setattr(made.engine, step, noting)
+        work = {
+            "start": lambda: made.start(BOSS, "letter", "x", run="new"),
+            "fork": lambda: made.fork(BOSS, run, FORK),
+            "retry": lambda: made.retry(BOSS, run, RetryOptions()),
+            "resume": lambda: made.resume(BOSS, run),
+            "cancel": lambda: made.cancel(BOSS, run),
+            "delete": lambda: made.delete(BOSS, run),
+            "erase": lambda: made.delete(BOSS, run, action="erase"),
+        }
+        with pytest.raises((ConflictError, OSError)):
+            await work[action]()
+        assert before[0] == action
+        rows = audit_log(made.records, AuditFilter(of_run), 9)
+        assert [(each.who, each.action) for each in rows if each.action in {action, "take back"}] == [
+            *([("boss", "take back")] if is_refused else []),
+            ("boss", action),
+        ]
+
+    on(service(tmp_path, records=str(tmp_path)), body)
 
 
 def test_a_start_is_recorded_before_its_caller_waits_for_the_run(tmp_path: Path) -> None:
@@ -252,35 +293,33 @@ LOST = (
 
 
 @pytest.mark.parametrize("lost", [*LOST, None], ids=["answer", "statement", "record"])
-def test_what_was_done_is_recorded_although_the_connection_was_lost(
-    lost: Exception | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("instrc.server.run_service._PAUSES", (0.01, 0.01))
+def test_what_was_done_is_recorded_although_the_connection_was_lost(lost: Exception | None, tmp_path: Path) -> None:
+    """What cannot be recorded is not done."""
 
     async def body(made: RunService) -> None:
         run = (await made.start(BOSS, "pay", "x", wait=20)).report.run
         await settled(made, run, "waiting")
-        cancel, audit, left = made.engine.cancel, made.records.audit, [None]
+        cancel = made.engine.cancel
 
         async def cancelling(asked: str) -> Any:
             await cancel(asked)
             assert lost is not None
             raise lost
 
-        def auditing(*given: Any, **named: Any) -> None:
-            if left:
-                left.pop()
-                raise LOST[1]
-            audit(*given, **named)
+        def auditing(*_given: Any, **_named: Any) -> None:
+            raise LOST[1]
 
         if lost is None:
-            monkeypatch.setattr(made.records, "audit", auditing)
+            made.records.audit = auditing  # type: ignore[method-assign]  # of one object
         else:
-            monkeypatch.setattr(made.engine, "cancel", cancelling)
-        with suppress(*map(type, LOST)):
+            made.engine.cancel = cancelling  # type: ignore[method-assign]  # the same
+        with pytest.raises((UnreachableError, sa.exc.OperationalError)):
             await made.cancel(BOSS, run)
-        assert (await made.run(BOSS, run)).report.status == "cancelled"
-        assert [each.who for each in audit_log(made.records, AuditFilter(run, action="cancel"), 5)] == ["boss"]
+        rows = audit_log(made.records, AuditFilter(run, action="cancel"), 5)
+        if lost is None:
+            assert ((await made.run(BOSS, run)).report.status, rows) == ("waiting", [])
+        else:
+            assert ((await made.run(BOSS, run)).report.status, [each.who for each in rows]) == ("cancelled", ["boss"])
 
     on(service(tmp_path, records=str(tmp_path), pay=asking()), body)
 
