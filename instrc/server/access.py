@@ -162,8 +162,9 @@ def refusal_of(
             return refused("the link is for no candidate, and the question allows no outsiders (`x-links`)")
         reassigns = not question.approval.approvers  # people of the settings are a default, of the program a rule
         may_be = to is not None and any(each in {"*", to.name} or each.startswith("group:") for each in question.candidates)
-        if action == "delegate" and not reassigns and not may_be:  # some groups are only confirmed by a token
-            return refused(_for(question))
+        is_unfit = question.question.by == "operator" and to is not None and not to.holds("operator", question.program)
+        if action == "delegate" and (is_unfit or not (reassigns or may_be)):  # some groups are only confirmed by a token
+            return refused("the other person needs the role `operator` too" if is_unfit else _for(question))
         return None
     if question.question.by != "operator" and not holds and not is_candidate(question, caller):
         needs_role = caller.only is None and not caller.may("answerer", question.program)

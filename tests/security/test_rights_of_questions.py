@@ -128,6 +128,8 @@ def expected(action: Action, info: QuestionInfo, caller: Caller, to: Caller | No
         kind == "person" and of_to & rule.excluded
     ):
         return False
+    if action == "delegate" and kind == "operator":
+        return False
     if action == "link":
         return kind == "person" and (rule.outsiders if to.name == "link:eve" else bool(of_to & {*info.candidates}))
     return not rule.approvers or any(each == "*" or each.startswith("group:") or each == to.name for each in info.candidates)
@@ -155,6 +157,12 @@ def test_a_link_shows_no_groups_of_a_token_so_none_may_be_excluded(name: str, al
     bearer = Caller(name, by="link", only=("r", "q"))
     assert (refusal_of("answer", asked, bearer, NOW) is None) == allowed
     assert (refusal_of("link", asked, person("op", "operator"), NOW, Caller(name, by="link")) is None) == allowed
+
+
+@pytest.mark.parametrize(("role", "allowed"), [("operator", True), ("admin", True), ("answerer", False)])
+def test_a_held_question_is_delegated_to_who_may_answer_it(role: Any, allowed: bool) -> None:  # noqa: FBT001
+    asked = QuestionInfo("r", "p", Question("q", (), {}, {}, "operator"), 0.0, None, candidates=(NOBODY,), approval=Approval())
+    assert (refusal_of("delegate", asked, person("op", "operator"), NOW, person("bob", role)) is None) == allowed
 
 
 def test_what_is_missing_is_refused() -> None:
