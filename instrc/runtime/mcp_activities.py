@@ -10,10 +10,11 @@ import logging
 import shlex
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
-from typing import Final, NoReturn, TextIO, cast
+from typing import Any, Final, NoReturn, TextIO, cast
 from weakref import WeakKeyDictionary
 
 import mcp_types
@@ -32,6 +33,8 @@ from instrc.text.jsonvalue import Json
 
 IDLE = 10.0
 """Seconds without a call after which a session is closed."""
+PARTS: Final = 5_000
+"""Maximum blocks of a result, and tools of a page."""
 _PAGES: Final = 100
 """Maximum pages read of a server's list of tools."""
 
@@ -120,6 +123,8 @@ class _Session:
             transport = address if isinstance(address, str) else stdio_client(address, _error_stream())
             async with Client(transport) as client:
                 client.session.validate_tool_result = _unvalidated  # type: ignore[assignment, method-assign]  # of one object
+                asked = client.session._dispatcher  # noqa: SLF001  -- the library reads each part of a result in the loop
+                asked.send_raw_request = partial(_bounded, asked.send_raw_request)  # type: ignore[method-assign]  # as above
                 self.opened.set_result((client, {tool.name: tool.output_schema for tool in await _tools(client)}))
                 while not self.ended:
                     self.used.clear()
@@ -153,6 +158,13 @@ class _Session:
         self.ended = True
         self.used.set()
         raise ActivityError(message, code="unreachable")
+
+
+async def _bounded(send: Callable[..., Awaitable[dict[str, Any]]], *asked: object) -> dict[str, Any]:  # of the library
+    result = await send(*asked)
+    if any(isinstance(parts, list) and len(parts) > PARTS for parts in result.values()):
+        raise RuntimeError(f"it has more than {PARTS:,} parts")
+    return result
 
 
 async def _unvalidated(_name: str, _result: mcp_types.CallToolResult) -> None:

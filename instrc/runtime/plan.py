@@ -16,7 +16,7 @@ from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, without_type
 from instrc.text.names import snake
 
-PLAN_CALLS: Final = 5_000
+PLAN_CALLS: Final = 1_000
 """Maximum calls of one plan of a model or a person."""
 _STEP = re.compile(r"step\d+_.*|[_$].*")
 

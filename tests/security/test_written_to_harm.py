@@ -26,6 +26,7 @@ from instrc.runtime.models.failures import as_model_error, failure_of  # what an
 from instrc.runtime.models.model import Request, Sample
 from instrc.runtime.models.partial import prefix_value  # a partial answer, of any text
 from instrc.runtime.models.provider import _lowered  # what is kept
+from instrc.runtime.plan import PLAN_CALLS  # the limit itself
 from instrc.runtime.served_activities import served
 from instrc.schema.validation import _cached, validate  # what is kept
 from instrc.text.jsontext import dumps, loads
@@ -167,6 +168,7 @@ def test_a_plan_makes_a_limited_number_of_calls(monkeypatch: pytest.MonkeyPatch)
     activities = {"List_Activity": lambda _: [1, 2, 3, 4], "Use_Activity": made.append}
     program = "const act = Act(prompt, { plan: Plan(List_Activity, Use_Activity) }); RunPlan_Activity(act.plan)"
     run = run_in_app(program, "go", vibes=schemas, model=model, activities=activities)
+    assert PLAN_CALLS <= 1_000  # all begin at once: five times as many took the loop four seconds
     assert "a limit of 12 calls" in model.sent[1].message
     assert [item["status"] for item in run.value] == ["ok", "ok", "ok", "failed", "failed"]
     assert run.value[3]["error"]["kind"] == "limit"
@@ -247,6 +249,10 @@ for line in sys.stdin:
         "tools/list": {"tools": [{"name": "Ask", "inputSchema": {"type": "object"}, "outputSchema": schema}], **pages},
         "tools/call": {"content": [], "structuredContent": {"n": "a" * 50 + "!"}},
     }
+    if "tools" in sys.argv:
+        known["tools/list"]["tools"] *= 5001
+    if "blocks" in sys.argv:
+        known["tools/call"]["content"] = [{"type": "text", "text": "a"}] * 5001
     method = asked.get("method")
     said = {"result": known[method]} if method in known else {"error": {"code": -32601, "message": "Method not found"}}
     if "id" in asked:
@@ -262,6 +268,15 @@ def test_a_server_of_tools_does_not_stop_the_loop_by_what_it_lists(how: str, tmp
     result, _ = called({"mcp": f"{sys.executable} {tmp_path / 'server.py'} {how}"})
     assert result["error"]["code"] == "invalid-output"
     assert "does not match" in result["error"]["message"]
+
+
+@pytest.mark.parametrize("how", ["blocks", "tools"])
+def test_a_server_of_tools_does_not_stop_the_loop_by_very_many_parts(how: str, tmp_path: Path) -> None:
+    """The library would check each of them in the loop."""
+    pytest.importorskip("mcp")
+    (tmp_path / "server.py").write_text(MCP, encoding="utf-8")
+    result, _ = called({"mcp": f"{sys.executable} {tmp_path / 'server.py'} {how}"})
+    assert "it has more than 5,000 parts" in result["error"]["message"]
 
 
 @pytest.mark.long  # the time in which the server begins
