@@ -21,6 +21,7 @@ from instrc.problems.report import Report
 from instrc.process.request_settings import WORDS_LEVELS
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject
+from instrc.text.visible import visible
 from instrc.vibes.find_files import beside
 
 if TYPE_CHECKING:
@@ -267,7 +268,7 @@ def _evaluated(jobs: list[_Job], asked: EvalOptions, *, quiet: bool) -> list[_Do
     pairs = zip(jobs, found, strict=True)
     given = cast("JsonObject", dict(asked.settings))
     done = [_Done(job, each, *run_common.run_to_end(calibrated_gates(each, job.data, asked)), given) for job, each in pairs]
-    write_error("".join(f"{line}\n" for each in done for judge in each.judges for line in judge.remarks))
+    _say(line for each in done for judge in each.judges for line in judge.remarks)
     return done
 
 
@@ -547,7 +548,7 @@ def _ablated(
 
 
 def _say(lines: Iterable[str]) -> None:
-    write_error("".join(f"{line}\n" for line in lines))
+    write_error("".join(f"{visible(line)}\n" for line in lines))
 
 
 def rendered(found: list[VersionReport], form: str, folder: Path) -> str:

@@ -72,7 +72,7 @@ def write_rows(
         if as_json:
             write(f"{dumps(document(row), indent=False)}\n")
         else:
-            write_report(f"{line(row)}\n")
+            write_report(f"{visible(line(row))}\n")
     if not rows and not as_json:
         write_error(f"{none}\n")
 

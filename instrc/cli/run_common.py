@@ -24,6 +24,7 @@ from instrc.runtime.traces import Sink
 from instrc.text.files import MOST_BYTES, is_inherited_stream, read_whole, reason
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, JsonObject, as_object, mapping
+from instrc.text.visible import visible
 from instrc.vibes.find_files import STDIN, read_bytes, shown_path
 
 if TYPE_CHECKING:
@@ -149,8 +150,8 @@ def _where(at: EngineGroup) -> str:
 
 
 def tell_line(line: str) -> None:
-    """Write a line for the user."""
-    write_error(f"{line}\n")
+    """Write a line for the user: a line break in it, such as one of a service, makes no line that looks like one of ours."""
+    write_error(f"{visible(line)}\n")
 
 
 def given_value(text: str, *, data: bool = False, schema: Json = None) -> Json:
@@ -254,7 +255,7 @@ def deliver(report: RunReport, at: EngineGroup, *, as_json: bool = False, quiet:
         return PROBLEMS
     if not quiet:
         for line in _next_steps(report, _where(at)):
-            write_error(f"{line}\n")
+            tell_line(line)
     from instrc.runtime.run_report import RUN_ERRORS
 
     return FINE if report.status in {"done", "running"} else codes_of(RUN_ERRORS[report.status]).exit

@@ -93,7 +93,8 @@ class Watcher:
         line = self._line(event)
         self._told = monotonic()
         if not self.quiet and self._live is None and line:
-            write_error(f"{event['at'] - self.began:8.2f}  {line}\n")
+            notes = "".join(f"          ({visible(note)})\n" for note in event.get("notes", ()))
+            write_error(f"{event['at'] - self.began:8.2f}  {visible(line)}\n{notes}")
 
     def _line(self, event: Event) -> str:
         """Update the row of a command; return the event as one line."""
@@ -181,8 +182,7 @@ class CommandRow:
             case "answered":
                 self.state, self.seconds, self.growing = ("failed" if event["complaints"] else "done"), event["seconds"], ""
                 self.tokens += sum(count for count in event["usage"].values() if isinstance(count, int))
-                notes = "".join(f"\n          ({note})" for note in event.get("notes", ()))
-                return f"{self.id}  {_came('answered', event)}{_cost(event)}{notes}"
+                return f"{self.id}  {_came('answered', event)}{_cost(event)}"
             case "rejected":
                 self.state = "failed"
                 return f"{self.id}  was not accepted: {event['complaints'][0]['message']}"

@@ -13,7 +13,7 @@ from msgspec import structs, to_builtins
 
 from instrc.cli import options
 from instrc.cli.output import FINE, PROBLEMS, Format, deliver_text, moment_text, show, verdict, write_rows
-from instrc.cli.run_common import audited, deliver, engine, imports_of, report_as_json, run_to_end, step_asked
+from instrc.cli.run_common import audited, deliver, engine, imports_of, report_as_json, run_to_end, step_asked, tell_line
 from instrc.cli.terminal import write, write_error, write_report
 from instrc.problems.errors import InstrcError
 from instrc.process.picture import titles_of
@@ -320,7 +320,7 @@ async def act(engines: Sequence[Engine], action: RunAction, chosen: RunFilter, p
         records.audit("local", "command", action, *(run for run in runs if run not in reasons and action != "release"))
     ended = ", ".join(f"{number} {status}" for status, number in sorted(statuses.items()))
     for run, reason in reasons.items():
-        write_error(f"{run}: {reason}\n")
+        tell_line(f"{run}: {reason}")
     changed = f"{len(runs) - len(reasons)} of {counted(len(runs), 'run')}"
     write_error(f"{_DONE[action]} {changed}{ended and ': '}{ended}\n")
     return PROBLEMS if reasons else FINE

@@ -66,7 +66,7 @@ def tune_command(
     write_error("".join(f"{line}\n" for line in _foresight(subject, job.prepared, name, requests, held)))
     if not yes:
         _confirm()
-    said = (lambda _: None) if group.quiet else lambda line: write_error(f"{line}\n")
+    said = (lambda _: None) if group.quiet else run_common.tell_line
     found = run_common.run_to_end(tuned(subject, _current(program, job.prepared, name), said))
     write_report("".join(f"{line}\n" for line in _shown(found, held)))
     if found.better:

@@ -13,6 +13,7 @@ from rich.live import Live
 
 from instrc.cli import run_common, run_display  # a terminal overwrites each frame of a tree
 from instrc.cli.options import EngineGroup  # a terminal overwrites each frame of a tree
+from instrc.cli.output import write_rows  # lines of lists
 from instrc.cli.run_display import Watcher, blocks_of  # a terminal overwrites each frame of a tree
 from instrc.runtime.models.partial import AnswerPart
 
@@ -72,6 +73,19 @@ def test_a_run_without_a_terminal_gives_a_sign_of_life(
         saw({"event": "asked", "at": time(), "run": "lunch", "id": "llmContext1", "steps": ["step1_draft"]})  # type: ignore[typeddict-item]
         sleep(0.1)
     assert "still waits for step1_draft" in capsys.readouterr().err
+
+
+def test_an_error_of_a_service_makes_no_line_of_its_own(capsys: pytest.CaptureFixture[str]) -> None:
+    text = "no\nlunch is done\r\x1b[2K"
+    failed: Any = {"event": "failed", "at": time(), "run": "lunch", "id": "c", "error": text, "seconds": 0.1, "attempt": 1}
+    answered = {**answered_now("c"), "notes": [text]}
+    watcher = Watcher()
+    for event in (failed, answered):
+        watcher.saw(event)
+    run_common.tell_line(f"lunch is held by c: {text}")
+    write_rows([text], lambda _: {}, lambda row: row, "none", as_json=False)
+    lines = [*capsys.readouterr()]
+    assert ["".join(lines).count("\n"), "".join(lines).count("no\u240alunch is done\u240d\u241b[2K")] == [5, 4]
 
 
 def test_an_interrupted_run_says_how_it_goes_on(capsys: pytest.CaptureFixture[str]) -> None:
