@@ -154,6 +154,8 @@ _KNOWN: ContextVar[dict[tuple[object, ...], Any]] = ContextVar("_KNOWN")  # erro
 """What was found out about values and the targets of references, in one call of `errors_of`."""
 _KEYS: Final = ("keys",)
 """Key of the function whose results for two values are equal if these are."""
+_SEARCH: Final = ("search",)
+"""Key of the message about the first undecided search."""
 
 
 def _reference(validator: Validator, reference: str, instance: Json, _: Json) -> Iterator[ValidationError]:
@@ -255,9 +257,14 @@ def _pattern(_validator: Validator, pattern: str, instance: Json, _: Json) -> It
 
 
 def _undecided(pattern: str) -> str:
-    if (why := why_unreadable(pattern)) is None:
-        return f"matching {value_in_words(pattern)} takes too long on this text"
-    return f"the regular expression {value_in_words(pattern)} cannot be read: {why}"
+    """Return that a search is undecided, and note it: `not` and other keywords would accept what their part refuses."""
+    why = why_unreadable(pattern)
+    said = (
+        f"the regular expression {value_in_words(pattern)} cannot be read: {why}"
+        if why
+        else f"matching {value_in_words(pattern)} takes too long on this text"
+    )
+    return cast("str", _KNOWN.get().setdefault(_SEARCH, said))
 
 
 def _pattern_properties(validator: Validator, patterns: dict[str, Json], instance: Json, _: Json) -> Iterator[ValidationError]:
@@ -414,11 +421,15 @@ def _validated(
 
 
 def errors_of(validator: Validator, value: Json, most: int) -> list[ValidationError]:
-    """Return the first `most` errors of the library for a value; it may raise any error that the schema provokes."""
+    """Return the first `most` errors of the library for a value; it may raise any error that the schema provokes.
+
+    A value is invalid if a search is undecided, also where a keyword such as `not` inverts its part.
+    """
     token = _KNOWN.set({_KEYS: EqualityKeys()})
     try:
         with time_limit():
-            return list(islice(validator.iter_errors(value), most))
+            found = list(islice(validator.iter_errors(value), most))
+        return found if found or _SEARCH not in _KNOWN.get() else [ValidationError(_KNOWN.get()[_SEARCH])]
     finally:
         _KNOWN.reset(token)
 

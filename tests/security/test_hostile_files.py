@@ -29,7 +29,7 @@ from instrc.problems.text import MisleadingText  # what is told
 from instrc.schema.outline import outline  # what a preview shows
 from instrc.schema.relations import disjoint  # what a check of a vibe asks
 from instrc.schema.samples import sample  # what a comparison tries
-from instrc.schema.validation import validate  # what every answer and input passes
+from instrc.schema.validation import is_valid, validate  # what every answer and input passes
 from instrc.server.studio import Studio  # the room behind its command
 from instrc.testing.cases import read_cases  # the reader behind `instrc test`
 from instrc.testing.evaluation.checks import CheckedRun, part_of  # what a check reads
@@ -175,6 +175,27 @@ def test_doubled_references_cost_no_more_than_single_ones(word: str) -> None:
     for value, schema in (([1, 2], items), ({"a": 1, "b": 2}, members)):
         assert validate(value, schema)
     assert process_time() - start < 2
+
+
+ALONE: Any = {"pattern": r"(?<!\w)password(?!\w)"}
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"not": ALONE},
+        {"if": ALONE, "then": False},
+        {"oneOf": [True, ALONE]},
+        {"not": {"not": {"not": ALONE}}},
+        {"not": {"pattern": "("}},
+    ],
+)
+def test_what_a_part_forbids_is_not_accepted_where_its_search_is_undecided(schema: Any) -> None:
+    """The part refuses a text whose search takes too long, which `not` and others would take for the contrary."""
+    long = f"a password b{'x' * 100_001}"
+    assert [each.message[-30:] for each in validate(long, schema)]
+    assert not is_valid(long, schema)
+    assert not validate({"text": "a"}, {"additionalProperties": {"not": ALONE}})
 
 
 @pytest.mark.parametrize("word", ["allOf", "anyOf", "oneOf", "if", "then", "contains"])

@@ -28,7 +28,7 @@ from standardwebhooks import Webhook
 from instrc.cli import main
 from instrc.engines.approvals import Opening, Vote  # the table, as another process writes it
 from instrc.engines.operating import DeliveryFilter, deliveries, send_again  # what the API and the command call
-from instrc.engines.run_table import RunTable  # the table, as another process writes it
+from instrc.engines.run_table import RunTable, questions_query  # the table, as another process writes it
 from instrc.problems.errors import InputError, RequestError, SettingsError
 from instrc.runtime.questions import Question
 from instrc.runtime.run_report import RunReport
@@ -128,7 +128,8 @@ def test_people_are_told_that_they_have_answered(server: tuple[Server, str]) -> 
     async def play() -> None:
         await made.hooks.add(address, owner="ann", details={"people": ["ann"]}, events=["question.answered"])
         made.report("waiting", "approve", who="ann")
-        made.records.vote("r1", "approve", Vote("ann", "key", time(), {"decision": "Approve"}), 0.0)
+        [row] = made.records.questions(questions_query(run="r1"), None)
+        made.records.vote("r1", "approve", Vote("ann", "key", time(), {"decision": "Approve"}), row.opened, None)
         made.report("done")
         await made.hooks.deliver()
 
