@@ -12,7 +12,7 @@ from sqlalchemy.types import TypeDecorator
 
 from instrc.engines.approvals import ERASED
 from instrc.engines.dbos.sqlite import SqliteStore
-from instrc.engines.dbos.store import RUN_TABLE, write_in_order
+from instrc.engines.dbos.store import RUN_TABLE, close_engine, write_in_order
 from instrc.engines.places import require_place, scheme_of, store_of
 from instrc.engines.stores import SERVICE_FILE, RunStore
 from instrc.text.jsontext import dumps, loads
@@ -301,7 +301,15 @@ MESSAGES = sa.Table(
 
 
 def create_tables(engine: sa.Engine) -> None:
-    """Create missing tables, and add columns and indexes that those of earlier releases lack."""
+    """Create missing tables, and add columns and indexes that those of earlier releases lack; if that fails, close the engine."""
+    try:
+        _create_beside_others(engine)
+    except sa.exc.SQLAlchemyError:
+        close_engine(engine)
+        raise
+
+
+def _create_beside_others(engine: sa.Engine) -> None:
     for _ in TABLES.tables:  # in a new folder, several processes may each create some of them
         try:
             return _create(engine)

@@ -25,7 +25,7 @@ from instrc.engines.prepare import Prepared, prepare
 from instrc.engines.retention import keep_swept
 from instrc.engines.run_table import RunChange
 from instrc.engines.stores import exposed
-from instrc.problems.errors import InstrcError, UnreachableError, unusable
+from instrc.problems.errors import InstrcError, unusable
 from instrc.problems.suggest import nearest
 from instrc.runtime.engine_protocol import Engine, Serving
 from instrc.runtime.reconnect import wait_for_server
@@ -299,8 +299,6 @@ async def _carry(
                 await engine.claim()
                 claimed.set()
                 await engine.serve(stop)
-        except UnreachableError:
-            continue
         except InstrcError as error:
             is_held = any(isinstance(each, problems.runs.StoreInUse) for each in error.problems)
             if is_held and deadline is not None and not claimed.is_set():

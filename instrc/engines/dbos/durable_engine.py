@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from secrets import token_hex
@@ -185,11 +185,12 @@ class DurableEngine(TracedEngine):
         with store.trouble(self.location):
             lock = self.location.lock(self.asker.db())
             if lock is not None:
-                with lock.alone():
+                with ExitStack() as stack:
+                    stack.callback(lock.release)
+                    stack.enter_context(lock.alone())
                     DBOS.migrate(self.location.address)
                     store.create(self.asker.db())
                     store.index_children(self.asker.db())
-                lock.release()
 
     async def workers(self) -> list[WorkerInfo]:
         """Return the live workers of the store; the process that owns a folder's runs is not one."""

@@ -90,9 +90,13 @@ class PostgresStore:
             connection.close()
             return None
         connection.detach()
-        for name, value in _KEEPALIVE.items():
-            connection.execute(sa.text(f"SET tcp_{name} = {value}"))
-        return WorkerLock(connection, engine)
+        try:
+            for name, value in _KEEPALIVE.items():
+                connection.execute(sa.text(f"SET tcp_{name} = {value}"))
+            return WorkerLock(connection, engine)
+        except sa.exc.SQLAlchemyError:  # no pool closes the connection
+            connection.close()
+            raise
 
     def holder(self) -> str | None:
         """Return `None`: any number of workers may hold it."""

@@ -134,16 +134,21 @@ def client_of(engine: sa.Engine) -> DBOSClient:
 
 @contextmanager
 def trouble(store: RunStore) -> Iterator[None]:
-    """Convert database and disk errors to problems; server errors become an `UnreachableError`."""
+    """Convert database and disk errors to problems; server errors become an `UnreachableError`, except a refusal."""
     try:
         yield
     except (sa.exc.SQLAlchemyError, OSError) as error:
-        raise unusable(store, reason_of(error)) from None
+        state = getattr(getattr(error, "orig", None), "sqlstate", None)
+        raise unusable(store, reason_of(error), may_return=state != _NO_PRIVILEGE) from None
 
 
-def unusable(store: RunStore, reason: str) -> UnavailableError:
+_NO_PRIVILEGE: Final = "42501"
+"""State of a statement for which the role lacks a privilege: it is refused as often as it is repeated."""
+
+
+def unusable(store: RunStore, reason: str, *, may_return: bool = True) -> UnavailableError:
     """Return the error for an unusable store; a database server may be back a moment later."""
-    made = UnavailableError if store.is_local else UnreachableError
+    made = UnreachableError if may_return and not store.is_local else UnavailableError
     return made([problems.runs.UnusableStore(store=store.shown, reason=reason)])
 
 

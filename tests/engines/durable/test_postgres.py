@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from secrets import token_hex
 from threading import Event, Timer
 from time import monotonic, sleep
 from typing import Any
 
+import psycopg
 import pytest
 import sqlalchemy as sa
 from postgres_server import Database, postgres
@@ -22,7 +25,8 @@ from instrc.engines.dbos.postgres import SharedDatabase  # two writers in one pr
 from instrc.engines.dbos.store import close_engine, runs_below  # no other function shows which index is read
 from instrc.engines.equip import request_table  # what the settings of a project say of models
 from instrc.engines.places import store_of  # the database without the engine
-from instrc.problems.errors import UnreachableError
+from instrc.problems.errors import UnavailableError, UnreachableError
+from instrc.runtime.engine_protocol import WorkerOptions
 from instrc.runtime.models.catalogue import Limited, model_of, turn  # what all machines share
 from instrc.runtime.traces import event_of
 from instrc.text.jsontext import dumps, loads
@@ -206,6 +210,30 @@ def test_no_server_is_a_problem_that_shows_no_password(tmp_path: Path, monkeypat
     [problem] = raised.value.problems
     assert problem.name == "unusable-store"
     assert "geheim99" not in problem.message
+
+
+@pytest.mark.parametrize("granted", ["", "GRANT CREATE ON SCHEMA public TO {role}"], ids=["table", "schema"])
+@pytest.mark.parametrize("slots", [0, 3])
+def test_a_role_that_may_not_create_tables_is_told_once_and_leaves_no_connections(
+    slots: int, granted: str, postgres_server: Database
+) -> None:
+    """A process that tried for ever would use up the connections of the server."""
+    url, role = postgres_server.fresh(), f"reader_{token_hex(4)}"
+    with psycopg.connect(url, autocommit=True) as server:
+        server.execute(f"CREATE ROLE {role} LOGIN; {granted.format(role=role)}".encode())
+        place, worker = url.replace("://instrc@", f"://{role}@"), WorkerOptions(slots=slots)
+        engine = DurableEngine(place, lambda *_: None, worker=worker)  # type: ignore[arg-type, return-value]  # it runs nothing
+        for _ in range(3):
+            with pytest.raises(UnavailableError, match="permission denied") as refused:
+                asyncio.run(engine.claim())
+            assert not isinstance(refused.value, UnreachableError)
+        engine.close()
+        left = "SELECT count(*) FROM pg_stat_activity WHERE usename = %s"
+        for _ in range(500):
+            if server.execute(left, [role]).fetchone() == (0,):
+                return
+            sleep(0.01)
+        raise AssertionError("connections are left")
 
 
 @pytest.mark.long
