@@ -171,7 +171,7 @@ def idle_settings(service: RunService) -> list[str]:
 
 
 def require_clear_names(service: RunService) -> None:
-    """Raise for names in settings and programs that are ambiguous between keys and an identity provider."""
+    """Raise for names in settings and programs that are ambiguous, or of another identity provider than that of the settings."""
     settings, names = service.settings, service.visibility.names
     said = [(f"[tool.instrc.serve.groups] {group}", word) for group, listed in settings.groups.items() for word in listed]
     roles = [who for held in settings.roles.values() for who in held.values()]
@@ -180,9 +180,12 @@ def require_clear_names(service: RunService) -> None:
     for name, launcher in service.launchers.items():
         said += [(f"`{name}`", word) for word in _approvers_in(launcher.prepared.document)]
     for place, word in said:
-        if len(names.read(word)) > 1:
+        meant = names.read(word)
+        if len(meant) > 1:
             reason = f"in {place} it is a key or a subject of the identity provider: write `key:{word}` or `oidc:ISSUER#{word}`"
             raise unusable("name", word, reason)
+        if names.issuer is not None and meant[0].startswith("oidc:") and not meant[0].startswith(f"oidc:{names.issuer}#"):
+            raise unusable("name", word, f"in {place} it is of another identity provider than `{names.issuer}`")
 
 
 def _approvers_in(document: Json) -> Iterator[str]:

@@ -934,6 +934,16 @@ def test_ambiguous_names_are_refused_when_the_service_starts(tmp_path: Path) -> 
     require_clear_names(made)
 
 
+@pytest.mark.parametrize("other", [f"oidc:{ISSUER}/#ann", "oidc:https://id.example.org#ann", f"oidc:{ISSUER}"])
+def test_names_of_another_identity_provider_are_refused_when_the_service_starts(other: str, tmp_path: Path) -> None:
+    """A rule would exclude nobody by them."""
+    oidc = OidcSettings(ISSUER, "instrc", "keys.json")
+    for groups, document in (({"leads": (other,)}, LETTER), ({}, asking(**{"x-not": [other]}))):
+        made = service(tmp_path, settings=ServiceSettings(oidc=oidc, groups=groups), letter=document)
+        with pytest.raises(SettingsError, match=f"of another identity provider than `{ISSUER}`"):
+            require_clear_names(made)
+
+
 def test_subjects_of_an_older_store_get_their_issuer_once(tmp_path: Path) -> None:
     async def body() -> None:
         made = service(tmp_path)
