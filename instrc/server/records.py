@@ -128,7 +128,8 @@ class Records(RunTable):
             waiting = {row.origin for row in read.values() if row.origin is not None} - known.keys()
         for row in self.select(sa.select(CANDIDATES).where(CANDIDATES.c.run.in_(runs)).order_by(CANDIDATES.c.who)):
             candidates.setdefault((row.run, row.question), []).append(row.who)
-        for row in self.select(sa.select(VOTES).where(VOTES.c.run.in_(runs)).order_by(VOTES.c.at)):
+        answered = VOTES.c.run.in_(runs), VOTES.c.question.in_({row.question.id for row in rows})  # no answers to closed ones
+        for row in self.select(sa.select(VOTES).where(*answered).order_by(VOTES.c.at)):
             votes.setdefault((row.run, row.question), []).append(vote_in(row))
         return [
             QuestionPeople(
@@ -146,7 +147,8 @@ class Records(RunTable):
 
     def fitting(self, query: sa.Select[*tuple[object, ...]], limit: int) -> int:
         """Return how many rows of a `questions_query` fit on a page: at least one, at most the limit."""
-        length = sa.func.length(sa.type_coerce(QUESTIONS.c.show, sa.Text)).label("length")
+        show, schema = (sa.func.length(sa.type_coerce(column, sa.Text)) for column in (QUESTIONS.c.show, QUESTIONS.c.schema))
+        length = (show + schema).label("length")
         lengths = accumulate(row.length or 0 for row in self.select(query.with_only_columns(length), limit))
         return max(1, len([each for each in lengths if each <= LISTED]))
 
@@ -222,6 +224,10 @@ class Records(RunTable):
         """Return the answers of people by question, in order of arrival."""
         with self.engine.connect() as connection:
             return votes_of(connection, run, question, since)
+
+    def has_answered(self, run: str, who: str) -> bool:
+        """Return whether a person has answered a question of a run."""
+        return bool(self.select(sa.select(VOTES.c.run).where(VOTES.c.run == run, VOTES.c.who == who), 1))
 
     def inherited_votes(self, run: str) -> dict[str, list[Vote]]:
         """Return the answers by question in a run and those that it was forked from; under "", none if one of these is gone."""

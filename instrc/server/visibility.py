@@ -64,8 +64,7 @@ class Visibility:
 
     def _asks(self, caller: Caller, report: RunReport) -> bool:
         """Return whether the caller is or was asked in a run: as a candidate, by a claim, or by an answer."""
-        voted = any(vote.who == caller.name for votes in self.records.votes(report.run).values() for vote in votes)
-        return voted or bool(self._asked(caller, report))
+        return self.records.has_answered(report.run, caller.name) or bool(self._asked(caller, report))
 
     def _asked(self, caller: Caller, report: RunReport) -> tuple[Question, ...]:
         """Return the open questions of a run that the caller is asked: as a candidate, by a claim, or by a link."""

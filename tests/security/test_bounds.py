@@ -29,7 +29,8 @@ from starlette.routing import Route
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 from instrc.engines import launch  # what checks inputs
-from instrc.engines.run_table import runs_query  # to find the run
+from instrc.engines.approvals import Vote  # of other people
+from instrc.engines.run_table import runs_query, vote_in  # to find the run, and what is read
 from instrc.problems.errors import InputError
 from instrc.runtime.traces import trace_file  # where it is long
 from instrc.server import bounds  # the table of what is tried here
@@ -342,6 +343,40 @@ def test_a_page_of_questions_or_tasks_that_show_much_is_short(tmp_path: Path) ->
             assert len(set(listed)) == len(listed) == 7
 
     go(test())
+
+
+def test_answers_to_closed_questions_are_not_read_for_a_list_or_a_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A loop may have asked thousands, each of whose answers is long."""
+    read: list[str] = []
+
+    def noting(row: Any) -> Any:
+        read.append(row.question)
+        return vote_in(row)
+
+    async def test(made: RunService) -> None:
+        run = (await made.start(BOSS, "letter", "x", wait=20)).report.run
+        opened = (await made.question(BOSS, run, "userContext1")).opened
+        for number in range(60):
+            made.records.vote(run, f"c{number:02}", Vote("cat", "key", opened, {"text": "x"}), 0.0, None)
+        made.records.vote(run, "userContext1", Vote("ann", "key", opened, {"text": "x"}), opened, None)
+        for module in ("instrc.engines.run_table", "instrc.server.records"):
+            monkeypatch.setattr(f"{module}.vote_in", noting)
+        await made.questions(BOSS)
+        assert read == ["userContext1"]
+        await made.run(CAT, run)
+        assert read == ["userContext1"]
+
+    on(service(tmp_path, letter=asking(**{"x-approvers": ["ann", "bob"], "x-needed": 2})), test)
+
+
+@pytest.mark.parametrize("asked", [{"description": "x" * 400_000}, {}])
+def test_a_page_of_questions_counts_what_they_show_and_what_may_be_answered(asked: dict[str, str], tmp_path: Path) -> None:
+    async def test(made: RunService) -> None:
+        for _ in range(6):
+            await made.start(BOSS, "letter", "x" * (400_000 - len(asked.get("description", ""))), wait=20)
+        assert len((await made.questions(BOSS)).rows) == 2
+
+    on(service(tmp_path, letter=asking(**asked)), test)
 
 
 def test_a_long_trace_is_read_a_page_at_a_time_by_all_that_show_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
