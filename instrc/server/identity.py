@@ -210,6 +210,8 @@ class Identity(Struct, frozen=True):
             refuse_unknown(f"the token has no `{oidc.name}`")
         if name != normal_name(name) or len(name) > NAME:  # two subjects would have one name, or an index none
             refuse_unknown(f"`{oidc.name}` of the token is too long, or has characters by which names are not told apart")
+        if name == claims.get("email") and str(claims.get("email_verified", True)).lower() != "true":
+            refuse_unknown("the identity provider has not verified the `email` of the token")
         if not isinstance(groups, list) or any(not isinstance(each, str) or storable(each) != each for each in groups):
             refuse_unknown(f"`{oidc.groups}` of the token is not a list of texts")  # a rule might exclude one of its groups
         who = f"oidc:{oidc.issuer}#{name}"

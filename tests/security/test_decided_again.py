@@ -194,6 +194,26 @@ def test_groups_of_a_token_that_cannot_be_read_are_not_passed_over(groups: objec
     go(body())
 
 
+@pytest.mark.parametrize("verified", [False, "false", None, True, "true", "unsaid"])
+def test_nobody_is_known_by_an_address_that_is_not_verified(verified: object, tmp_path: Path) -> None:
+    """Many identity providers let everybody enter any address."""
+
+    async def body() -> None:
+        publish(tmp_path, "one")
+        said: dict[str, Any] = {} if verified == "unsaid" else {"email_verified": verified}
+        word, oidc = token(email="boss@example.com", **said), OidcSettings("https://id.example", "instrc", "keys.json")
+        for claim, who in (("sub", "ann"), ("email", "boss@example.com")):
+            settings = replace(SETTINGS, oidc=replace(oidc, name=claim))
+            identity = Identity(service(tmp_path).records, settings, Signer([]), ProviderKeys("keys.json", tmp_path))
+            if claim == "sub" or verified in {True, "true", "unsaid"}:
+                assert (await identity.bearer(word)).name == f"oidc:https://id.example#{who}"
+            else:
+                with pytest.raises(AuthenticationError, match="has not verified"):
+                    await identity.bearer(word)
+
+    go(body())
+
+
 @pytest.mark.parametrize("kept", ["ann", "ann\ufe0f", " ann", "ann\u2800"])
 def test_all_keys_of_a_person_are_revoked_however_they_are_stored(kept: str, tmp_path: Path) -> None:
     """An earlier release stored names as they were written."""
