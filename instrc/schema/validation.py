@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from contextvars import ContextVar
 from functools import cached_property, lru_cache, partial
+from hashlib import sha256
 from itertools import islice
 from math import isfinite
 from typing import Any, Final, NamedTuple, Protocol, cast
@@ -39,6 +40,11 @@ REFERRED_ERRORS: Final = 300
 """Maximum errors of a value that are kept for one reference."""
 INSTANCE_CONTAINERS: Final = 2_000_000
 """Maximum objects and lists of a validated value; larger values are refused."""
+REMEMBERED_VALUE: Final = 20_000
+"""Characters of a value from which it is remembered as valid: a run validates its answers each time that it is read."""
+_MOST_VALID: Final = 500
+_VALID: Final[set[bytes]] = set()
+"""Digests of valid values with their schemas."""
 _UNIONS = frozenset({"anyOf", "oneOf"})
 _OF_KIND = frozenset({"type", "const", "enum"})
 _OF_LABEL = frozenset({"const", "enum"})
@@ -399,25 +405,38 @@ def validate(
     Formats are asserted unless `formats` is false.  `faults` has alternative sentences by keyword, or by keyword and value.
     A value that is not JSON (an infinite float, a Python object) is a violation, and so is an unusable schema.
     """
-    return _validated(value, lambda: validator(schema, formats=formats), most, faults=faults)
+    return _validated(value, lambda: validator(schema, formats=formats), most, (schema, formats), faults=faults)
 
 
 def _validated(
     value: Json,
     made: Callable[[], Validator],
     most: int,
+    by: tuple[Json, bool] | None = None,
     *,
     is_json: bool = False,
     faults: Mapping[str, str] | None = None,
 ) -> tuple[Violation, ...]:
+    """Return the violations of a value; that a large one has none `by` a schema, with or without formats, is remembered."""
     if not is_json and (place := json_fault(value)) is not None:
         return (Violation(place[0], "json", "", place[1]),)
     try:
-        return tuple(_violation(error, faults or {}) for error in errors_of(made(), value, most))
+        digest = None if by is None or not isinstance(value, dict | list) else _digest_of_large(value, by)
+        found = [] if digest in _VALID else errors_of(made(), value, most)
+        if digest is not None and not found:
+            if len(_VALID) >= _MOST_VALID:
+                _VALID.clear()
+            _VALID.add(digest)
+        return tuple(_violation(error, faults or {}) for error in found)
     except RAISED_ON_PURPOSE:
         raise
     except BaseException as error:  # noqa: BLE001  -- any error of the library; report it here
         return (Violation("", "schema", "", f"the schema cannot be applied: {_reason(error)}"[:TOLD_WORDS]),)
+
+
+def _digest_of_large(value: Json, by: tuple[Json, bool]) -> bytes | None:
+    text = dumps(value, indent=False)
+    return sha256(f"{dumps([*by], indent=False)}\n{text}".encode()).digest() if len(text) > REMEMBERED_VALUE else None
 
 
 def errors_of(validator: Validator, value: Json, most: int) -> list[ValidationError]:
@@ -498,7 +517,7 @@ class SchemaValidator:
 
     def validate(self, value: Json, *, most: int = 50, is_json: bool = False) -> tuple[Violation, ...]:
         """Return the violations of a value, as `validate` does; with `is_json` it is known to be JSON."""
-        return _validated(value, lambda: self._validator, most, is_json=is_json)
+        return _validated(value, lambda: self._validator, most, (self.schema, self._formats), is_json=is_json)
 
     def validate_part(self, value: Json, place: str) -> tuple[Violation, ...]:
         """Return the first violation of a value under the part of the schema at a JSON Pointer, or none."""

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from every_case import every_case
 
-from instrc.schema.validation import Violation, is_valid, validate
+from instrc.schema import validation  # whether it is asked again
+from instrc.schema.validation import SchemaValidator, Violation, is_valid, validate
 from instrc.text.jsonvalue import Json
 
 
@@ -307,3 +308,20 @@ def test_of_alternatives_the_one_that_was_meant_is_told(union: str) -> None:
     assert validate({"tool": "find"}, schema)[0].message == '"city" is a required property'
     assert validate({"tool": "fly"}, schema)[0].keyword == union  # which was meant is not known
     assert validate({"city": 1}, schema)[0].keyword == union
+
+
+def test_a_large_value_that_is_valid_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run validates each of its answers whenever it is read; an invalid one is described each time."""
+    schema: Any = {"type": "array", "items": {"anyOf": [{"type": "string", "format": "date"}, {"type": "integer"}]}}
+    large: Any = [7] * 20_000
+    assert validate(large, schema) == ()
+    with monkeypatch.context() as patched:
+        patched.setattr(validation, "errors_of", lambda *_: pytest.fail("it is looked at again"))
+        assert validate([*large], schema) == ()
+        assert SchemaValidator(schema).validate(large) == ()
+    assert validate([*large, None], schema)
+    assert validate([*large, None], schema)
+    assert validate(large, {**schema, "maxItems": 3})
+    dated = [*large, "tomorrow"]
+    assert validate(dated, schema, formats=False) == ()
+    assert validate(dated, schema)
