@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import accumulate
+from itertools import accumulate, islice
 from typing import Final, TypeAlias
 
 from instrc.problems.errors import CompileError, InstrcError
+from instrc.problems.files import FurtherProblems
 from instrc.problems.problem import Problem
 from instrc.text.source import Source, Span
 
@@ -54,6 +55,13 @@ class Report:
         """Raise an error with all problems so far, without duplicates, unless they are only warnings."""
         if self.failed:
             raise error(self.once())
+
+
+def first_of(found: Iterator[Problem], limit: int) -> Iterator[Problem]:
+    """Yield the first problems of a kind, and a warning where there are more: each costs time, and nobody reads thousands."""
+    yield from islice(found, limit)
+    if (further := next(found, None)) is not None:
+        yield FurtherProblems(at=further.at, kind=further.name, limit=limit)
 
 
 def _place(problem: Problem) -> tuple[str, int, int]:

@@ -9,14 +9,16 @@ pointer nor an anchor refers to the only property of that name.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from types import MappingProxyType
-from typing import Final
+from collections.abc import Callable, Collection, Iterator, Mapping
+from itertools import chain
+from typing import Final, TypeAlias
 
 from msgspec import Struct, structs
 
 from instrc import problems
 from instrc.problems.errors import CompileError
+from instrc.problems.files import TooLarge
+from instrc.problems.suggest import NearestNames
 from instrc.schema.drafts import (
     LATEST,
     NULLABLE,
@@ -40,6 +42,8 @@ from instrc.text.source import Span
 
 REFERENCES_AT_ONCE: Final = 100
 """Maximum chained references followed directly; longer chains may be cyclic, which the thorough method detects."""
+MERGED_ANCHORS: Final = 1_000_000
+"""Maximum dynamic anchors of all scopes that are entered, each time they are: rings of many resources multiply them."""
 
 
 _IDENTIFIERS = frozenset({"$id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$schema", "id", "$vocabulary"})
@@ -226,6 +230,8 @@ class Located(Index):
     def __init__(self, documents: Mapping[str, Json] | None, default: Draft, locate: Locate | None) -> None:
         super().__init__(documents, default)
         self.locate = locate
+        self.offers = NearestNames()
+        """Similar names for all references that lead nowhere."""
         self.holders: dict[int, dict[int, tuple[int, str | int] | None]] = {}
         """By the `id` of a document, which is kept: what holds each of its parts."""
 
@@ -257,6 +263,11 @@ class Located(Index):
                 return document.uri, pointer(path[::-1])
         return None
 
+    def pointer_of(self, place: _Place) -> str:
+        """Return the pointer of a schema that another one contains."""
+        _, above = self.where(place[0]) or ("", "")
+        return above + pointer(place[1])
+
     def _above(self, root: Json) -> dict[int, tuple[int, str | int] | None]:
         """Return the container of each object and list of a document, with its key, computed once."""
         known = self.holders.get(id(root))
@@ -276,22 +287,14 @@ class Located(Index):
         return above
 
     def unresolved(
-        self,
-        reference: str,
-        holder: Json,
-        names: tuple[str, ...] = (),
-        word: str = "",
-        spelled: Mapping[str, str] = MappingProxyType({}),
+        self, reference: str, holder: Json, *names: Collection[str], word: str = "", spelled: Callable[[str], str] = str
     ) -> CompileError:
-        """Return the error for an unresolvable reference; `spelled` has the reference spelling of some names."""
-        near: tuple[str, ...] = ()
-        if names:
-            from instrc.problems.suggest import nearest  # for problems only
-
-            word = word or reference.partition("#")[2]
-            near = nearest(word, names) or tuple(name for name in names if word and name.lower().startswith(word.lower()))[:3]
-            near = tuple(spelled.get(name, name) for name in near)
-        return CompileError([problems.vibes.UnresolvedReference(at=self.at(holder), reference=reference, nearest=near)])
+        """Return the error for an unresolvable reference; `names` are those that it may mean, `spelled` as a reference."""
+        word = word or reference.partition("#")[2]
+        known = () if self.offers.over else tuple(dict.fromkeys(chain(*names)))
+        near = self.offers.nearest(word, known) or [name for name in known if word and name.lower().startswith(word.lower())]
+        nearest = tuple(map(spelled, near[:3]))
+        return CompileError([problems.vibes.UnresolvedReference(at=self.at(holder), reference=reference, nearest=nearest)])
 
     def missing(self, uri: str, reference: str, holder: Json) -> CompileError:
         """Return the error for a missing document."""
@@ -308,39 +311,38 @@ class Located(Index):
         return CompileError([problems.schemas.InvalidSchema(at=self.at(holder), pointer=path, reason=reason)])
 
 
-class NamedProperties(Struct, frozen=True):
-    """The properties of one name in a document, and its definitions of other names."""
-
-    found: list[tuple[str, Json, Resource]]
-    """Place of each definition, its schema, and the resource that contains it."""
-    properties: dict[str, None]
-    """Names of all properties, in order."""
-    definitions: dict[str, str]
-    """References to the definitions, by name: a bare name resolves to properties only."""
+_Place: TypeAlias = tuple[Json, Location]
+"""Where a schema is: the one that contains it, and the path from there; whole paths of a deep document have no room."""
 
 
-def properties_named(name: str, root: Json, start: Resource, nested: Mapping[int, Resource]) -> NamedProperties:
-    """Return the properties of a name.
+class NamedSchemas(Struct, frozen=True):
+    """The properties and definitions of a document by name."""
+
+    properties: dict[str, list[tuple[_Place, Json, Resource]]]
+    """The place of each property of a name, its schema, and the resource that contains it."""
+    definitions: dict[str, _Place]
+    ambiguous: dict[str, tuple[tuple[str, ...], tuple[Span, ...]]]
+    """The pointers and spans of the properties of a name that several references mean."""
+
+
+def schemas_by_name(root: Json, start: Resource, nested: Mapping[int, Resource]) -> NamedSchemas:
+    """Return the properties and definitions of a document.
 
     `start` is the resource of the root, `nested` has those below it by the `id` of their roots.
     """
-    all_named = NamedProperties([], {}, {})
-    stack: list[tuple[Json, Location, Resource]] = [(root, (), start)]
+    result = NamedSchemas({}, {}, {})
+    stack: list[tuple[Json, Resource]] = [(root, start)]
     while stack:
-        node, path, within = stack.pop()
-        within = nested.get(id(node), within)
-        below: list[tuple[Json, Location, Resource]] = []
-        for (keyword, *inner), child in subschemas(node):
-            place = (*path, keyword, *inner)
-            if keyword == "properties":
-                all_named.properties[str(inner[0])] = None
-                if inner[0] == name:
-                    all_named.found.append((pointer(place), child, nested.get(id(child), within)))
-            elif keyword in {"$defs", "definitions"}:
-                all_named.definitions[str(inner[0])] = f"#{pointer(place)}"
-            below.append((child, place, within))
-        stack.extend(reversed(below))
-    return all_named
+        node, outer = stack.pop()
+        within = nested.get(id(node), outer)
+        below = list(subschemas(node))
+        for step, child in below:
+            if step[0] == "properties":
+                result.properties.setdefault(str(step[1]), []).append(((node, step), child, nested.get(id(child), within)))
+            elif step[0] in {"$defs", "definitions"}:
+                result.definitions[str(step[1])] = node, step
+        stack.extend((child, within) for _, child in reversed(below))
+    return result
 
 
 class SchemaStore(Located):
@@ -357,6 +359,9 @@ class SchemaStore(Located):
         self.no_anchors: Anchors = {}
         self.interned: dict[frozenset[tuple[str, int]], Anchors] = {frozenset(): self.no_anchors}
         self.targets: dict[tuple[str, int], Target] = {}
+        self.by_name: dict[int, NamedSchemas] = {}
+        """The schemas of documents of the registry, by the `id` of the document."""
+        self.merged_anchors: int = 0
         self.originals: dict[int, JsonObject] = {}
         """Rewritten schemas by the `id` of the old one (which the documents keep alive)."""
         self.scanned_all: bool = False
@@ -414,6 +419,9 @@ class SchemaStore(Located):
             merged = dict(anchors)
             for name, node in resource.dynamic.items():
                 merged.setdefault(name, (node, resource))
+            self.merged_anchors += len(merged)
+            if self.merged_anchors > MERGED_ANCHORS:
+                raise CompileError([TooLarge(what="the schema", limit=MERGED_ANCHORS, unit="dynamic anchors in its scopes")])
             key = frozenset((name, id(node)) for name, (node, _) in merged.items())
             anchors = self.interned.setdefault(key, merged)
         scope = resource.scopes.get(id(anchors))
@@ -496,7 +504,7 @@ class SchemaStore(Located):
             return node, self.nested.get(id(node), resource)
         if resource.document.uri.startswith("aug:"):
             return self.property_named(name, resource, reference, holder)
-        raise self.unresolved(reference, holder, tuple(resource.anchors))
+        raise self.unresolved(reference, holder, resource.anchors)
 
     def follow(self, fragment: str, resource: Resource, reference: str, holder: Json) -> tuple[Json, Resource]:
         """Follow a JSON Pointer from the root of a resource, tracking when it enters another one."""
@@ -510,8 +518,7 @@ class SchemaStore(Located):
                     raise self.unresolved(reference, holder)
                 value = value[int(token)]
             else:
-                names = tuple(value) if value.__class__ is dict else ()
-                raise self.unresolved(reference, holder, names, token)
+                raise self.unresolved(reference, holder, as_object(value) if value.__class__ is dict else (), word=token)
             if value is not outermost and id(value) in self.nested:
                 resource = self.nested[id(value)]
         if value.__class__ is dict and id(value) not in self.indexed:
@@ -521,18 +528,27 @@ class SchemaStore(Located):
     def property_named(self, name: str, resource: Resource, reference: str, holder: Json) -> tuple[Json, Resource]:
         """Return the only property of a name anywhere in a document of the registry."""
         document = resource.document
-        named = properties_named(name, document.root, self.resources.get(document.uri, resource), self.nested)
-        if len(named.found) == 1:
-            _, node, within = named.found[0]
+        start, known = self.resources.get(document.uri, resource), self.by_name.get(id(document.root))
+        named = self.by_name[id(document.root)] = known or schemas_by_name(document.root, start, self.nested)
+        found = named.properties.get(name, ())
+        if len(found) == 1:
+            _, node, within = found[0]
             return node, within
-        if named.found:
-            pointers = tuple(sorted(place for place, _, _ in named.found))
-            places = tuple(span for place in pointers if (span := self.place(document.uri, place)) is not None)
+        if found:
+            if name not in named.ambiguous:
+                pointers = tuple(sorted(self.pointer_of(place) for place, _, _ in found))
+                spans = (self.place(document.uri, place) for place in pointers)
+                named.ambiguous[name] = pointers, tuple(span for span in spans if span is not None)
+            pointers, places = named.ambiguous[name]
             ambiguous = problems.vibes.AmbiguousFragment
             raise CompileError([ambiguous(at=self.at(holder), reference=reference, pointers=pointers, places=places)])
-        known = {*named.properties, *resource.anchors}
-        definitions = {item: place for item, place in named.definitions.items() if item not in known}
-        raise self.unresolved(reference, holder, (*resource.anchors, *named.properties, *definitions), name, definitions)
+
+        def spelled(near: str) -> str:
+            is_found = near in named.properties or near in resource.anchors
+            return near if is_found else f"#{self.pointer_of(named.definitions[near])}"
+
+        offered = resource.anchors, named.properties, named.definitions
+        raise self.unresolved(reference, holder, *offered, word=name, spelled=spelled)
 
     def load(self, uri: str, reference: str, referrer: Resource, holder: Json) -> Resource:
         """Return the resource of a URI, from the caller's documents or the standard meta-schemas."""

@@ -15,7 +15,7 @@ from instrc.compiler.lint.process_form import written_place
 from instrc.compiler.lint.required import Shapes, hidden_properties, misspelt_names
 from instrc.problems.errors import CompileError
 from instrc.problems.problem import Problem
-from instrc.problems.report import Report
+from instrc.problems.report import Report, first_of
 from instrc.problems.suggest import NearestNames
 from instrc.process import flow
 from instrc.process.chunk_json import read_chunk, resolved
@@ -32,6 +32,8 @@ from instrc.text.source import Span
 from instrc.vibes.registry import Registry
 from instrc.vibes.vibe import Vibe
 
+TOLD_TOGETHER: Final = 100
+"""Maximum problems reported of each kind that concerns how schemas relate to each other."""
 SOLUTION_VIOLATIONS: Final = 20
 """Maximum violations reported for one solution."""
 SOLUTION_LEVELS: Final = 100
@@ -50,13 +52,13 @@ def incoherences(vibe: Vibe, registry: Registry, report: Report) -> None:
     except CompileError as error:  # the dialect is not known
         report.problems.extend(replace(problem, at=problem.at or _dialect(vibe, problem)) for problem in error.problems)
         return
-    broken = list(_references(vibe, registry, library, scope))
+    broken = list(first_of(_references(vibe, registry, library, scope), TOLD_TOGETHER))
     report.problems.extend(broken)
     shapes = Shapes(library)
-    report.problems.extend(_required(vibe, scope, shapes))
-    report.problems.extend(_hidden(vibe, scope, shapes))
+    report.problems.extend(first_of(_required(vibe, scope, shapes), TOLD_TOGETHER))
+    report.problems.extend(first_of(_hidden(vibe, scope, shapes), TOLD_TOGETHER))
     flat = False if broken else _compose(vibe, registry, report, folds=library.to_fold)
-    report.problems.extend(_paths(vibe, flat))
+    report.problems.extend(first_of(_paths(vibe, flat), TOLD_TOGETHER))
 
 
 def _dialect(vibe: Vibe, problem: Problem) -> Span:

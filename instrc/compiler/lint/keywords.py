@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import reduce
-from itertools import islice
 from typing import TYPE_CHECKING, Final, Protocol
 
 from msgspec import Struct
@@ -14,6 +13,7 @@ from msgspec.structs import asdict
 from instrc import problems
 from instrc.problems.errors import CompileError
 from instrc.problems.problem import Problem
+from instrc.problems.report import first_of
 from instrc.problems.suggest import is_a_slip_of, nearest
 from instrc.process.process import Process
 from instrc.schema import vocabulary
@@ -385,9 +385,7 @@ def suspicious_words(schema: Json, span_of: SpanOf, allowed: frozenset[str] = fr
         refused_values(schema, nodes, span_of, allowed),
     )
     for kind in (*found, impossible(schema, nodes, span_of)):
-        yield from islice(kind, TOLD_OF_A_KIND)
-        if (further := next(kind, None)) is not None:
-            yield problems.files.FurtherProblems(at=further.at, kind=further.name, limit=TOLD_OF_A_KIND)
+        yield from first_of(kind, TOLD_OF_A_KIND)
 
 
 _OF_PATTERNS = frozenset({"pattern", "patternProperties"})

@@ -19,8 +19,6 @@ from instrc.text.limits import MATCHED_AT_ONCE
 
 EXAMINED_PARTS: Final = 300_000
 """Maximum schemas and names examined in one document, about a second; beyond it nothing is certain, so nothing is reported."""
-TOLD_PART: Final = 100
-"""How many of them the report of one finding costs."""
 _IN_PLACE = IN_PLACE - {"not"}
 _TOGETHER = frozenset({"allOf"})
 _BRANCHES = ("then", "else", "dependentSchemas", "dependencies", "anyOf", "oneOf")
@@ -306,7 +304,6 @@ def hidden_properties(schema: Json, scope: DynamicScope, shapes: Shapes) -> Iter
                         key = (id(closer.node), id(holder), name)
                         if key not in told and not is_written_false(described) and not _sees(closer, name, shapes):
                             told.add(key)
-                            shapes.left -= TOLD_PART
                             yield Hidden(name, ScopedSchema(holder, where), closer, word)
 
 
