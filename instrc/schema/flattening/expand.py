@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import repeat
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from msgspec import Struct
 
@@ -17,6 +17,8 @@ from instrc.schema.references import SchemaStore
 from instrc.schema.scopes import DynamicScope, Term
 from instrc.text.jsonvalue import Json, JsonObject
 
+SHORT: Final = 10
+"""Maximum schemas of a conjunction that are expanded without being counted."""
 _NONE: frozenset[str] = frozenset()
 _UNOPENED: frozenset[int] = frozenset()
 
@@ -121,6 +123,7 @@ class _Way:
                 report_cycle(self.run, report, mark, way)
             return True
         self.seen.add(mark)
+        self.run.spend(len(self.seen) > SHORT)
         dialect = scope.resource.dialect
         view = store.view(node, scope) if dialect.old else node
         if store.unevaluated and self._stays_apart(node, view, scope, depth):

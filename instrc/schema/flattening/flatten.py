@@ -19,7 +19,7 @@ from instrc.schema.drafts import dialect_of_uri
 from instrc.schema.flattening.definitions import ascii_name
 from instrc.schema.flattening.flattener import Flattener
 from instrc.schema.flattening.provenance import Flat, origins
-from instrc.schema.flattening.run import FlattenKeywords, FlattenOptions, too_large
+from instrc.schema.flattening.run import FlattenKeywords, FlattenOptions, too_large, weight
 from instrc.schema.references import Locate, SchemaStore
 from instrc.schema.scopes import DynamicScope
 from instrc.schema.vocabulary import ANNOTATIONS, HOLDERS
@@ -44,25 +44,25 @@ SHARED_PART: Final = 4
 PartKey: TypeAlias = tuple[object, ...]
 
 
-def sizes(schema: JsonObject) -> dict[int, int]:
+def sizes(schema: JsonObject, weigh: Callable[[JsonObject], int] = lambda _: 1) -> dict[int, int]:
     """Return by `id` the number of schemas in each part of an expanded result, counting shared ones each time.
 
-    `{"items": {"type": "string"}}` has two, including itself.
+    `{"items": {"type": "string"}}` has two, including itself.  `weigh` returns what one counts, without those in it.
     """
     result: dict[int, int] = {}
     stack: list[JsonObject] = [schema]
-    pop, push, holds_none = stack.pop, stack.append, HOLDERS.isdisjoint
+    pop, push = stack.pop, stack.append
     while stack:
         node = stack[-1]
         if id(node) in result:
             pop()
             continue
-        count, waiting = 1, False
+        count, waiting = weigh(node), False
         for keyword, value in node.items():
             if keyword not in HOLDERS:
                 continue
             for child in schemas_under(keyword, value):
-                if child.__class__ is not dict or holds_none(child):
+                if child.__class__ is not dict:
                     count += 1
                 elif (known := result.get(id(child))) is not None:
                     count += known
@@ -329,7 +329,7 @@ def _folded(schema: dict[str, Json], flattener: Flattener, scope: DynamicScope, 
     if written > max(SHARED_FROM, SHARED_FROM_TIMES * count) and flattener.options.share:
         result = share(result, flattener.note_copy)
         written = sizes(result)[id(result)]
-    if written > limit:
+    if max(written, sizes(result, weight)[id(result)]) > limit:
         raise too_large(limit)
     return result
 

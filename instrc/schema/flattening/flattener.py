@@ -44,6 +44,8 @@ from instrc.text.jsonvalue import Json, JsonArray, JsonObject, as_object, put
 
 ORDERS: Final = 3
 """Maximum orders in which the same schemas are processed separately; a further order reuses the result of the first."""
+FURTHER_FRAME: Final = 30
+"""How many terms a conjunction counts when there are twice as many as schemas: rings of references multiply them."""
 JOINT_RECURSIONS: Final = 2000
 """Maximum schemas in all recursive conjunctions, or twice those of the document: mutual references multiply them."""
 
@@ -56,8 +58,6 @@ class Flattener(Tracing):
         self.done: dict[Key, Json] = {}
         self.open: dict[frozenset[object], Frame] = {}
         self.frames: int = 0
-        self.terms: int = 0
-        """The number of terms of all conjunctions together: a thousand closed branches have a million."""
         self.shared: bool = False
         """Whether a schema may occur several times in the result."""
         self.single: dict[tuple[int, int], Json] = {}
@@ -103,9 +103,7 @@ class Flattener(Tracing):
 
     def begin(self, terms: list[Term], *, mixes: bool = False) -> Json | Frame:
         """Return the flat schema of a conjunction if it is known at once, or else a frame for it."""
-        self.terms += len(terms)
-        if self.terms > self.options.limit:
-            raise too_large(self.options.limit)
+        self.spend(len(terms))
         if len(terms) != 1:
             return self.expanded(terms, terms, None)
         node, scope = terms[0]
@@ -179,11 +177,10 @@ class Flattener(Tracing):
     def framed(self, terms: list[Term], expansion: Expansion, key: Key, unordered: frozenset[object]) -> Json | Frame:
         """Return the frame of a new conjunction, or its result if that has no pending parts."""
         self.frames += 1
-        if self.frames > self.options.limit:
-            raise too_large(self.options.limit)
         if len(expansion.conjuncts) == 1 and not expansion.units:
             frame = frame_of_one(self, expansion.conjuncts[0])
         else:
+            self.spend(FURTHER_FRAME if self.frames > 2 * self.store.count else 0, expansion.conjuncts)
             merged = merge(self, terms, expansion)
             if merged is None:
                 self.done[key] = False

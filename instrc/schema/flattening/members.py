@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from msgspec import Struct, field
@@ -12,7 +13,7 @@ from msgspec import Struct, field
 from instrc.schema.flattening import unevaluated
 from instrc.schema.flattening.conjunction import Remainder
 from instrc.schema.flattening.contradictions import report_lost
-from instrc.schema.flattening.run import MergeState, too_large
+from instrc.schema.flattening.run import MergeState
 from instrc.schema.flattening.unevaluated import evaluated, items_void, properties_void
 from instrc.schema.laws.arrays import ItemRules, join_items
 from instrc.schema.laws.objects import ForbiddenProperty, PropertyRules, join_properties, names_to_match, without_idle_patterns
@@ -31,7 +32,7 @@ def merged_properties(state: MergeState) -> Remainder:
             _read_unevaluated(state, place, said)
     if said.unevaluated:
         said.open_extra = None  # it would make them apply to everything
-    main, apart = _join_groups(said, state.run.options.limit)
+    main, apart = _join_groups(said, state.run.spend)
     for item in said.lost[:TOLD_LOST]:
         report_lost(state.run, state.conjuncts, item)
     write_properties(state, state.out, main, said.open_extra)
@@ -59,8 +60,12 @@ TERMS_AT_ONCE: Final = 4000
 """Maximum terms that branches add to each other's names by `additionalProperties` in one pass, or twice the names."""
 
 
+TERMS_OF_A_TRY: Final = 10
+"""How many terms the comparison of two separate groups counts."""
+
+
 COMPARED_GROUPS: Final = 50
-"""Maximum separate groups of property keywords that a new group is tried against."""
+"""Maximum separate values of a keyword, or groups of property keywords, that a new one is tried against."""
 
 
 _BY_NAME_FIRST = ("properties", "patternProperties", "additionalProperties", "unevaluatedProperties")
@@ -140,17 +145,17 @@ def _read_unevaluated(state: MergeState, place: int, said: _Said) -> None:
             ]
 
 
-def _join_groups(said: _Said, limit: int) -> tuple[PropertyRules, list[PropertyRules]]:
+def _join_groups(said: _Said, spend: Callable[[int], None]) -> tuple[PropertyRules, list[PropertyRules]]:
     """Merge groups as far as possible; return the merged group and the remaining ones.
 
-    Every name gets the schemas of other groups for additional names, unless these alone exceed the limit.
+    Every name gets the schemas of other groups for additional names, unless these exceed the limit.
     Very many groups are merged in batches: a batch's schemas for additional names become one, and another pass merges batches.
     """
     at_once = max(TERMS_AT_ONCE, 2 * sum(len(group.properties) for group in said.groups))
     main = said.groups[0]
     apart: list[PropertyRules] = []
     joined: list[PropertyRules] = []
-    terms = here = matched = 0
+    here = matched = 0
     for further in said.groups[1:]:
         more = _terms_for_others(main, further) + _terms_for_others(further, main)
         matched += names_to_match(main, further)
@@ -159,9 +164,7 @@ def _join_groups(said: _Said, limit: int) -> tuple[PropertyRules, list[PropertyR
             main, apart, here, matched = further, [], 0, 0
             continue
         here += more
-        terms += more
-        if terms > limit:
-            raise too_large(limit)
+        spend(more + TERMS_OF_A_TRY * len(apart[:COMPARED_GROUPS]))
         if join_properties(main, further, said.lost):
             continue
         if not any(join_properties(other, further, said.lost) for other in apart[:COMPARED_GROUPS]):

@@ -20,7 +20,7 @@ from instrc.schema.flattening.conjunction import (
 )
 from instrc.schema.flattening.contradictions import report_contradiction
 from instrc.schema.flattening.expand import expand, is_single
-from instrc.schema.flattening.members import merged_items, merged_properties
+from instrc.schema.flattening.members import COMPARED_GROUPS, merged_items, merged_properties
 from instrc.schema.flattening.run import Flattening, MergeState
 from instrc.schema.flattening.unevaluated import marks_nothing, to_open
 from instrc.schema.kinds import has_type, types_of, unique
@@ -347,7 +347,7 @@ def _by_law(state: MergeState, keyword: str, places: list[int], law: Intersect) 
     since: list[int] = []
     for place in places:
         value = state.conjuncts[place].view[keyword]
-        for index, other in enumerate(kept):
+        for index, other in enumerate(kept[:COMPARED_GROUPS]):
             if other is value:
                 break
             result = law(other, value)

@@ -74,7 +74,10 @@ def origins(schema: Json, root: Json, store: SchemaStore, recorded: RecordedSour
         own = store.where(node)
         for keyword in node:
             here = pointer((*path, keyword))
-            characters = _more_characters(characters, here)
+            characters += len(here)
+            if characters > TRACED_CHARACTERS:
+                unit = "characters of JSON Pointers"
+                raise CompileError([problems.files.TooLarge(what="the trace", limit=TRACED_CHARACTERS, unit=unit)])
             if keyword in by_keyword:
                 result[here] = _written_origins(by_keyword[keyword], store, recorded)
             elif own is not None:
@@ -85,15 +88,6 @@ def origins(schema: Json, root: Json, store: SchemaStore, recorded: RecordedSour
                 result[here] = ()
         stack.extend((child, (*path, *step)) for step, child in reversed(list(subschemas(node))))
     return result
-
-
-def _more_characters(before: int, pointer: str) -> int:
-    """Return the total number of characters of all pointers with one more."""
-    characters = before + len(pointer)
-    if characters > TRACED_CHARACTERS:
-        unit = "characters of JSON Pointers"
-        raise CompileError([problems.files.TooLarge(what="the trace", limit=TRACED_CHARACTERS, unit=unit)])
-    return characters
 
 
 def _written_origins(

@@ -27,6 +27,8 @@ from instrc.text.jsonvalue import Json, JsonObject, as_array, as_object, listing
 
 COMPARED_BRANCHES: Final = 200
 """Maximum branches of `anyOf` and `oneOf` that are compared pairwise; beyond it they stay as they are."""
+COMPARED_VALUES: Final = 50
+"""Values of an `enum` that count as a branch."""
 COMPARED_CONTAINS: Final = 50
 """Maximum groups of `contains` that are compared pairwise, at quadratic cost."""
 
@@ -160,9 +162,10 @@ class ResidualAllOf:
         self._move("anyOf")
 
     def _comparable(self, keyword: str) -> bool:
-        """Return whether the groups are lists of limited length."""
+        """Return whether the groups are lists of limited length; many values of an `enum` count as a branch."""
         lists = [value for group in self.groups if isinstance(value := group[keyword], list)]
-        return len(lists) == len(self.groups) and sum(map(len, lists)) <= COMPARED_BRANCHES
+        count = sum(1 + len(listing(mapping(each).get("enum"))) // COMPARED_VALUES for branches in lists for each in branches)
+        return len(lists) == len(self.groups) and count <= COMPARED_BRANCHES
 
     def _move(self, other: str) -> None:
         """Move a choice of which at most one branch holds to the other of `anyOf` and `oneOf`, if that is free."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cached_property
 from typing import TypedDict
 
@@ -15,7 +16,9 @@ from instrc.schema.flattening.conjunction import UNWATCHED, Conjunct, Expansion,
 from instrc.schema.flattening.unevaluated import Watched, evaluated, items_void, matters, properties_void
 from instrc.schema.references import Locate, SchemaStore
 from instrc.schema.scopes import DynamicScope, Resource, SchemaDocument, Term
-from instrc.text.jsonvalue import Json, JsonArray, JsonObject
+from instrc.schema.vocabulary import HOLDERS
+from instrc.schema.walk import schemas_under
+from instrc.text.jsonvalue import CHARACTERS_OF_A_PART, Json, JsonArray, JsonObject, size_of
 from instrc.text.limits import FLAT_SCHEMAS
 
 
@@ -52,6 +55,14 @@ class Flattening:
         self.options = options
         self.mixed: dict[tuple[int, int], Json] = {}
         """What schemas that apply mixins have become; the flattener fills it."""
+        self.spent: int = 0
+        """The terms of all conjunctions together, what they expand to, and the weights of what is merged."""
+
+    def spend(self, more: int, merged: Iterable[Conjunct] = ()) -> None:
+        """Count what a conjunction reads; raise `CompileError` over the limit."""
+        self.spent += more + sum(weight(conjunct.view) for conjunct in merged)
+        if self.spent > self.options.limit:
+            raise too_large(self.options.limit)
 
     @cached_property
     def flat(self) -> DynamicScope:
@@ -63,6 +74,13 @@ class Flattening:
     def watched(self) -> Watched:
         """The schemas watched by an enclosing `unevaluated…`."""
         return Watched(self.store)
+
+
+def weight(node: JsonObject) -> int:
+    """Return the size of a schema without the schemas in it, in hundreds of characters."""
+    parts = sum(len(schemas_under(keyword, value)) for keyword, value in node.items() if keyword in HOLDERS)
+    data = sum(size_of(value) for keyword, value in node.items() if keyword not in HOLDERS)
+    return (CHARACTERS_OF_A_PART * parts + data) // 100
 
 
 def too_large(limit: int, unit: str = "schemas") -> CompileError:
