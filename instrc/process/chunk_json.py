@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Literal, NoReturn, TypeAlias, TypeGuard
+from typing import Final, Literal, NoReturn, TypeAlias, TypeGuard
 
 from instrc.process import flow
 from instrc.text.durations import is_duration, is_no_time
-from instrc.text.jsonvalue import Json, JsonArray, JsonObject, Location, as_object, at, optional_text, pointer
+from instrc.text.jsonvalue import Json, JsonArray, JsonObject, Location, as_object, at, optional_text, pointer, size_of
 from instrc.text.limits import PROCESS_LEVELS, ROUNDS
 
 Resolve: TypeAlias = Callable[[Json], JsonObject]
@@ -17,6 +17,8 @@ WORDS = ("activity", "plan", "among", "fail", "after", "within", "delay", "refer
 """Engine properties next to a schema, in the order in which they are written."""
 _SIGNS = frozenset({"activity", "plan", "among", "references", "arguments"})
 """Keywords that mark a schema inside a step as one with engine properties; the other names are free for authors."""
+REFERRED_CHARACTERS: Final = 20_000_000
+"""Maximum characters of the schemas that the steps of a chunk refer to, which are written out at each."""
 
 
 def read_step(key: str, written: Json, executor: flow.Executor, resolve: Resolve) -> flow.Step:
@@ -100,8 +102,14 @@ def write_step(step: flow.Step) -> Json:
 def read_chunk(name: str, executor: flow.Executor, schema: JsonObject, definition: str | None, resolve: Resolve) -> flow.Chunk:
     """Read the schema of a chunk."""
     properties = as_object(schema.get("properties") or {})
-    steps = tuple(read_step(key, each, executor, resolve) for key, each in properties.items())
-    return flow.Chunk(name, executor, steps, frame_of(schema, dict.fromkeys(properties)), definition)
+    steps: list[flow.Step] = []
+    left = REFERRED_CHARACTERS
+    for key, each in properties.items():
+        steps.append(read_step(key, each, executor, resolve))
+        left -= 0 if steps[-1].reference is None else size_of(steps[-1].schema)
+        if left < 0:
+            refuse_process(pointer((key,)), f"its steps refer to schemas of over {REFERRED_CHARACTERS:,} characters")
+    return flow.Chunk(name, executor, tuple(steps), frame_of(schema, dict.fromkeys(properties)), definition)
 
 
 def resolved(schema: Json, document: Json) -> JsonObject:
