@@ -84,6 +84,8 @@ class EqualityKeys:
 
     def __call__(self, value: Json) -> object:
         """Return the key of a value."""
+        if value.__class__ is str:  # most are
+            return value
         known, numbers = self._known, self._numbers
         stack = [value]
         while stack:

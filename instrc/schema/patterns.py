@@ -9,14 +9,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache, partial
-from typing import Final
+from typing import Final, TypeVar
 
 from msgspec import Struct
 
 from instrc.text.jsonvalue import Json, Location
 
+_T = TypeVar("_T")
 REGEX_SECONDS: Final = 0.5
-"""Time limit of the backtracking engine within one `time_limit`, in seconds."""
+"""Time limit of the backtracking engine within one `time_limit`, and of all texts made for one sample, in seconds."""
 
 
 SEARCH_SECONDS: Final = 4
@@ -105,9 +106,9 @@ _CLOCK: ContextVar[_Clock | None] = ContextVar("_CLOCK", default=None)
 
 
 @contextmanager
-def time_limit() -> Iterator[None]:
+def time_limit(searching: float = SEARCH_SECONDS) -> Iterator[None]:
     """Give all searches in the context one common time limit; outside, each has its own."""
-    token = _CLOCK.set(_CLOCK.get() or _Clock())
+    token = _CLOCK.set(_CLOCK.get() or _Clock(searching=searching))
     try:
         yield
     finally:
@@ -119,14 +120,18 @@ def search(pattern: str, text: str) -> bool | None:
 
     Return `None` if the pattern is not a regular expression, or takes too long on this text.
     """
+    return in_time(lambda: None if isinstance(matcher := _matcher(pattern), str) else matcher(text))
+
+
+def in_time(ask: Callable[[], _T | None]) -> _T | None:
+    """Return an answer, or `None` if the time of all searches is over."""
     clock = _CLOCK.get() or _Clock()
     if clock.searching <= 0:
         return None
     start = time.thread_time()
-    result = _matcher(pattern)
-    found = None if isinstance(result, str) else result(text)
+    result = ask()
     clock.searching -= time.thread_time() - start
-    return found
+    return result
 
 
 def may_match(pattern: str, text: str) -> bool:

@@ -27,6 +27,8 @@ PAIRS: Final = 5000
 """Maximum pairs of schemas compared for one question."""
 EVALUATIONS: Final = 2000
 """Maximum schemas that one value is checked against."""
+EVALUATIONS_IN_ALL: Final = 50_000
+"""Maximum schemas that the listed values of all questions are checked against."""
 KIND_DEPTH: Final = 4
 """Maximum nesting of combinators examined for the types that they allow."""
 KIND_BRANCHES: Final = 50
@@ -46,7 +48,7 @@ class InstanceCheck:
     def __init__(self, resolve: Resolve | None) -> None:
         self.resolve = resolve
         self.steps: int = 0
-        self._key_of = EqualityKeys()
+        self.key_of = EqualityKeys()
         self._listed: dict[int, tuple[Json, frozenset[object]]] = {}
         """Keys of the values of lists, by the `id` of the list, which is kept alive."""
 
@@ -63,8 +65,8 @@ class InstanceCheck:
     def lists(self, values: JsonArray, value: Json) -> bool:
         """Return whether a list has a value; one list is asked for many values."""
         if id(values) not in self._listed:
-            self._listed[id(values)] = values, frozenset(map(self._key_of, values))
-        return self._key_of(value) in self._listed[id(values)][1]
+            self._listed[id(values)] = values, frozenset(map(self.key_of, values))
+        return self.key_of(value) in self._listed[id(values)][1]
 
     def target(self, reference: Json) -> Json:
         """Return the target of a reference, or `None` if unknown."""
@@ -103,8 +105,11 @@ class Answering:
         self.most = most
         """Pairs of schemas that are compared for one question."""
         self.steps = 0
+        self.evaluations = 0
         self.known: dict[tuple[str, int, int, frozenset[str]], bool] = {}
         self._check = InstanceCheck(resolve)
+        self._own_kinds: dict[int, tuple[Json, frozenset[str]]] = {}
+        """By the `id` of the schema, which is kept alive: a list of values may be very long."""
         self.alive: list[Json] = []
         """Schemas that questions were about, since they are known by identity."""
 
@@ -157,7 +162,8 @@ class Answering:
         """Return the types of values that a schema may allow."""
         if schema.__class__ is not dict:
             return frozenset() if schema is False else ALL
-        kinds = own_kinds(schema)
+        known = self._own_kinds.get(id(schema)) or self._own_kinds.setdefault(id(schema), (schema, own_kinds(schema)))
+        kinds = known[1]
         if depth > KIND_DEPTH:
             return kinds
         target = self.target(schema.get("$ref"))
@@ -187,8 +193,9 @@ class Answering:
         return self._satisfies(value, right) is True or self._satisfies(value, left) is False
 
     def _satisfies(self, value: Json, schema: Json) -> bool | None:
+        self.evaluations += self._check.steps
         self._check.steps = 0
-        return self._check.of(value, schema, 0)
+        return self._check.of(value, schema, 0) if self.evaluations < EVALUATIONS_IN_ALL else None
 
     def _says(self, left: dict[str, Json], keyword: str, right: dict[str, Json], depth: int, kinds: frozenset[str]) -> bool:
         """Return whether a schema, combinators included, has a keyword of another one with the same value."""

@@ -13,7 +13,7 @@ from instrc.problems.errors import CompileError
 from instrc.schema.flattening.flattener import intersect
 from instrc.schema.kinds import is_number, types_of, unique
 from instrc.schema.laws.numbers import bound
-from instrc.schema.patterns import search, time_limit
+from instrc.schema.patterns import REGEX_SECONDS, in_time, search, time_limit
 from instrc.schema.validation import DefinitionsValidator
 from instrc.schema.vocabulary import IN_PLACE
 from instrc.schema.walk import local_target, nodes, required_names, subschemas, without
@@ -27,7 +27,7 @@ SAMPLE_OPTIONAL_LEVELS: Final = 4
 SAMPLE_VALUES: Final = 5000
 """Maximum values in one sample: a schema that requires itself has no complete sample."""
 SAMPLE_JOINED: Final = 20
-"""Number of schemas in a conjunction that count as one value."""
+"""Number of schemas in a conjunction that count as one value; more than `SAMPLE_VALUES` count more than once."""
 SAMPLE_TRIES: Final = 12
 """Maximum values tried for one schema in a sample."""
 SAMPLE_TEXTS: Final = 50
@@ -75,7 +75,7 @@ def text_of(schema: JsonObject, nth: int = 0) -> MadeText:
     plain = _plain(schema, nth)
     if not isinstance(pattern, str) and named not in _OF_FORMATS:
         return MadeText(plain, _fits(schema, plain))
-    found = list(islice(_texts(schema, named, pattern), min(nth, SAMPLE_TEXTS) + 1))
+    found = in_time(lambda: list(islice(_texts(schema, named, pattern), min(nth, SAMPLE_TEXTS) + 1)))
     return MadeText(found[min(nth, len(found) - 1)], sure=True) if found else MadeText(plain, sure=False)
 
 
@@ -127,7 +127,7 @@ def sample(schema: Json) -> Json:
 
     If no sample satisfies the schema, the result is the first attempt.
     """
-    with time_limit():
+    with time_limit(REGEX_SECONDS):
         return _Making(schema).made(schema, 0).value
 
 
@@ -168,7 +168,8 @@ class _Making:
         asking = [each for each in schemas if each is not True and each is not None and each != {}]
         if len(asking) < 2:
             return asking[0] if asking else True
-        self.left -= sum(1 for _ in islice(nodes(*asking), SAMPLE_VALUES * SAMPLE_JOINED)) // SAMPLE_JOINED
+        count = sum(1 for _ in islice(nodes(*asking), SAMPLE_VALUES * SAMPLE_JOINED))
+        self.left -= count // SAMPLE_JOINED * (1 + count // SAMPLE_VALUES)
         try:
             return intersect(asking) if self.left >= 0 else asking[0]
         except CompileError:

@@ -37,6 +37,9 @@ class InstanceEvaluation(Protocol):
     def of(self, value: Json, schema: Json, depth: int) -> bool | None:
         """Return whether a value satisfies a schema, or `None` if validators may differ."""
 
+    def key_of(self, value: Json) -> object:
+        """Return a key that equal values have; of a large value it is made once."""
+
     def lists(self, values: JsonArray, value: Json) -> bool:
         """Return whether a list has a value."""
 

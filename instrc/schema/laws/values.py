@@ -65,8 +65,8 @@ def _enum(left: Json, right: Json) -> Json | Verdict:
     return left if len(kept) == len(left) else kept
 
 
-def _const_satisfied(_evaluation: InstanceEvaluation, value: Json, keyword: str, schema: Schema, _depth: int) -> Answer:
-    return equal(value, schema[keyword])
+def _const_satisfied(evaluation: InstanceEvaluation, value: Json, keyword: str, schema: Schema, _depth: int) -> Answer:
+    return evaluation.key_of(value) == evaluation.key_of(schema[keyword])
 
 
 def _const(left: Json, right: Json) -> Json | Verdict:
