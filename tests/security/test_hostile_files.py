@@ -26,6 +26,7 @@ from instrc.lsp.session import EditorSession, Lines, TextDocument, applied  # th
 from instrc.problems.errors import RequestError
 from instrc.problems.report import Report
 from instrc.problems.text import MisleadingText  # what is told
+from instrc.process.process import Process  # what every run reads
 from instrc.schema.outline import outline  # what a preview shows
 from instrc.schema.relations import disjoint  # what a check of a vibe asks
 from instrc.schema.samples import sample  # what a comparison tries
@@ -250,6 +251,127 @@ def test_schemas_that_are_at_many_places_are_reviewed_in_few(schema: Any, monkey
     start = process_time()
     review(Vibe("aug:x", "x", Source("x.vibe.json", json.dumps(schema)), schema, ""), Registry(), report)
     assert process_time() - start < 3
+
+
+def _reviewed(schema: Any) -> Report:
+    report = Report()
+    review(Vibe("aug:x", "x", Source("x.vibe.json", json.dumps(schema)), schema, ""), Registry(), report)
+    return report
+
+
+def _referring(count: int, beside: Callable[[int], Any] = lambda _: {}, **definitions: Any) -> Any:
+    """Return a schema with very many references to one definition, or to two."""
+    references = [{"$ref": f"#/$defs/{name}"} for name in definitions]
+    properties = {f"p{number}": {"allOf": [*references, beside(number)]} for number in range(count)}
+    return {"type": "object", "properties": properties, "$defs": definitions}
+
+
+VALUES: Any = [f"v{number}" for number in range(20_000)]
+MANY: Any = {f"n{number}": {} for number in range(10_000)}
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        _referring(2_000, a={"enum": VALUES}),
+        _referring(2_000, lambda number: {"minLength": number}, a={"enum": VALUES}),
+        _referring(2_000, lambda number: {"minLength": number}, a={"enum": VALUES}, b={"enum": VALUES[::-1]}),
+        _referring(2_000, lambda number: {"description": f"{number}"}, a={"description": "a " * 200_000}),
+        _referring(4_000, lambda number: {"minProperties": number}, a={"properties": MANY, "required": [*MANY]}),
+        _referring(2_000, lambda _: False, a={"allOf": [{"minLength": number} for number in range(10_000)]}),
+        _referring(2_000, a={"const": "a" * 400_000}),
+    ],
+    ids=["enum", "narrowed", "two enums", "description", "properties", "false", "const"],
+)
+def test_data_at_very_many_places_is_told(schema: Any) -> None:
+    start = process_time()
+    with pytest.raises(instrc.CompileError, match="the flat schema has over 100,000 schemas"):
+        instrc.flatten(schema, limit=100_000)
+    assert process_time() - start < 2
+
+
+def test_resources_in_a_ring_with_anchors_of_their_own_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("instrc.schema.references.MERGED_ANCHORS", 50_000)
+    ring = {
+        f"d{number}": {
+            "$id": f"https://example.org/{number}",
+            "$dynamicAnchor": f"a{number}",
+            "properties": {"x": {"$ref": f"https://example.org/{(number + 1) % 1_000}"}},
+        }
+        for number in range(1_000)
+    }
+    with pytest.raises(instrc.CompileError, match="over 50,000 dynamic anchors"):
+        _reviewed({"properties": {"a": {"$ref": "https://example.org/0"}}, "$defs": ring})
+
+
+ALIKE: Any = {f"q{number}": {"properties": {"a": {}}} for number in range(2_000)}
+
+
+@pytest.mark.parametrize(
+    ("references", "properties", "told"),
+    [
+        ([f"#b{number}" for number in range(4_000)], {}, "unresolved-reference"),
+        (["#a"] * 4_000, ALIKE, "ambiguous-fragment"),
+        (["#q0"] * 4_000, ALIKE, None),
+    ],
+    ids=["none", "several", "one"],
+)
+def test_very_many_references_by_name_are_looked_up_in_one_pass(references: list[str], properties: Any, told: str | None) -> None:
+    referring = {f"p{number}": {"$ref": reference} for number, reference in enumerate(references)}
+    start = process_time()
+    report = _reviewed({"properties": {**referring, **properties}})
+    assert process_time() - start < 3
+    assert [problem.name for problem in report.problems] == ([told] * 100 + ["further-problems"] if told else [])
+
+
+def test_steps_without_a_common_multiple_are_compared_with_some() -> None:
+    start = process_time()
+    instrc.flatten({"allOf": [{"multipleOf": number} for number in range(3, 20_000, 2)]})
+    assert process_time() - start < 2
+
+
+def test_patterns_are_read_in_the_time_of_a_sample() -> None:
+    texts = {f"p{number}": {"format": "date-time", "pattern": f"^{number}"} for number in range(4_000)}
+    start = process_time()
+    sample({"type": "object", "properties": texts})
+    assert process_time() - start < 2
+
+
+def test_rings_of_references_that_are_multiplied_are_told() -> None:
+    rings = {
+        f"{name}{number}": {"items": {"$ref": f"#/$defs/{name}{(number + 1) % size}"}}
+        for name, size in (("a", 300), ("b", 301))
+        for number in range(size)
+    }
+    both = [{"$ref": f"#/$defs/{name}0"} for name in "ab"]
+    with pytest.raises(instrc.CompileError, match="over 100,000 schemas"):
+        instrc.flatten({"allOf": both, "$defs": rings}, limit=100_000)
+
+
+def test_listed_values_are_held_against_some_branches() -> None:
+    lists: Any = [{"anyOf": [{"enum": [f"{k}{i}_{j}" for j in range(400)]} for i in range(60)]} for k in "ab"]
+    start = process_time()
+    disjoint({}, {"allOf": lists})
+    instrc.flatten({"allOf": lists})
+    assert process_time() - start < 2
+
+
+def test_a_long_constant_is_compared_with_others_in_one_pass() -> None:
+    left, right = ({"const": {"k": [*range(50_000)]}} for _ in "ab")
+    alike: Any = {"anyOf": [{**left, "title": f"{number}"} for number in range(100)]}
+    start = process_time()
+    assert not disjoint(alike, {"allOf": [right, {"not": {"const": 1}}]})
+    assert process_time() - start < 2
+
+
+def test_steps_that_refer_to_one_large_schema_very_often_are_told() -> None:
+    large = {"type": "object", "properties": {f"n{number}": {} for number in range(4_000)}}
+    steps = {f"step{number}_a": {"$ref": "#/$defs/large"} for number in range(4_000)}
+    document = {"properties": {"llmContext1": {"type": "object", "properties": steps}}, "$defs": {"large": large}}
+    start = process_time()
+    with pytest.raises(instrc.CompileError, match="its steps refer to schemas of over 20,000,000 characters"):
+        Process.from_json(document)
+    assert process_time() - start < 2
 
 
 @pytest.mark.parametrize("count", [4_000, 20_000])
