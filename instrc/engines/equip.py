@@ -117,13 +117,14 @@ _NOBODY: Final = ServiceSettings(people={ALL: PeopleSettings((NOBODY,))})
 
 
 def opening_of(settings: ServiceSettings | None, has_keys: Callable[[], bool], program: str, question: Question) -> Opening:
-    """Return who may answer a question, and when it is due: from the program, or else from the settings."""
+    """Return who may answer a question, and when it is due: from the program or the settings, and for operators from neither."""
     settings = settings or ServiceSettings()
     people = [settings.people_of(program, spellings(step)) for step in question.steps or (question.id,)]
     names = names_of(settings, has_keys)
     listed = common(names.clear(each.candidates) for each in people)
     due = min((each.due for each in people if each.due is not None), default=None)
-    return Opening(approval_of(question, (), names).approvers or listed or (NOBODY,), None if due is None else time() + due)
+    asked = () if question.by == "operator" else approval_of(question, (), names).approvers or listed
+    return Opening(asked or (NOBODY,), None if due is None else time() + due)
 
 
 def names_of(settings: ServiceSettings, has_keys: Callable[[], bool]) -> NameRules:

@@ -687,6 +687,30 @@ def test_an_operator_gives_no_result_that_people_give_in_a_process(allowed: bool
     go(body())
 
 
+def test_what_holds_a_run_is_shown_to_nobody_whom_the_settings_ask_in_its_place(tmp_path: Path) -> None:
+    """It shows what a service was given and said; candidates of the settings are people who are asked by the program."""
+
+    async def body() -> None:
+        people = {"*": PeopleSettings(("cat", "op"))}
+        made, op, cat = (
+            service(tmp_path, settings=ServiceSettings(people=people)),
+            person("op", "operator"),
+            person("cat", "answerer"),
+        )
+        look = process(serverContext1=chunk(step1_look=call("Look", "prompt", TEXT, "prompt")))
+        calling(tmp_path, asking())  # writes the settings
+        made.launchers["looking"] = Launcher(
+            Prepared("looking", look, tmp_path, read_settings(tmp_path)), rehearse="with-activities"
+        )
+        run = (await settled(made, (await made.start(BOSS, "looking", "secret")).report.run, "held")).report.run
+        assert len((await made.questions(op)).rows) == 1
+        assert (await made.questions(cat)).rows == ()
+        with pytest.raises(NotFoundError):
+            await made.run(cat, run)
+
+    go(body())
+
+
 @pytest.mark.parametrize("given", [{"result": {"text": "seen"}}, {"fail": True}])
 def test_a_decision_of_an_operator_that_is_sent_twice_is_not_taken_back(given: Any, tmp_path: Path) -> None:
     async def body() -> None:
