@@ -46,7 +46,7 @@ def keep(records: Records, run: str, name: str, data: bytes) -> str:
     """Store a file of a run, and return its reference; raise `LimitError` if the run has too many."""
     kind = next((kind for kind, (_, start) in _BEGINNINGS.items() if re.match(start, data, re.DOTALL)), OTHER)
     key = f"{sha256(data).hexdigest()}.{kind}"
-    with suppress(sa.exc.IntegrityError), records.engine.begin() as connection:  # it is stored already
+    with suppress(sa.exc.IntegrityError), records.writing_of(run) as connection:  # it is stored already
         known = set(connection.scalars(sa.select(FILES.c.file).where(FILES.c.run == run)))
         if key not in known and len(known) >= _MOST:
             raise LimitError([problems.serving.TooMuch(what="files of a run", limit=_MOST)])

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from itertools import accumulate
 from secrets import token_urlsafe
 from shutil import rmtree
@@ -48,7 +48,8 @@ from instrc.engines.service_tables import (
     service_store,
 )
 from instrc.engines.stores import SECRETS
-from instrc.problems.errors import RequestError, StaleError, unusable
+from instrc.problems.errors import GoneError, RequestError, StaleError, unusable
+from instrc.problems.runs import NoSuchRun
 from instrc.problems.serving import InvalidRequest, QuestionNotFree
 from instrc.runtime.questions import Question
 from instrc.runtime.run_report import RunReport
@@ -163,6 +164,15 @@ class Records(RunTable):
         self.publish(written)
         return len(written)
 
+    @contextmanager
+    def writing_of(self, run: str) -> Iterator[sa.Connection]:
+        """Begin a transaction that adds data to a run; raise if it was deleted, as nothing would delete them then."""
+        with self.writing() as connection:
+            status = sa.select(RUNS.c.status).where(RUNS.c.run == run).with_for_update(read=True)
+            if connection.execute(status).scalar() == DELETED:
+                raise GoneError([NoSuchRun(run=run, store="")])
+            yield connection
+
     def claim(self, row: QuestionRow, who: str, until: float | None, means: str, *audited: Mapping[str, object]) -> str | None:
         """Claim a question for a person until a time, or release it; return the holder if it is another person.
 
@@ -172,7 +182,7 @@ class Records(RunTable):
         given = means == "admin" or (row.claimed_by == who and bool(row.given))  # they prolong what was delegated to them
         place = (CLAIMS.c.run == run, CLAIMS.c.question == name)
         free = sa.true() if means == "admin" else sa.or_(CLAIMS.c.who == who, CLAIMS.c.until <= time())
-        with self.engine.begin() as connection:  # one statement decides: several may claim at the same time
+        with self.writing_of(run) as connection:  # one statement decides: several may claim at the same time
             if until is None:
                 connection.execute(sa.delete(CLAIMS).where(*place, free))
             else:
@@ -198,7 +208,7 @@ class Records(RunTable):
         The `nonce` of a link is recorded in the same transaction: an `IntegrityError` if the link was already used.
         `check` raises if the answer is refused beside the earlier ones, which do not change until it is recorded.
         """
-        with self.writing() as connection:
+        with self.writing_of(run) as connection:
             asked = sa.select(QUESTIONS.c.opened).where(QUESTIONS.c.run == run, QUESTIONS.c.question == question)
             last = connection.execute(asked.with_for_update()).scalar()  # one answer after another, whichever server takes it
             if last not in {None, opened}:

@@ -19,11 +19,12 @@ from serving import BOSS, asking, client, go, person, service, settled
 from test_owners import bearer, initialize
 
 from instrc.engines.approvals import Approval, Vote  # what is recorded
-from instrc.engines.service_tables import QUESTIONS  # where it is asked
-from instrc.problems.errors import AccessError, ConflictError
+from instrc.engines.service_tables import CLAIMS, FILES, QUESTIONS, VOTES  # where it is asked
+from instrc.problems.errors import AccessError, ConflictError, GoneError
 from instrc.runtime.questions import Question  # what is answered
 from instrc.server import bounds  # the table of what is tried here
 from instrc.server.access import Caller, require_allowed  # who answers
+from instrc.server.files import keep  # what people upload
 from instrc.server.identity import Identity  # what callers are known by
 from instrc.server.mcp_runs import RunOffers, mcp_mount, no_link  # the service over MCP
 from instrc.server.records import Records  # the tables of a service
@@ -150,6 +151,35 @@ def test_a_link_a_vote_and_a_claim_count_once(tmp_path: Path) -> None:
             await statuses(votes)
             found = await made.question(BOSS, run, "userContext1")
             assert [vote.who for vote in found.votes] == [holder]
+
+    go(body())
+
+
+@pytest.mark.parametrize("kind", ["folder", "postgres"])
+def test_nothing_is_kept_of_a_run_that_was_deleted_while_it_was_on_its_way(
+    kind: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    """A large answer is examined for seconds; whoever deletes or erases the run meanwhile means all of it."""
+    place = request.getfixturevalue("postgres_server").fresh() if kind == "postgres" else str(tmp_path)
+
+    async def body() -> None:
+        made = service(tmp_path, records=place, ask=asking())
+        run = (await made.start(BOSS, "ask", "x", wait=20)).report.run
+        await settled(made, run, "waiting")
+        found = await made.question(BOSS, run, "userContext1")
+        await made.cancel(BOSS, run)
+        await made.delete(BOSS, run)
+        vote = Vote("ann", "key", time(), {"decision": "Approve"})
+        for late in (
+            lambda: made.records.vote(run, "userContext1", vote, found.opened, None),
+            lambda: made.records.claim(found, "ann", time() + 60, "key"),
+            lambda: keep(made.records, run, "a.txt", b"a"),
+        ):
+            with pytest.raises(GoneError):
+                late()
+        for table in (VOTES, CLAIMS, FILES):
+            assert made.records.select(sa.select(table)) == []
+        made.records.close()
 
     go(body())
 
