@@ -83,7 +83,7 @@ class ProviderKeys:
 
     async def key(self, name: str) -> jwt.PyJWK | None:
         """Return a key, or `None` for an unknown id; while one caller fetches, others use the keys that are known."""
-        if self._is_due(name):
+        if self._is_due(name) or not self._keys:  # the first ones may be on their way
             async with self._turn:
                 if self._is_due(name):
                     self._fetched = monotonic()

@@ -273,6 +273,27 @@ def test_a_key_that_the_provider_has_taken_back_is_refused(
     go(body())
 
 
+def test_callers_wait_together_for_the_first_keys_of_the_provider(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each would be refused after a restart of the service, and some clients then forget their token."""
+    publish(tmp_path, "one")
+    answered, read = asyncio.Event(), ProviderKeys._read
+
+    async def slow(keys: ProviderKeys) -> bytes:
+        await answered.wait()
+        return await read(keys)
+
+    monkeypatch.setattr(ProviderKeys, "_read", slow)
+
+    async def body() -> None:
+        identity = Identity(service(tmp_path).records, SETTINGS, Signer([]), ProviderKeys("keys.json", tmp_path))
+        asked = [asyncio.create_task(identity.bearer(token())) for _ in range(3)]
+        await asyncio.sleep(0)
+        answered.set()
+        assert [each.by for each in await asyncio.gather(*asked)] == ["token"] * 3
+
+    go(body())
+
+
 @pytest.mark.parametrize("name", ["one", ""])
 def test_a_session_ends_when_another_key_gets_the_id_of_that_of_its_token(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
