@@ -7,6 +7,7 @@ import os
 import resource
 import signal
 import time
+import tracemalloc
 from contextlib import nullcontext, suppress
 from pathlib import Path
 from threading import Event, Thread, Timer
@@ -190,6 +191,7 @@ BOMBS = {
     "large integers as the answer": "final_answer([10 ** 4000] * 190_000)",
     "large integers as an argument": "pay([10 ** 900] * 190_000)",
     "long sums of statistics": "import statistics\nstatistics.mean([10 ** 400_000] * 1000)",
+    "many series of statistics": "import statistics\nstatistics.mean(*[[1.5] * 100_000] * 2)",
     "a long error": "raise ValueError('x' * 10_000_000)",
     "sleep": "import time\nfor i in range(10):\n    time.sleep(10 ** 6)\n1 / 0",
     "a sleep of asyncio": "import asyncio\nasyncio.run(asyncio.sleep(10 ** 6))\n1 / 0",
@@ -274,6 +276,33 @@ def test_nothing_outside_is_reached(code: str) -> None:
 @pytest.mark.parametrize("code", BOMBS.values(), ids=BOMBS)
 def test_a_bomb_ends_at_a_limit(code: str) -> None:
     assert len(held(code)) < 60_000
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        f"class {'A' * 40_000}:\n    pass\n[{'A' * 40_000}()] * 2_000",
+        f"from collections import namedtuple\n[namedtuple('P', ['{'f' * 40_000}'])(1)] * 2_000",
+        "['\\x01' * 16_000_000]",
+        "frozenset(['\\x01' * 16_000_000])",
+        "[ValueError('\\x01' * 16_000_000)]",
+        "[b'\\x00' * 4_000_000]",
+    ],
+    ids=["a class", "a field", "a text", "a set", "an exception", "bytes"],
+)
+def test_the_text_of_a_value_is_never_written_as_a_whole(code: str) -> None:
+    """Each instance has the name of its class, and one character may be written as ten."""
+    sandbox = Sandbox({}, LIMITS)
+    sandbox.run("1")
+    tracemalloc.start()
+    try:
+        seen = sandbox.run(code)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert seen.kind is None
+    assert len(seen.text) < 21_000
+    assert most < 60_000_000
 
 
 @pytest.mark.parametrize("code", FORGED.values(), ids=FORGED)

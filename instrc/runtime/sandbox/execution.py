@@ -7,8 +7,9 @@ import statistics
 import string
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from importlib.util import find_spec
+from itertools import chain
 from threading import Lock
 from time import monotonic
 from typing import TYPE_CHECKING, Final, get_args
@@ -17,7 +18,7 @@ from uuid import NAMESPACE_URL, uuid5
 from instrc.problems.errors import SettingsError
 from instrc.problems.settings import MissingExtra, SandboxNotStarted
 from instrc.runtime.sandbox.rounds import Observation, ObservationKind, RoundLimits, RoundStep, ToolCall, ToolResult
-from instrc.runtime.sandbox.values import Printed, plain, whole
+from instrc.runtime.sandbox.values import Printed, plain, show, whole
 from instrc.schema.validation import validate
 from instrc.text.jsonvalue import Json, as_object
 
@@ -158,7 +159,7 @@ class Execution:
 
     def _text(self, value: object) -> str:
         text = Printed(min(_VALUE_CHARACTERS, self._limits.output))
-        text("", str(value))
+        show(value, partial(text, ""))
         return str(text)
 
     def _fault(self, error: MontyError) -> Observation:
@@ -247,7 +248,7 @@ def _answer(snapshot: object, result: dict[str, object]) -> SyncSnapshot:
 
 
 SERIES_NUMBERS: Final = 100_000
-"""Maximum length of a series passed to a function of `statistics`."""
+"""Maximum numbers passed to a function of `statistics`."""
 _NUMBER_BITS: Final = 64
 """Maximum bits of an integer in a series: sums of long ones take long."""
 _SERIES = (
@@ -271,9 +272,10 @@ def missing_module(name: str) -> str:
 
 def _bounded(function: Callable[..., object]) -> Callable[..., object]:
     def call(*given: object) -> object:
-        if not all(isinstance(series, list | tuple | set | frozenset) and len(series) <= SERIES_NUMBERS for series in given):
+        series = [each for each in given if isinstance(each, list | tuple | set | frozenset)]
+        if len(series) < len(given) or sum(map(len, series)) > SERIES_NUMBERS:
             raise TypeError(f"{function.__name__}() takes lists of at most {SERIES_NUMBERS:,} numbers here")
-        for number in (number for series in given if isinstance(series, list | tuple | set | frozenset) for number in series):
+        for number in chain.from_iterable(series):
             if not isinstance(number, float) and not (isinstance(number, int) and number.bit_length() <= _NUMBER_BITS):
                 raise TypeError(f"{function.__name__}() takes numbers of at most {_NUMBER_BITS} bits here")
         return function(*given)

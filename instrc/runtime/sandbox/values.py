@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from instrc.runtime.boundary import LEVELS
@@ -14,11 +15,38 @@ SANDBOX_VALUES: Final = 200_000
 """Maximum number of nested values in a value passed to or from the sandbox."""
 SANDBOX_CHARACTERS: Final = 16 * 1024 * 1024
 """Maximum characters of all its texts."""
+_BRACKETS: Final[dict[type, Sequence[str]]] = {list: "[]", dict: "{}", set: "{}", tuple: "()", frozenset: ("frozenset({", "})")}
+_PART = 65_536
+_NAME = 100
+"""Maximum characters shown of the name of a class or field: each instance has it."""
 
 
 def plain(value: object) -> Json:
     """Return a value as JSON if possible, or else as printed by Python; raise `ValueError` if it is too large."""
     return _Plain().read(value, LEVELS)
+
+
+def show(value: object, write: Callable[[str], object], leaf: Callable[[object], str] = str) -> None:
+    """Write a value that `plain` accepts as Python prints it, part by part: the whole text may be far longer than the value."""
+    inner: object = str(value) if isinstance(value, BaseException) else getattr(value, "attributes", None)
+    if isinstance(value, tuple) and (fields := getattr(value, "_fields", None)):
+        inner = {name[:_NAME]: item for name, item in zip(fields, value, strict=True)}
+    if isinstance(value, str | bytes):
+        for start in range(0, len(value) or 1, _PART):
+            write(leaf(value[start : start + _PART]))
+    elif inner is not None:
+        write(f"{str(getattr(value, 'name', type(value).__name__))[:_NAME]}(")
+        show(inner, write, repr)
+        write(")")
+    elif isinstance(value, list | dict | set | frozenset | tuple) and value:
+        write(_BRACKETS[type(value)][0])
+        for number, item in enumerate(value.items() if isinstance(value, dict) else value):
+            for place, part in enumerate(item if isinstance(value, dict) else [item]):
+                write(": " if place else ", " * bool(number))
+                show(part, write, repr)
+        write("," * (isinstance(value, tuple) and len(value) == 1) + _BRACKETS[type(value)][1])
+    else:
+        write(leaf(value))
 
 
 def whole(text: str) -> str:
