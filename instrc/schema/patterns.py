@@ -6,7 +6,7 @@ import re
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import lru_cache, partial
 from typing import Final, TypeVar
@@ -44,6 +44,14 @@ REGEX_WRITTEN_OUT: Final = 200_000
 """Maximum atoms of a pattern with its counts expanded, as the backtracking engine stores it: about 60 MB."""
 
 
+LINEAR_WRITTEN_OUT: Final = 2_000
+"""Maximum atoms of a pattern with its counts expanded to their maximum for RE2, whose compiler takes quadratic time."""
+
+
+SEARCH_STEPS: Final = 200_000_000
+"""Maximum steps of one search by RE2, which nothing can stop: instructions times bytes of the text, at most about a second."""
+
+
 JUDGED_PATTERN: Final = 10_000
 """Maximum characters of a pattern whose syntax error is explained."""
 
@@ -68,8 +76,8 @@ _DIGITS = 9
 """Maximum digits of a count: larger numbers exceed every limit."""
 
 
-def written_out(pattern: str) -> int:
-    """Return the number of atoms of a pattern with all repetitions expanded."""
+def written_out(pattern: str, *, to_most: bool = False) -> int:
+    """Return the number of atoms of a pattern with all repetitions expanded: to their minimum, or `to_most` to their maximum."""
     if "{" not in pattern:
         return len(pattern)
     lengths = [0]
@@ -77,7 +85,8 @@ def written_out(pattern: str) -> int:
     last = place = 0
     while place < len(pattern):
         if (repeats := REPEATS.match(pattern, place)) is not None:
-            least = int(repeats[1][-_DIGITS:]) + 10**_DIGITS * (len(repeats[1]) > _DIGITS)
+            count = (to_most and repeats[3]) or repeats[1]
+            least = int(count[-_DIGITS:]) + 10**_DIGITS * (len(count) > _DIGITS)
             lengths[-1] += last * max(0, least - 1)
             last *= max(1, least)
             place = repeats.end()
@@ -166,19 +175,22 @@ def _matcher(pattern: str) -> Callable[[str], bool | None] | str:
         translated = translate(pattern)
     except Unreadable as error:
         return str(error)
-    if not translated.backtracks:
+    if not translated.backtracks and written_out(translated.re2, to_most=True) <= LINEAR_WRITTEN_OUT:
         options = re2.Options()
         options.log_errors = False  # otherwise RE2 writes to the standard error
-        try:
-            return _Linear(re2.compile(translated.re2, options))
-        except re2.error:
-            pass  # a count above 1,000, or a script unknown to RE2
-    if written_out(translated.regex) > REGEX_WRITTEN_OUT:
+        with suppress(re2.error):  # a count above 1,000, or a script unknown to RE2
+            return _Linear(re2.compile(translated.re2, options), translated.regex)
+    return _backtracking(translated.regex, REGEX_TEXT)
+
+
+@lru_cache(maxsize=64)
+def _backtracking(pattern: str, most: int) -> _Backtracking | str:
+    if written_out(pattern) > REGEX_WRITTEN_OUT:
         return f"{_TOO_LARGE}: with its counts written out it has over {REGEX_WRITTEN_OUT:,} parts"
     import regex
 
     try:
-        return _Backtracking(regex.compile(translated.regex, regex.VERSION0).search)
+        return _Backtracking(regex.compile(pattern, regex.VERSION0).search, most)
     except (regex.error, RecursionError, OverflowError, ValueError) as error:
         return str(getattr(error, "msg", error))
 
@@ -212,10 +224,16 @@ _NOT_AT_END = r"(?!\Z)"
 class _Linear:
     """Matches with RE2."""
 
-    def __init__(self, compiled: object) -> None:
+    def __init__(self, compiled: object, regex: str) -> None:
+        """`regex` is the pattern for the other engine, which can be stopped: it takes the texts that need too many steps."""
         self._search: Callable[[str], object] = compiled.search  # type: ignore[attr-defined]  # RE2 has no types
+        self._longest = SEARCH_STEPS // compiled.programsize  # type: ignore[attr-defined]  # as above
+        self._regex = regex
 
     def __call__(self, text: str) -> bool | None:
+        if len(text) > self._longest:
+            stoppable = _backtracking(self._regex, SEARCH_STEPS)
+            return None if isinstance(stoppable, str) else stoppable(text)
         try:
             return self._search(text) is not None
         except UnicodeEncodeError:  # half of a surrogate pair: no character
@@ -225,13 +243,13 @@ class _Linear:
 class _Backtracking:
     """Matches with the backtracking engine, within a time limit."""
 
-    def __init__(self, matcher: Callable[..., object]) -> None:
-        """`matcher` is a bound method of a compiled pattern, which takes the text and `timeout`."""
-        self._search = matcher
+    def __init__(self, matcher: Callable[..., object], most: int = REGEX_TEXT) -> None:
+        """`matcher` is a bound method of a compiled pattern, which takes the text, of `most` characters, and `timeout`."""
+        self._search, self._most = matcher, most
 
     def __call__(self, text: str) -> bool | None:
         clock = _CLOCK.get() or _Clock()
-        if len(text) > REGEX_TEXT or clock.left <= 0:
+        if len(text) > self._most or clock.left <= 0:
             return None
         start = time.monotonic()
         try:
@@ -348,14 +366,7 @@ def _characters(pattern: str) -> list[str]:
     """Return characters for generated texts, likeliest first: letters and digits, then those in the pattern."""
     from instrc.schema.ecmascript import translate
 
-    named: dict[str, None] = {}
-    for found in _CHARACTER.finditer(translate(pattern).regex):
-        if code := found[1] or found[2] or found[3]:
-            named[chr(int(code, 16))] = None
-        elif found[4]:
-            named[found[4]] = None
-    return list(
-        dict.fromkeys(
-            sorted([*named, *_ORDINARY], key=lambda sign: (not sign.isprintable(), not sign.isascii(), not sign.isalnum()))
-        )
-    )
+    found = (each.groups() for each in _CHARACTER.finditer(translate(pattern).regex))
+    named = [sign or chr(int("".join(filter(None, codes)), 16)) for *codes, sign in found if sign or any(codes)]
+    every = dict.fromkeys([*named, *_ORDINARY])
+    return sorted(every, key=lambda sign: (not sign.isprintable(), not sign.isascii(), not sign.isalnum()))

@@ -147,6 +147,22 @@ def test_time_grows_with_the_text_only(pattern: str) -> None:
     assert time.process_time() - start < 3
 
 
+@every_case("pattern", ["^" + "a{0,999}" * 40 + "b$", "^" + "[a-c]{0,900}" * 30 + "b$"])
+def test_a_pattern_of_many_counts_takes_little_time(pattern: str) -> None:
+    """The linear engine would take seconds to read one, in which no other thread runs."""
+    start = time.process_time()
+    assert search(pattern, "a" * 20_000) is not True
+    assert search(pattern, "aab") is True
+    assert time.process_time() - start < 2
+
+
+def test_a_search_of_too_many_steps_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("instrc.schema.patterns.SEARCH_STEPS", 10_000)
+    slow = "^(?:a|a)*[ab]{9}$"
+    assert search(slow, "a" * 12) is True
+    assert search(slow, "a" * 5_000 + "!") is None  # by the other engine, at its limit
+
+
 @pytest.mark.long
 def test_backtracking_ends_after_half_a_second_and_many_share_a_limit() -> None:
     slow = r"^(?:(a|a)*)*\1$"
