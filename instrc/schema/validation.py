@@ -314,7 +314,7 @@ def _not_described(
         for key in left:
             yield from validator.descend(instance[key], rest, path=key)
     elif rest is False and left:
-        listed = f"{names_as_json(left)} {'was' if len(left) == 1 else 'were'}"
+        listed = f"{names_as_json(left[:TOLD_HEAD])} {'was' if len(left) == 1 else 'were'}"
         yield ValidationError(f"{word} properties are not allowed ({listed} unexpected)", validator_value=left)
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from json import decoder
 from typing import NamedTuple, TypeAlias
 
@@ -399,27 +401,27 @@ def digits(value: int) -> str:
     return ("-" if value < 0 else "") + str(rest) + "".join(reversed(parts))
 
 
-_QUOTE_ESCAPE = r"\u0022"
-
-
 def repeated_keys(text: str, value: Json) -> tuple[str, ...]:
     """Return the keys that a JSON text, parsed as `value`, repeats within one object."""
-    return tuple(dict.fromkeys(member.key for member in repeated_members(text, value)))
+    with suppress(orjson.JSONEncodeError):  # it contains values that the writer does not support
+        if r"\u0022" not in text and orjson.dumps(value).count(b'"') == text.count('"'):
+            return ()
+    repeated: list[str] = []
+
+    def note(members: list[tuple[str, object]]) -> None:
+        if len(dict(members)) < len(members):
+            repeated.extend(key for key, times in Counter(key for key, _ in members).items() if times > 1)
+
+    try:
+        decoder.JSONDecoder(object_pairs_hook=note, parse_int=str, parse_float=str).decode(text)
+    except (RecursionError, ValueError):  # beyond the limits of this parser
+        repeated = [member.key for member in parse_json(text).repeated]
+    return tuple(dict.fromkeys(repeated))
 
 
 def repeated_members(text: str, value: Json) -> tuple[RepeatedMember, ...]:
     """Return the repeated members of a JSON text, parsed as `value`, with their places."""
-    return () if _keeps_all_keys(text, value) else tuple(parse_json(text).repeated)
-
-
-def _keeps_all_keys(text: str, value: Json) -> bool:
-    """Return whether parsing lost no key: the written value has as many quotes as the text."""
-    if _QUOTE_ESCAPE in text:
-        return False  # a quote may be escaped in another way
-    try:
-        return orjson.dumps(value).count(b'"') == text.count('"')
-    except orjson.JSONEncodeError:  # it contains values that the writer does not support
-        return False
+    return tuple(parse_json(text).repeated) if repeated_keys(text, value) else ()
 
 
 def digest_of(value: Json) -> str:

@@ -53,6 +53,7 @@ TEXTS = {
     "parameters without an end": "<function=a>" + "<parameter=a" * 60_000,
     "functions without an end": "<function=" * 60_000,
     "parameters that are repeated": "<function=a>" + "".join(f"<parameter=k{n}></parameter>" * 2 for n in range(12_000)),
+    "an escaped quote before many numbers": '{"a":"\\u0022","b":[' + "0," * 200_000 + "0]}",
     "keys that are repeated": '{"name":"answer","arguments":{"b":['
     + ",".join(f'{{"k{n}":1,"k{n}":1}}' for n in range(6_000))
     + "]}}",
@@ -130,6 +131,13 @@ def test_a_list_of_many_alternatives_takes_time_by_its_length(target: str) -> No
     lifted = lift_response({"name": "answer", "arguments": {"plan": [*[right] * 600, *[wrong] * 200]}}, lowering.map)
     assert process_time() - begun < 2.5
     assert lifted.calls[0].violations
+
+
+def test_an_object_of_many_unknown_members_takes_time_by_its_length() -> None:
+    branches: Json = [{"properties": {f"a{number}": {}}, "additionalProperties": False} for number in range(20)]
+    begun = process_time()
+    assert "k0" in validate({f"k{number}": 1 for number in range(50_000)}, {"allOf": branches})[0].message
+    assert process_time() - begun < 1
 
 
 def test_calls_that_share_an_id_take_time_by_their_number() -> None:

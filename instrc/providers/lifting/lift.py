@@ -405,7 +405,7 @@ def _with_text_as_value(reply: RawReply, records: Records) -> RawReply:
     if len(records) != 1 or not last.strip():
         return reply
     result: list[tuple[RawCall, int | None]] = [(raw_call(None, "".join(reply.texts)), None)]
-    result += [(raw_call(None, text), place) for place, text in reversed([*enumerate(said)])]
+    result += [(raw_call(None, text), place) for place, text in reversed([*enumerate(said)]) if len(reply.texts) > 1]
     one, place = min(result, key=lambda reading: _unlikeliness(reading[0], records))
     left = () if place is None else (*said[:place], *said[place + 1 :])
     return structs.replace(reply, calls=(one,), texts=left) if one.unreadable is None or one.partial else reply
