@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from command_lines import Instrc
 
+from instrc.__main__ import _show_warning  # called by the interpreter
 from instrc.cli import terminal  # replaced while a command runs
 
 EVIL = "\x1b[31mred\x9b2J\u202eBA\u2066\x07"
@@ -55,6 +56,12 @@ def test_what_a_person_reads_is_visible(instrc: Instrc, words: list[str]) -> Non
     assert done.out + done.err
     assert not UNSEEN.search(done.out)
     assert not UNSEEN.search(done.err)
+
+
+def test_a_warning_is_visible(capsys: pytest.CaptureFixture[str]) -> None:
+    _show_warning(f"the answers were recorded with {EVIL}")
+    assert not UNSEEN.search(said := capsys.readouterr().err)
+    assert said.startswith("warning: the answers were recorded with ")
 
 
 def test_the_title_of_a_case_and_what_came_are_visible(instrc: Instrc, folder: Path) -> None:
