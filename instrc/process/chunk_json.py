@@ -102,8 +102,7 @@ def write_step(step: flow.Step) -> Json:
 def read_chunk(name: str, executor: flow.Executor, schema: JsonObject, definition: str | None, resolve: Resolve) -> flow.Chunk:
     """Read the schema of a chunk."""
     properties = as_object(schema.get("properties") or {})
-    steps: list[flow.Step] = []
-    left = REFERRED_CHARACTERS
+    steps, left = list[flow.Step](), REFERRED_CHARACTERS
     for key, each in properties.items():
         steps.append(read_step(key, each, executor, resolve))
         left -= 0 if steps[-1].reference is None else size_of(steps[-1].schema)

@@ -280,8 +280,9 @@ MANY: Any = {f"n{number}": {} for number in range(10_000)}
         _referring(4_000, lambda number: {"minProperties": number}, a={"properties": MANY, "required": [*MANY]}),
         _referring(2_000, lambda _: False, a={"allOf": [{"minLength": number} for number in range(10_000)]}),
         _referring(2_000, a={"const": "a" * 400_000}),
+        _referring(2_000, a={"properties": {"a" * 400_000: {}}}),
     ],
-    ids=["enum", "narrowed", "two enums", "description", "properties", "false", "const"],
+    ids=["enum", "narrowed", "two enums", "description", "properties", "false", "const", "name"],
 )
 def test_data_at_very_many_places_is_told(schema: Any) -> None:
     start = process_time()

@@ -16,9 +16,8 @@ from instrc.schema.flattening.conjunction import UNWATCHED, Conjunct, Expansion,
 from instrc.schema.flattening.unevaluated import Watched, evaluated, items_void, matters, properties_void
 from instrc.schema.references import Locate, SchemaStore
 from instrc.schema.scopes import DynamicScope, Resource, SchemaDocument, Term
-from instrc.schema.vocabulary import HOLDERS
-from instrc.schema.walk import schemas_under
-from instrc.text.jsonvalue import CHARACTERS_OF_A_PART, Json, JsonArray, JsonObject, size_of
+from instrc.schema.vocabulary import HOLDERS, MANY, NAMED
+from instrc.text.jsonvalue import CHARACTERS_OF_A_PART, Json, JsonArray, JsonObject, listing, mapping, size_of
 from instrc.text.limits import FLAT_SCHEMAS
 
 
@@ -78,9 +77,10 @@ class Flattening:
 
 def weight(node: JsonObject) -> int:
     """Return the size of a schema without the schemas in it, in hundreds of characters."""
-    parts = sum(len(schemas_under(keyword, value)) for keyword, value in node.items() if keyword in HOLDERS)
+    parts = sum(len(listing(value)) for keyword, value in node.items() if keyword in MANY)
+    names = sum(size_of([*mapping(value)]) for keyword, value in node.items() if keyword in NAMED)
     data = sum(size_of(value) for keyword, value in node.items() if keyword not in HOLDERS)
-    return (CHARACTERS_OF_A_PART * parts + data) // 100
+    return (CHARACTERS_OF_A_PART * parts + names + data) // 100
 
 
 def too_large(limit: int, unit: str = "schemas") -> CompileError:
