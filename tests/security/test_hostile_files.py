@@ -28,6 +28,7 @@ from instrc.problems.report import Report
 from instrc.problems.text import MisleadingText  # what is told
 from instrc.process.process import Process  # what every run reads
 from instrc.schema.outline import outline  # what a preview shows
+from instrc.schema.patterns import time_limit  # of all patterns
 from instrc.schema.relations import disjoint  # what a check of a vibe asks
 from instrc.schema.samples import sample  # what a comparison tries
 from instrc.schema.validation import is_valid, validate  # what every answer and input passes
@@ -417,6 +418,15 @@ def test_names_beside_many_branches_are_checked_in_one_pass(tmp_path: Path) -> N
     start = process_time()
     Workspace().check(str(tmp_path / "a.vibe.json"), Report())
     assert process_time() - start < 3
+
+
+def test_very_many_texts_that_are_patterns_are_read_within_the_time_for_all() -> None:
+    """Each takes a moment: a body of eight kilobytes took forty seconds."""
+    start = process_time()
+    with time_limit(0.3):
+        found = validate([f"(?=(a+)+${number})(b{{900}}){{200}}" for number in range(300)], {"items": {"format": "regex"}})
+    assert process_time() - start < 1.5
+    assert {each.message[-16:] for each in found} == {'is not a "regex"'}
 
 
 def test_an_object_that_is_used_twice_has_a_violation_at_each_of_its_places() -> None:
