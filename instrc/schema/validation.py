@@ -227,8 +227,11 @@ def _rules_out(schema: Json, value: Json) -> bool:
         scalars = ((members.get(name), part) for name, part in value.items() if not isinstance(part, dict | list))
         if lacks or (is_closed and not value.keys() <= members.keys()) or any(_rules_out(*each) for each in scalars):
             return True
-    unions = (listing(schema.get(word)) for word in _UNIONS)
-    return any(bool(branches) and all(_rules_out(branch, value) for branch in branches) for branches in unions)
+    key = ("out", id(schema), id(value))
+    if key not in (known := _KNOWN.get({})):  # asked anew at each level of nested unions
+        unions = (listing(schema.get(word)) for word in _UNIONS)
+        known[key] = any(bool(branches) and all(_rules_out(branch, value) for branch in branches) for branches in unions)
+    return cast("bool", known[key])
 
 
 def _enum(_validator: Validator, values: list[Json], instance: Json, _: Json) -> Iterator[ValidationError]:

@@ -65,12 +65,8 @@ class JsonText(Struct):
             if found is None:
                 break
             member = found
-            value = _part(value, key)
+            value = value[key] if isinstance(value, list) and isinstance(key, int) else as_object(value)[str(key)]
         return member
-
-
-def _part(value: Json, key: str | int) -> Json:
-    return value[key] if isinstance(value, list) and isinstance(key, int) else as_object(value)[str(key)]
 
 
 _scanstring: Callable[[str, int, bool], tuple[str, int]] = decoder.scanstring  # type: ignore[attr-defined]  # undocumented, stable

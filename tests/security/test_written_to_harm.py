@@ -140,6 +140,16 @@ def test_an_object_of_many_unknown_members_takes_time_by_its_length() -> None:
     assert process_time() - begun < 1
 
 
+@pytest.mark.parametrize("word", ["anyOf", "oneOf"])
+def test_nested_unions_take_time_by_their_depth(word: str) -> None:
+    schema: Json = {"properties": {"a": True}}
+    for _ in range(80):
+        schema = {word: [schema], "unevaluatedProperties": False}
+    begun = process_time()
+    assert validate({"a": 1}, schema) == ()
+    assert process_time() - begun < 0.5
+
+
 def test_calls_that_share_an_id_take_time_by_their_number() -> None:
     arguments = [dumps({"a": str(number)}) for number in range(8_000)]
     calls: Json = [{"id": "c", "type": "function", "function": {"name": "answer", "arguments": text}} for text in arguments]
