@@ -9,7 +9,6 @@ from itertools import accumulate, islice
 from typing import Final, TypeAlias
 
 from instrc.problems.errors import CompileError, InstrcError
-from instrc.problems.files import FurtherProblems
 from instrc.problems.problem import Problem
 from instrc.text.source import Source, Span
 
@@ -61,6 +60,8 @@ def first_of(found: Iterator[Problem], limit: int) -> Iterator[Problem]:
     """Yield the first problems of a kind, and a warning where there are more: each costs time, and nobody reads thousands."""
     yield from islice(found, limit)
     if (further := next(found, None)) is not None:
+        from instrc.problems.files import FurtherProblems  # a command that finds nothing starts without it
+
         yield FurtherProblems(at=further.at, kind=further.name, limit=limit)
 
 

@@ -17,7 +17,6 @@ from msgspec import Struct, structs
 
 from instrc import problems
 from instrc.problems.errors import CompileError
-from instrc.problems.files import TooLarge
 from instrc.problems.suggest import NearestNames
 from instrc.schema.drafts import (
     LATEST,
@@ -421,7 +420,9 @@ class SchemaStore(Located):
                 merged.setdefault(name, (node, resource))
             self.merged_anchors += len(merged)
             if self.merged_anchors > MERGED_ANCHORS:
-                raise CompileError([TooLarge(what="the schema", limit=MERGED_ANCHORS, unit="dynamic anchors in its scopes")])
+                raise CompileError(
+                    [problems.files.TooLarge(what="the schema", limit=MERGED_ANCHORS, unit="dynamic anchors in its scopes")]
+                )
             key = frozenset((name, id(node)) for name, (node, _) in merged.items())
             anchors = self.interned.setdefault(key, merged)
         scope = resource.scopes.get(id(anchors))

@@ -237,9 +237,9 @@ def _rules_out(schema: Json, value: Json) -> bool:
 def _enum(_validator: Validator, values: list[Json], instance: Json, _: Json) -> Iterator[ValidationError]:
     """Look a value up among very many; the library compares it with each."""
     known, key = _KNOWN.get(), ("enum", id(values))
-    if key not in known:
+    if key not in known and not isinstance(instance, str):
         known[key] = set(map(known[_KEYS], values))
-    if known[_KEYS](instance) not in known[key]:
+    if instance not in values if isinstance(instance, str) else known[_KEYS](instance) not in known[key]:
         yield ValidationError("it is not one of the values")  # `violation_words` names them on request
 
 

@@ -8,7 +8,7 @@ import pytest
 from sandboxes import Sandbox
 
 from instrc.problems.errors import SettingsError
-from instrc.runtime.sandbox import execution  # a pool that cannot start
+from instrc.runtime.sandbox.processes import end_processes  # their worker cannot start
 from instrc.runtime.sandbox.rounds import AnsweredCall, Round, RoundLimits, ToolCall, ToolResult  # rounds without an agent
 
 pytest.importorskip("pydantic_monty")
@@ -212,12 +212,12 @@ def test_a_round_of_a_former_sandbox_that_does_something_else_is_lost_and_the_ru
 
 def test_a_worker_that_cannot_start_is_a_problem_of_ours(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MONTY_BIN", "/no/such/program")
-    execution._pool.cache_clear()
+    end_processes()  # they know their worker
     try:
         with pytest.raises(SettingsError) as caught:
             sandbox.run("1")
     finally:
-        execution._pool.cache_clear()
+        end_processes()
     assert [problem.name for problem in caught.value.problems] == ["sandbox-not-started"]
 
 

@@ -8,14 +8,15 @@ import resource
 import signal
 import time
 import tracemalloc
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from pathlib import Path
-from threading import Event, Thread, Timer
+from threading import Timer
 
 import pytest
 from sandboxes import Sandbox
 
 from instrc.runtime.sandbox.execution import worker_session  # no agent
+from instrc.runtime.sandbox.processes import end_processes  # no agent
 from instrc.runtime.sandbox.rounds import AnsweredCall, Observation, Round, RoundLimits, ToolCall, ToolResult  # no agent
 from instrc.runtime.sandbox.sandbox import CodeRuns  # no agent
 
@@ -360,9 +361,12 @@ def test_code_that_calls_something_else_when_it_runs_again_is_lost() -> None:
 TASKS = Path("/proc/self/task")
 
 
-def _workers() -> list[int]:
-    children = [child for threads in TASKS.glob("*/children") for child in threads.read_text("ascii").split()]
-    return [int(child) for child in children if "monty" in Path(f"/proc/{child}/cmdline").read_text("utf-8")]
+def _workers(parent: str = "self") -> list[int]:
+    """Return the workers below a process: each is a child of a process that runs steps."""
+    threads = Path(f"/proc/{parent}/task").glob("*/children")
+    children = [child for each in threads for child in each.read_text("ascii").split()]
+    own = [int(child) for child in children if "monty" in Path(f"/proc/{child}/cmdline").read_text("utf-8")]
+    return own + [worker for child in children for worker in _workers(child)]
 
 
 @pytest.mark.skipif(not any(TASKS.glob("*/children")), reason="workers are found by /proc")
@@ -400,32 +404,26 @@ def test_agents_do_not_meet() -> None:
     assert "name 'secret' is not defined" in str(other.message)
 
 
-def test_the_workers_of_a_process_are_started_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each start allows a number of workers, and two at the same time failed in `sysconfig`."""
-    made: list[object] = []
-    second = Event()
+HIDDEN = "x = (0,)\nfor i in range(40):\n    x = (x, x)\n"
 
-    class Pool:
-        def __enter__(self) -> object:
-            made.append(self)
-            if len(made) > 1:
-                second.set()
-            second.wait(0.2)
-            return self
 
-        def checkout(self, **_options: object) -> object:
-            return nullcontext("session")
+@pytest.mark.long  # it waits for the time of a round, and for that of reading
+@pytest.mark.parametrize("use", ["{x: 1}", "{x}", "search({x: 1})", "final_answer(frozenset([x]))"])
+def test_a_value_that_takes_for_ever_to_read_is_an_observation(use: str) -> None:
+    """The worker knows the hash of each tuple; where the value is read, the hash of 40 levels takes a day, in one call of C."""
+    sandbox = Sandbox({"search": {"properties": {"q": {}}}}, RoundLimits(seconds=0.5))
+    sandbox.run("kept = 1")
+    seen = sandbox.run(HIDDEN + use)
+    assert (seen.kind, seen.message) == ("time", "the code ran longer than 0.5 seconds")
+    assert sandbox.run("kept").value == 1
 
-    monkeypatch.setattr("pydantic_monty.Monty", lambda **_options: Pool())
-    monkeypatch.setattr("os.getpid", lambda: -id(made))  # its workers are kept by its number
 
-    def lease() -> None:
-        with worker_session(LIMITS):
-            pass
-
-    threads = [Thread(target=lease) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(made) == 1
+@pytest.mark.skipif(not any(TASKS.glob("*/children")), reason="processes are found by /proc")
+def test_a_process_that_runs_steps_has_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SHOP_TOKEN", "sk-0123456789abcdef")
+    end_processes()
+    Sandbox([]).run("1")
+    children = [child for each in TASKS.glob("*/children") for child in each.read_text("ascii").split()]
+    running = [Path(f"/proc/{child}") for child in children if "sandbox" in Path(f"/proc/{child}/cmdline").read_text("utf-8")]
+    assert running
+    assert not any(b"sk-0123456789abcdef" in (each / "environ").read_bytes() for each in running)

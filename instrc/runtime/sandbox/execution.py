@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import faulthandler
 import statistics
 import string
 from collections.abc import Callable, Iterator, Mapping
@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from functools import cache, partial
 from importlib.util import find_spec
 from itertools import chain
-from threading import Lock
 from time import monotonic
 from typing import TYPE_CHECKING, Final, get_args
 from uuid import NAMESPACE_URL, uuid5
@@ -29,11 +28,10 @@ _SUSPENSIONS = 10_000_000
 """Maximum requests of a session, which may repeat all rounds; rounds are limited by their time."""
 _VALUE_CHARACTERS = 20_000
 """Maximum characters of a last value shown to a model, as in smolagents."""
-_WORKERS = 8
+_READING = 2.0
+"""Seconds after twice the time of a round in which a value can be read; then the process ends."""
 _PATIENCE = 120.0
-"""Seconds to wait for a free worker."""
-_starting = Lock()
-"""Held while the workers start: of several threads, one starts them."""
+"""Seconds to wait for the worker."""
 _ANSWER: dict[str, Json] = {"properties": {"answer": {}}, "required": ["answer"]}
 
 
@@ -90,6 +88,7 @@ class Execution:
         from pydantic_monty import FunctionSnapshot, MontyComplete, MontyError
 
         until = monotonic() + 2 * self._limits.seconds
+        faulthandler.dump_traceback_later(2 * self._limits.seconds + _READING, exit=True)  # it needs no turn of the interpreter
         try:
             snapshot = proceed()
             while not isinstance(snapshot, MontyComplete):
@@ -110,6 +109,8 @@ class Execution:
             return self._answer or failed
         except Exception as error:  # noqa: BLE001  -- of an out-of-sync worker, or a value that has no form here: an instance as a key
             return self._failed("ended", str(error))
+        finally:
+            faulthandler.cancel_dump_traceback_later()
 
     def _served(self, snapshot: FunctionSnapshot) -> SyncSnapshot | ToolCall:
         """Answer a request of the code, or return a tool call once its arguments are checked."""
@@ -193,9 +194,7 @@ def worker_session(limits: RoundLimits) -> Iterator[MontySession]:
 
     modules = {name: ExternalModule(members, id=uuid5(NAMESPACE_URL, name)) for name, members in MODULES.items()}
     try:
-        with _starting:
-            pool = _pool(os.getpid())
-        session = pool.checkout(
+        session = _pool().checkout(
             limits={
                 "max_feed_duration_secs": limits.seconds,
                 "max_memory": limits.memory,
@@ -216,12 +215,11 @@ def worker_session(limits: RoundLimits) -> Iterator[MontySession]:
 
 
 @cache
-def _pool(_process: int) -> Monty:
-    """Return the workers of this process; each serves one session, so that agents cannot see each other's data."""
+def _pool() -> Monty:
+    """Return the worker of this process; it serves one session, so that agents cannot see each other's data."""
     from pydantic_monty import Monty
 
-    workers = max(_WORKERS, os.cpu_count() or 1)
-    return Monty(max_processes=workers, checkout_timeout=_PATIENCE, max_checkouts_per_worker=1).__enter__()
+    return Monty(max_processes=1, checkout_timeout=_PATIENCE, max_checkouts_per_worker=1).__enter__()
 
 
 @cache

@@ -11,6 +11,7 @@ from typing import Final
 from msgspec import Struct
 
 from instrc.runtime.sandbox.execution import Execution, ToolParameters, require_monty, worker_session
+from instrc.runtime.sandbox.processes import ProcessEndedError, call_in_process
 from instrc.runtime.sandbox.rounds import AnsweredCall, Observation, Round, RoundLimits, RoundStep, ToolCall, repeatable
 from instrc.runtime.sandbox.values import Printed
 from instrc.text.jsonvalue import Json
@@ -30,11 +31,10 @@ class CodeRuns:
         Raise `SettingsError` if pydantic-monty is not installed.
         """
         require_monty()
-        schemas = tools if isinstance(tools, Mapping) else dict.fromkeys(tools)
-        for name in schemas:
+        self._tools: dict[str, Json] = dict(tools) if isinstance(tools, Mapping) else dict.fromkeys(tools)
+        for name in self._tools:
             if not name.isidentifier() or iskeyword(name) or name == "final_answer":
                 raise TypeError(f"`tools` takes names of functions, not {name!r}")
-        self._tools = {name: None if schema is None else ToolParameters(name, schema) for name, schema in schemas.items()}
         self._limits = limits or RoundLimits()
         self._states: OrderedDict[str, _KeptState] = OrderedDict()
         self._lock = Lock()
@@ -48,18 +48,18 @@ class CodeRuns:
         known, done = repeatable(tuple(earlier)), tuple(calls)
         with self._lock:
             state = self._states.pop(run, None)
-        with worker_session(self._limits) as session:
-            execution = Execution(session, self._tools, self._limits)
-            step = _replayed(execution, known, code, done, state if state and state.precedes(known, code, done) else None)
-            if not isinstance(step, ToolCall):
-                known, code = (*known, Round(code, done, step.kind)), ""
-                done = ()
-            if execution.is_usable and (isinstance(step, ToolCall) or step.kind != "lost"):
-                self._keep(run, _KeptState(known, code, done, step, *execution.dump()))
+        state = state if state is not None and state.precedes(known, code, done) else None
+        try:
+            step, kept = call_in_process(_stepped, _Task(self._tools, self._limits, known, code, done, state))
+        except ProcessEndedError as error:
+            if not error.is_late:
+                return Observation(logs="", kind="ended", message=str(error))
+            return Observation(logs="", kind="time", message=f"the code ran longer than {self._limits.seconds:g} seconds")
+        self._keep(run, kept)
         return step
 
-    def _keep(self, run: str, state: _KeptState) -> None:
-        if len(state.dump) <= STATE_BYTES:
+    def _keep(self, run: str, state: _KeptState | None) -> None:
+        if state is not None:
             with self._lock:
                 self._states[run] = state
                 while len(self._states) > _STATES:
@@ -83,6 +83,32 @@ class _KeptState(Struct, frozen=True):
         if not isinstance(self.step, ToolCall):
             return True
         return code == self.code and len(calls) > len(self.calls) and calls[: len(self.calls)] == self.calls
+
+
+class _Task(Struct, frozen=True):
+    """A step to be run."""
+
+    tools: dict[str, Json]
+    limits: RoundLimits
+    rounds: tuple[Round, ...]
+    code: str
+    calls: tuple[AnsweredCall, ...]
+    state: _KeptState | None
+
+
+def _stepped(task: _Task) -> tuple[RoundStep, _KeptState | None]:
+    """Return the result of a step, and the state after it if it can be kept."""
+    tools = {name: None if schema is None else ToolParameters(name, schema) for name, schema in task.tools.items()}
+    rounds, code, calls = task.rounds, task.code, task.calls
+    with worker_session(task.limits) as session:
+        execution = Execution(session, tools, task.limits)
+        step = _replayed(execution, rounds, code, calls, task.state)
+        if not isinstance(step, ToolCall):
+            rounds, code, calls = (*rounds, Round(code, calls, step.kind)), "", ()
+        if not execution.is_usable or (isinstance(step, Observation) and step.kind == "lost"):
+            return step, None
+        kept = _KeptState(rounds, code, calls, step, *execution.dump())
+    return step, kept if len(kept.dump) <= STATE_BYTES else None
 
 
 def _replayed(
