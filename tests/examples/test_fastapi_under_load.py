@@ -31,7 +31,8 @@ class Model:
 
     async def answer(self, request: instrc.Request) -> instrc.Reply:
         Model.asked += 1
-        draft = {"text": "You are stupid." if Model.asked % 7 == 0 else "Thank you!"}
+        is_rude = Model.asked % 7 == 0 and "#" not in request.key  # a run fails if it meets three in a row
+        draft = {"text": "You are stupid." if is_rude else "Thank you!"}
         return instrc.Reply({"step1_draft": draft} if "step1_draft" in str(request.schema) else draft)
 
 
