@@ -3,11 +3,13 @@ is called with arguments that were not checked."""
 
 from __future__ import annotations
 
+import json
 import os
 import resource
 import signal
 import time
 import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from threading import Timer
@@ -16,7 +18,7 @@ import pytest
 from sandboxes import Sandbox
 
 from instrc.runtime.sandbox.execution import worker_session  # no agent
-from instrc.runtime.sandbox.processes import end_processes  # no agent
+from instrc.runtime.sandbox.processes import ProcessEndedError, call_in_process, end_processes  # no agent
 from instrc.runtime.sandbox.rounds import AnsweredCall, Observation, Round, RoundLimits, ToolCall, ToolResult  # no agent
 from instrc.runtime.sandbox.sandbox import CodeRuns  # no agent
 
@@ -418,12 +420,42 @@ def test_a_value_that_takes_for_ever_to_read_is_an_observation(use: str) -> None
     assert sandbox.run("kept").value == 1
 
 
+def _processes() -> list[int]:
+    """Return the processes that run steps."""
+    children = [child for each in TASKS.glob("*/children") for child in each.read_text("ascii").split()]
+    return [int(child) for child in children if "sandbox.processes" in Path(f"/proc/{child}/cmdline").read_text("utf-8")]
+
+
+@pytest.mark.skipif(not any(TASKS.glob("*/children")), reason="processes are found by /proc")
+def test_a_process_that_has_died_at_rest_is_replaced() -> None:
+    sandbox = Sandbox([])
+    assert sandbox.run("kept = 1").kind is None
+    for process in _processes():
+        os.kill(process, signal.SIGKILL)
+    time.sleep(0.2)  # until the system has ended it
+    assert sandbox.run("kept + 1").value == 2
+    end_processes()
+    assert _processes() == []
+
+
+def test_many_agents_of_many_threads_get_their_own_results() -> None:
+    runs = CodeRuns(["pay"], LIMITS)
+    with ThreadPoolExecutor(20) as threads:
+        seen = list(threads.map(lambda number: runs.step(str(number), (), f"{number} * {number}"), range(40)))
+    assert [each.value for each in seen if isinstance(each, Observation)] == [number * number for number in range(40)]
+
+
+def test_an_error_of_the_process_itself_is_not_taken_for_a_late_step() -> None:
+    with pytest.raises(ProcessEndedError) as ended:
+        call_in_process(json.loads, "{")
+    assert not ended.value.is_late
+    assert call_in_process(json.loads, "[1]") == [1]
+
+
 @pytest.mark.skipif(not any(TASKS.glob("*/children")), reason="processes are found by /proc")
 def test_a_process_that_runs_steps_has_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SHOP_TOKEN", "sk-0123456789abcdef")
     end_processes()
     Sandbox([]).run("1")
-    children = [child for each in TASKS.glob("*/children") for child in each.read_text("ascii").split()]
-    running = [Path(f"/proc/{child}") for child in children if "sandbox" in Path(f"/proc/{child}/cmdline").read_text("utf-8")]
-    assert running
-    assert not any(b"sk-0123456789abcdef" in (each / "environ").read_bytes() for each in running)
+    assert (running := _processes())
+    assert not any(b"sk-0123456789abcdef" in Path(f"/proc/{each}/environ").read_bytes() for each in running)

@@ -14,13 +14,17 @@ from threading import BoundedSemaphore
 from typing import Final, TypeVar
 
 from instrc.problems.errors import SettingsError
+from instrc.problems.problem import Problem
 from instrc.problems.settings import SandboxNotStarted
 
 _PROCESSES: Final = 8
+"""Maximum processes, if there are fewer processors."""
 _PATIENCE: Final = 120.0
 """Seconds to wait for a free process."""
 _LATE: Final = 1
-"""Exit status of a process that has ended itself as a step took too long."""
+"""Exit status of a process that `faulthandler` has ended, since a step took too long."""
+_FAILED: Final = 3
+"""Exit status of a process in which a function has raised another error."""
 _KEPT: Final = ("PATH", "MONTY_BIN", "SYSTEMROOT", "TMPDIR", "TEMP")
 """Environment variables that a process gets; no secret is among them."""
 
@@ -52,7 +56,14 @@ class _Process:
         command = [sys.executable, "-P", "-m", __name__]
         paths = os.pathsep.join(path for path in sys.path if path)
         environment["PYTHONPATH"] = paths
-        self._popen = Popen(command, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, env=environment)  # noqa: S603  -- our own module
+        self._popen = Popen(  # noqa: S603  -- our own module
+            command, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, env=environment, start_new_session=True
+        )  # Ctrl-C ends a command, which ends its processes; the step that it interrupts is not observed
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether it runs."""
+        return self._popen.poll() is None
 
     def call(self, function: Callable[[_Given], _Result], given: _Given) -> _Result:
         assert self._popen.stdin is not None
@@ -60,15 +71,16 @@ class _Process:
         try:
             pickle.dump((function, given), self._popen.stdin)
             self._popen.stdin.flush()
-            result: _Result | SandboxNotStarted = pickle.load(self._popen.stdout)  # noqa: S301  -- of our own process
+            result: _Result | Problem = pickle.load(self._popen.stdout)  # noqa: S301  -- of our own process
         except (OSError, EOFError, pickle.UnpicklingError):
             self.end()
             raise ProcessEndedError(is_late=self._popen.returncode == _LATE) from None
-        if isinstance(result, SandboxNotStarted):
+        if isinstance(result, Problem):
             raise SettingsError([result])
         return result
 
     def end(self) -> None:
+        """End it; one that does not end within two seconds is killed."""
         for pipe in (self._popen.stdin, self._popen.stdout):
             with suppress(OSError):
                 pipe.close()  # type: ignore[union-attr]  # both are pipes
@@ -84,6 +96,15 @@ class _Pool:
         self.free = BoundedSemaphore(max(_PROCESSES, os.cpu_count() or 1))
         self.idle: list[_Process] = []
 
+    def idle_process(self) -> _Process | None:
+        """Return a process that runs no step, if there is one."""
+        with suppress(IndexError):  # other threads take them too
+            while True:
+                if (process := self.idle.pop()).is_usable:
+                    return process
+                process.end()
+        return None
+
 
 @cache
 def _pool(_process: int) -> _Pool:
@@ -94,9 +115,8 @@ def _pool(_process: int) -> _Pool:
 @atexit.register
 def end_processes() -> None:
     """End the processes that run no step."""
-    idle = _pool(os.getpid()).idle
-    while idle:
-        idle.pop().end()
+    while (process := _pool(os.getpid()).idle_process()) is not None:
+        process.end()
 
 
 @contextmanager
@@ -107,7 +127,7 @@ def _leased() -> Iterator[_Process]:
     process = None
     try:
         try:
-            process = pool.idle.pop() if pool.idle else _Process()
+            process = pool.idle_process() or _Process()
         except (OSError, ValueError) as error:
             raise SettingsError([SandboxNotStarted(reason=str(error))]) from None
         yield process
@@ -139,4 +159,7 @@ def _serve() -> None:
 
 
 if __name__ == "__main__":
-    _serve()
+    try:
+        _serve()
+    except Exception:  # noqa: BLE001  -- Python's own exit status is that of a late step
+        sys.exit(_FAILED)
