@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, Protocol, TypeAlias, cast, runtime_check
 import sqlalchemy as sa
 from msgspec import Struct, field, structs
 
-from instrc.engines.approvals import Opening, OpeningOf, Vote, approval_of
+from instrc.engines.approvals import Opening, OpeningOf, approval_of
 from instrc.engines.dbos.store import scrub, write_in_order
 from instrc.engines.service_tables import (
     AUDIT,
@@ -32,6 +32,7 @@ from instrc.engines.service_tables import (
     create_tables,
     forget,
     is_readable,
+    votes_of,
 )
 from instrc.runtime.interpreter.documents import Outcome
 from instrc.runtime.journal import JournalEntry
@@ -503,20 +504,6 @@ def _question_row(row: sa.Row[*tuple[object, ...]]) -> QuestionRow:
 
 
 _log: Final = logging.getLogger(__name__)
-
-
-def votes_of(connection: sa.Connection, run: str, question: str | None, since: float) -> dict[str, list[Vote]]:
-    """Return the votes of a run since a time, by question, in order."""
-    query = sa.select(VOTES).where(VOTES.c.run == run, VOTES.c.at >= since).order_by(VOTES.c.at)
-    found: dict[str, list[Vote]] = {}
-    for row in connection.execute(query if question is None else query.where(VOTES.c.question == question)):
-        found.setdefault(row.question, []).append(vote_in(row))
-    return found
-
-
-def vote_in(row: sa.Row[*tuple[object, ...]]) -> Vote:
-    """Return the vote of a row."""
-    return Vote(row.who, row.means, row.at, row.data, row.comment, row.sender)
 
 
 def _run_row(row: sa.Row[*tuple[object, ...]], metadata: Mapping[str, str]) -> RunRow:

@@ -10,7 +10,7 @@ from typing import Any, Final
 import sqlalchemy as sa
 from sqlalchemy.types import TypeDecorator
 
-from instrc.engines.approvals import ERASED
+from instrc.engines.approvals import ERASED, Vote
 from instrc.engines.dbos.sqlite import SqliteStore
 from instrc.engines.dbos.store import RUN_TABLE, close_engine, write_in_order
 from instrc.engines.places import require_place, scheme_of, store_of
@@ -363,3 +363,19 @@ def forget(connection: sa.Connection, runs: Collection[str]) -> None:
     write_in_order(connection, FEED)
     told = {"at": time(), "kind": "run.deleted", "body": {}}
     connection.execute(sa.insert(FEED), [{**told, "run": run, "program": program} for run, program in known.items()])
+
+
+def votes_of(
+    connection: sa.Connection, run: str, question: str | None, since: float, most: int | None = None
+) -> dict[str, list[Vote]]:
+    """Return the votes of a run since a time, by question, in order, or the first `most`."""
+    query = sa.select(VOTES).where(VOTES.c.run == run, VOTES.c.at >= since).order_by(VOTES.c.at).limit(most)
+    found: dict[str, list[Vote]] = {}
+    for row in connection.execute(query if question is None else query.where(VOTES.c.question == question)):
+        found.setdefault(row.question, []).append(vote_in(row))
+    return found
+
+
+def vote_in(row: sa.Row[*tuple[object, ...]]) -> Vote:
+    """Return the vote of a row."""
+    return Vote(row.who, row.means, row.at, row.data, row.comment, row.sender)

@@ -57,7 +57,7 @@ class Report:
 
 
 def first_of(found: Iterator[Problem], limit: int) -> Iterator[Problem]:
-    """Yield the first problems of a kind, and a warning where there are more: each costs time, and nobody reads thousands."""
+    """Yield up to `limit` problems of one kind, and a warning if there are more, without computing the rest."""
     yield from islice(found, limit)
     if (further := next(found, None)) is not None:
         from instrc.problems.files import FurtherProblems  # a command that finds nothing starts without it

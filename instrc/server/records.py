@@ -28,8 +28,6 @@ from instrc.engines.run_table import (
     questions_query,
     tags_in,
     tell_in,
-    vote_in,
-    votes_of,
 )
 from instrc.engines.service_tables import (
     AUDIT,
@@ -46,6 +44,8 @@ from instrc.engines.service_tables import (
     SESSIONS,
     VOTES,
     service_store,
+    vote_in,
+    votes_of,
 )
 from instrc.engines.stores import SECRETS
 from instrc.problems.errors import GoneError, RequestError, StaleError, unusable
@@ -230,10 +230,10 @@ class Records(RunTable):
         noted = audit_row(who, means, "take back", run, question, None)
         self.execute(sa.delete(NONCES).where(NONCES.c.nonce == nonce), vote, sa.insert(AUDIT).values(noted))
 
-    def votes(self, run: str, question: str | None = None, since: float = 0.0) -> dict[str, list[Vote]]:
-        """Return the answers of people by question, in order of arrival."""
+    def votes(self, run: str, question: str | None = None, since: float = 0.0, most: int | None = None) -> dict[str, list[Vote]]:
+        """Return the answers of people by question, in order of arrival, or the first `most`."""
         with self.engine.connect() as connection:
-            return votes_of(connection, run, question, since)
+            return votes_of(connection, run, question, since, most)
 
     def has_answered(self, run: str, who: str) -> bool:
         """Return whether a person has answered a question of a run."""

@@ -63,6 +63,8 @@ SETTLE: Final = 2.0
 _LEFT: Final = 10.0
 """Seconds after which a decisive vote not yet sent to its run is taken over from a process that has ended."""
 _BREATH: Final = 0.05
+TOLD_ANSWERS: Final = 50
+"""Maximum answers of people on the page of a run: the first ones."""
 _APART: Final = 10.0
 """Seconds by which clocks of processes may differ, and a server's list may be late."""
 _STALE: Final = 20
@@ -238,7 +240,8 @@ class RunService:
         if not info.is_whole:
             return RunStory(info)
         spans, events = await asyncio.to_thread(self._timelines.read, run)
-        return RunStory(info, await self.engine.launch(run), spans, events, await asyncio.to_thread(self.records.votes, run))
+        votes = await asyncio.to_thread(self.records.votes, run, most=TOLD_ANSWERS)
+        return RunStory(info, await self.engine.launch(run), spans, events, votes)
 
     async def cancel(self, caller: Caller, run: str) -> RunInfo:
         """Cancel a run; one that has ended is unchanged."""

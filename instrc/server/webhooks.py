@@ -143,7 +143,7 @@ _OF_OWNER: Final = 40
 _IN_ALL: Final = 100
 """Maximum concurrent messages of a service."""
 _LOOKING: Final = ThreadPoolExecutor(_IN_ALL, "instrc-names")
-"""Threads that look up names: those of somebody's own name server may take long, and hold up nothing else."""
+"""Threads that look up host names, apart from the others, since a slow name server can block a thread for a long time."""
 _ROUND: Final = 1.0
 """Seconds after which a round leaves slow receivers to themselves."""
 _LEASE: Final = 60.0

@@ -7,15 +7,18 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import sqlalchemy as sa
 from serving import BOB, BOSS, LETTER, client, go, person, service, settled
 from test_inbox import seen
 from written_processes import DECISION, TEXT, call, chunk, each, is_, process, repeat, step
 
+from instrc.engines.service_tables import VOTES  # rows, written as by carriers
 from instrc.process.process import Process
 from instrc.runtime.traces import TimelineSpan
 from instrc.server.access import Caller  # the room behind its commands
 from instrc.server.inbox import Inbox  # the room behind its commands
 from instrc.server.run_page import compared, drawn, groups_of, labelled, result_schema  # the room behind its commands
+from instrc.server.run_service import TOLD_ANSWERS  # the bound
 from instrc.server.templates import languages  # the words that there are
 
 MANY: Any = process(
@@ -302,5 +305,22 @@ def test_a_page_that_follows_its_run_reads_on_from_the_last_event(tmp_path: Path
             places.clear()
             assert (await http.get(f"/inbox/runs/{run}")).text == on
             assert places[0] == 0
+
+    go(body())
+
+
+def test_a_page_reads_no_more_answers_than_it_shows(tmp_path: Path) -> None:
+    async def body() -> None:
+        made = service(tmp_path)
+        run = (await made.start(BOSS, "letter", "x", wait=20)).report.run
+        about = {"run": run, "who": "bob", "means": "key", "data": {"decision": "Approve"}}
+        made.records.execute(
+            sa.insert(VOTES).values([{**about, "question": f"eachContext1[{n}].userContext1", "at": float(n)} for n in range(70)])
+        )
+        story = await made.story(BOSS, run)
+        assert [vote.at for given in story.votes.values() for vote in given] == [float(n) for n in range(TOLD_ANSWERS)]
+        async with client(made, routes=Inbox(made).routes) as http:
+            page = (await http.get(f"/inbox/runs/{run}")).text
+        assert page.count("<h3>eachContext1[") == TOLD_ANSWERS
 
     go(body())

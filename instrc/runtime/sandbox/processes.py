@@ -1,4 +1,4 @@
-"""Processes that run the steps of agents: reading a value of their code may take for ever, and only a process can be ended."""
+"""Run the steps of agents in processes that can be ended, since reading a value of their code may never finish."""
 
 from __future__ import annotations
 
