@@ -30,7 +30,8 @@ from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 from instrc.engines import launch  # what checks inputs
 from instrc.engines.approvals import Vote  # of other people
-from instrc.engines.run_table import runs_query, vote_in  # to find the run, and what is read
+from instrc.engines.run_table import runs_query  # to find the run
+from instrc.engines.service_tables import vote_in  # what is read
 from instrc.problems.errors import InputError
 from instrc.runtime.traces import trace_file  # where it is long
 from instrc.server import bounds  # the table of what is tried here
@@ -359,7 +360,7 @@ def test_answers_to_closed_questions_are_not_read_for_a_list_or_a_state(tmp_path
         for number in range(60):
             made.records.vote(run, f"c{number:02}", Vote("cat", "key", opened, {"text": "x"}), 0.0, None)
         made.records.vote(run, "userContext1", Vote("ann", "key", opened, {"text": "x"}), opened, None)
-        for module in ("instrc.engines.run_table", "instrc.server.records"):
+        for module in ("instrc.engines.service_tables", "instrc.server.records"):
             monkeypatch.setattr(f"{module}.vote_in", noting)
         await made.questions(BOSS)
         assert read == ["userContext1"]
