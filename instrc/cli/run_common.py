@@ -150,7 +150,7 @@ def _where(at: EngineGroup) -> str:
 
 
 def tell_line(line: str) -> None:
-    """Write a line for the user: a line break in it, such as one of a service, makes no line that looks like one of ours."""
+    """Write one line for the user; a line break in it is made visible, so that a foreign text cannot imitate a line of ours."""
     write_error(f"{visible(line)}\n")
 
 

@@ -188,7 +188,7 @@ class Launcher:
         return inputs_schema(self.prepared), output_schema(self.plan)
 
     def launch(self, given: JsonLike, run: str | None = None, *, closed: bool = False) -> Launch:
-        """Return the launch of a run; raise `InputError` if its inputs do not fit: with `closed`, the schema of its inputs."""
+        """Return the launch of a run; raise `InputError` for invalid inputs. With `closed`, no undeclared input is allowed."""
         wrong: list[Problem] = [] if run is None else [*wrong_id(run)]
         inputs = given_inputs(self.schemas[0]["properties"] if closed else self.prepared.inputs, given, wrong, closed=closed)
         if wrong:

@@ -221,7 +221,7 @@ def _planned_tools(process: Process) -> list[tuple[str, JsonObject]]:
 
 
 def _inputs_of_tools(tools: Iterable[tuple[str, JsonObject]]) -> Iterable[tuple[str, Json]]:
-    """Yield the inputs of the activities and processes that plans call, by bare names: results of other tasks are among them."""
+    """Yield the input schemas of the activities and processes that plans call, by bare names."""
     for name, tool in tools:
         arguments = mapping(tool.get("arguments"))
         if properties := mapping(arguments.get("properties")):

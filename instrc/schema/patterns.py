@@ -49,7 +49,7 @@ LINEAR_WRITTEN_OUT: Final = 2_000
 
 
 SEARCH_STEPS: Final = 200_000_000
-"""Maximum steps of one search by RE2, which nothing can stop: instructions times bytes of the text, at most about a second."""
+"""Maximum steps of one search by RE2, which cannot be stopped: instructions times characters, at most about a second."""
 
 
 JUDGED_PATTERN: Final = 10_000

@@ -41,7 +41,7 @@ REFERRED_ERRORS: Final = 300
 INSTANCE_CONTAINERS: Final = 2_000_000
 """Maximum objects and lists of a validated value; larger values are refused."""
 REMEMBERED_VALUE: Final = 20_000
-"""Characters of a value from which it is remembered as valid: a run validates its answers each time that it is read."""
+"""Minimum characters of a value that is remembered as valid: a run validates its answers whenever it is read."""
 _MOST_VALID: Final = 500
 _VALID: Final[set[bytes]] = set()
 """Digests of valid values with their schemas."""
@@ -184,7 +184,7 @@ def _followed(validator: Validator, reference: str, instance: Json) -> tuple[Val
 def _of_branches(
     validator: Validator, branches: list[Json], instance: Json, _: Json, *, several: bool
 ) -> Iterator[ValidationError]:
-    """Do as the library, but try those branches last that a glance rules out, and only for their errors: there may be many."""
+    """Validate as the library does, but try the branches that `_rules_out` excludes last, and only for their errors."""
     found: dict[int, list[ValidationError]] = {}
     fits, out = False, [_rules_out(branch, instance) or _rules_out(_target(validator, branch), instance) for branch in branches]
     for number in sorted(range(len(branches)), key=out.__getitem__):
@@ -212,7 +212,7 @@ def _target(validator: Validator, schema: Json) -> Json:
 
 
 def _rules_out(schema: Json, value: Json) -> bool:
-    """Return whether a value is invalid at a glance: its type, the only scalar wanted, its members, all branches of a union."""
+    """Return whether a quick look at types, constants, members and branches shows that a value is invalid."""
     if not isinstance(schema, dict):
         return schema is False
     if (types := types_of(schema.get("type"))) is not None and not has_type(value, types):
@@ -235,7 +235,7 @@ def _rules_out(schema: Json, value: Json) -> bool:
 
 
 def _enum(_validator: Validator, values: list[Json], instance: Json, _: Json) -> Iterator[ValidationError]:
-    """Look a value up among very many; the library compares it with each."""
+    """Look up a value in an `enum`; the library compares it with each of the values."""
     known, key = _KNOWN.get(), ("enum", id(values))
     if key not in known and not isinstance(instance, str):
         known[key] = set(map(known[_KEYS], values))
@@ -266,7 +266,7 @@ def _pattern(_validator: Validator, pattern: str, instance: Json, _: Json) -> It
 
 
 def _undecided(pattern: str) -> str:
-    """Return that a search is undecided, and note it: `not` and other keywords would accept what their part refuses."""
+    """Return the message about an undecided search, and note it, so that `not` cannot turn it into acceptance."""
     why = why_unreadable(pattern)
     said = (
         f"the regular expression {value_in_words(pattern)} cannot be read: {why}"
@@ -366,7 +366,7 @@ def _branches(validator: Validator, instance: Json, schema: dict[str, Json]) -> 
 
 
 def _holds(validator: Validator, instance: Json, schema: Json) -> bool:
-    """Return whether a value satisfies a part of the schema; it is asked once, as parts within parts would ask it each time."""
+    """Return whether a value satisfies a part of the schema; the result is remembered, since nested parts ask for it again."""
     if _rules_out(schema, instance):
         return False
     scope = dict.fromkeys(uri for uri, _ in validator._resolver.dynamic_scope())  # noqa: SLF001  -- as in `_followed`
@@ -420,7 +420,7 @@ def _validated(
     is_json: bool = False,
     faults: Mapping[str, str] | None = None,
 ) -> tuple[Violation, ...]:
-    """Return the violations of a value; that a large one has none `by` a schema, with or without formats, is remembered."""
+    """Return the violations of a value; remember a large valid one, with `by`: the schema, and whether formats are asserted."""
     if not is_json and (place := json_fault(value)) is not None:
         return (Violation(place[0], "json", "", place[1]),)
     try:

@@ -262,7 +262,7 @@ def kept_rights(caller: Caller) -> JsonObject:
 
 
 def _kept_until(caller: Caller) -> float:
-    """Return when what a token stated ends without it: a key that was stolen from the provider signs any time."""
+    """Return when the statements of a token stop counting without it: a stolen key could sign any expiry time."""
     longest = time() + SESSION_SECONDS
     return min(longest, caller.until or longest)
 
@@ -335,7 +335,7 @@ def _key_id(kid: object) -> str:
 
 
 def _thumbprint(key: jwt.PyJWK) -> str:
-    """Return an id that no other key has: a provider may give its own id of a key, or none, to the next one."""
+    """Return an id that no other key has: a provider may reuse its `kid`, or give none."""
     return _key_id([key.key_id, *key.Algorithm.to_jwk(key.key, as_dict=True).items()])
 
 

@@ -166,7 +166,7 @@ class Records(RunTable):
 
     @contextmanager
     def writing_of(self, run: str) -> Iterator[sa.Connection]:
-        """Begin a transaction that adds data to a run; raise if it was deleted, as nothing would delete them then."""
+        """Begin a transaction that adds data to a run; raise if it was deleted, since nothing would delete the data later."""
         with self.writing() as connection:
             status = sa.select(RUNS.c.status).where(RUNS.c.run == run).with_for_update(read=True)
             if connection.execute(status).scalar() == DELETED:

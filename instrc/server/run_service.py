@@ -170,7 +170,7 @@ class RunService:
         return await self.visibility.info_of(caller, report)
 
     async def _settled(self, report: RunReport, wait: float) -> RunReport:
-        """Wait, with a time limit, until a run ends or has a question, and the tables tell so if its carriers write them."""
+        """Wait, with a time limit, until a run ends or has a question, and the tables show it if its carriers write them."""
         end, pause = monotonic() + wait, 0.05
         while monotonic() < end:
             found = await (
@@ -474,7 +474,7 @@ class RunService:
         return await self.visibility.info_of(caller, report)
 
     async def _is_recorded(self, run: str, question: str, data: Json, by: Author) -> bool:
-        """Return whether the answer recorded by a run for a question is this one, or of the same people.
+        """Return whether the answer that a run has recorded for a question is this one, or by the same people.
 
         A process with other secrets in its environment records other data.
         """
@@ -574,7 +574,7 @@ class RunService:
     async def _audited(
         self, caller: Caller, action: str, run: str, work: _Work[_T], question: str | None = None, sent: Json = None
     ) -> _T:
-        """Record who does something, and do it: to the end even if the request is cancelled; `take back` if it is refused."""
+        """Record who does something, then do it, even if the request is cancelled; record `take back` if it is refused."""
         record = partial(self.records.audit, caller.name, caller.by)
 
         async def both() -> _T:

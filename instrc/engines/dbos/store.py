@@ -143,7 +143,7 @@ def trouble(store: RunStore) -> Iterator[None]:
 
 
 _NO_PRIVILEGE: Final = "42501"
-"""State of a statement for which the role lacks a privilege: it is refused as often as it is repeated."""
+"""SQLSTATE of a statement for which the role lacks a privilege: repeating it does not help."""
 
 
 def unusable(store: RunStore, reason: str, *, may_return: bool = True) -> UnavailableError:

@@ -29,7 +29,7 @@ _SUSPENSIONS = 10_000_000
 _VALUE_CHARACTERS = 20_000
 """Maximum characters of a last value shown to a model, as in smolagents."""
 _READING = 2.0
-"""Seconds after twice the time of a round in which a value can be read; then the process ends."""
+"""Seconds to read a value after twice the time limit of a round has passed; then the process ends."""
 _PATIENCE = 120.0
 """Seconds to wait for the worker."""
 _ANSWER: dict[str, Json] = {"properties": {"answer": {}}, "required": ["answer"]}

@@ -18,7 +18,7 @@ from instrc.problems.problem import Problem
 from instrc.problems.settings import SandboxNotStarted
 
 _PROCESSES: Final = 8
-"""Maximum processes, if there are fewer processors."""
+"""Maximum processes on a machine with no more processors than that."""
 _PATIENCE: Final = 120.0
 """Seconds to wait for a free process."""
 _LATE: Final = 1
@@ -26,7 +26,7 @@ _LATE: Final = 1
 _FAILED: Final = 3
 """Exit status of a process in which a function has raised another error."""
 _KEPT: Final = ("PATH", "MONTY_BIN", "SYSTEMROOT", "TMPDIR", "TEMP")
-"""Environment variables that a process gets; no secret is among them."""
+"""Environment variables passed to a process: none of them is a secret."""
 
 
 _Given = TypeVar("_Given")
@@ -34,7 +34,7 @@ _Result = TypeVar("_Result")
 
 
 class ProcessEndedError(Exception):
-    """A process has ended before it answered; `is_late` if a step took too long."""
+    """Raised if a process ended before it answered; `is_late` if a step took too long."""
 
     def __init__(self, *, is_late: bool) -> None:
         super().__init__("the process that runs the code has ended")
@@ -58,11 +58,11 @@ class _Process:
         environment["PYTHONPATH"] = paths
         self._popen = Popen(  # noqa: S603  -- our own module
             command, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, env=environment, start_new_session=True
-        )  # Ctrl-C ends a command, which ends its processes; the step that it interrupts is not observed
+        )  # Ctrl-C interrupts the command alone: otherwise the interrupted step would be recorded as an observation
 
     @property
     def is_usable(self) -> bool:
-        """Whether it runs."""
+        """Whether it is still running."""
         return self._popen.poll() is None
 
     def call(self, function: Callable[[_Given], _Result], given: _Given) -> _Result:
@@ -97,7 +97,7 @@ class _Pool:
         self.idle: list[_Process] = []
 
     def idle_process(self) -> _Process | None:
-        """Return a process that runs no step, if there is one."""
+        """Return an idle process, or `None`."""
         with suppress(IndexError):  # other threads take them too
             while True:
                 if (process := self.idle.pop()).is_usable:
@@ -108,13 +108,13 @@ class _Pool:
 
 @cache
 def _pool(_process: int) -> _Pool:
-    """Return the processes of this process: one that was forked has its own."""
+    """Return the pool of this process; a forked process has its own."""
     return _Pool()
 
 
 @atexit.register
 def end_processes() -> None:
-    """End the processes that run no step."""
+    """End the idle processes."""
     while (process := _pool(os.getpid()).idle_process()) is not None:
         process.end()
 

@@ -27,7 +27,7 @@ def plain(value: object) -> Json:
 
 
 def show(value: object, write: Callable[[str], object], leaf: Callable[[object], str] = str) -> None:
-    """Write a value that `plain` accepts as Python prints it, part by part: the whole text may be far longer than the value."""
+    """Write a value that `plain` accepts as Python prints it, in parts: the whole text may be far longer than the value."""
     inner: object = str(value) if isinstance(value, BaseException) else getattr(value, "attributes", None)
     if isinstance(value, tuple) and (fields := getattr(value, "_fields", None)):
         inner = {name[:_NAME]: item for name, item in zip(fields, value, strict=True)}
