@@ -142,6 +142,7 @@ def test_a_vote_that_decides_nothing_is_looked_at_once(tmp_path: Path, monkeypat
 
     async def body(made: RunService) -> None:
         run = (await made.start(ANN, "pay", "x", wait=30)).report.run
+        made._looking.cancel()  # it would look at the vote first
         await made.answer(ANN, run, FIRST, ANSWER)
         read, rows = made.records.question, list[str]()
         made.records.question = lambda *place: rows.append(place[1]) or read(*place)  # type: ignore[method-assign, func-returns-value]  # noted
