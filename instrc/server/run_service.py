@@ -344,13 +344,13 @@ class RunService:
         try:
             asked = (await self.visibility.info_of(caller, report)).report.questions
             found = find_question([*asked], question, run, report)
+            row = await self._row_of(run, found)
+            if row is None:  # it has just been closed
+                raise NotFoundError([problems.runs.NoSuchQuestion(run=run, step=question, open=())])
         except InstrcError:
             if await asyncio.to_thread(self.records.votes, run, question):  # the report knows steps, no ids of questions
                 raise question_closed(run, question, (), "answered") from None
             raise
-        row = await self._row_of(run, found)
-        if row is None:  # another process has just closed it
-            raise NotFoundError([problems.runs.NoSuchQuestion(run=run, step=question, open=())])
         return (await self.visibility.asked_in([replace(row, question=found)]))[0]
 
     async def _row_of(self, run: str, found: Question) -> QuestionRow | None:
