@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 
 import pytest
 from postgres_server import Database, postgres
 from temporal_server import Server, started
+
+
+@pytest.fixture(autouse=True)
+def _runners_are_closed() -> Iterator[None]:
+    """Close the store that a failed test has left open, which would make the tests after it fail too."""
+    yield
+    if (runner := sys.modules.get("instrc.engines.dbos.runner")) is not None and runner.Runner.current is not None:
+        runner.Runner.current.close()
 
 
 @pytest.fixture(scope="session")
