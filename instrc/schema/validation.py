@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from contextvars import ContextVar
 from functools import cached_property, lru_cache, partial
@@ -161,7 +161,9 @@ _KNOWN: ContextVar[dict[tuple[object, ...], Any]] = ContextVar("_KNOWN")  # erro
 _KEYS: Final = ("keys",)
 """Key of the function whose results for two values are equal if these are."""
 _SEARCH: Final = ("search",)
-"""Key of the message about the first undecided search."""
+"""Key of the message about an undecided search on which the result depends."""
+_UNDECIDED: Final = ValueError("a search is undecided")
+"""Cause of an error that another result of a search might not have."""
 
 
 def _reference(validator: Validator, reference: str, instance: Json, _: Json) -> Iterator[ValidationError]:
@@ -191,6 +193,8 @@ def _of_branches(
         if fits and out[number]:
             return
         errors = [*islice(validator.descend(instance, branches[number], schema_path=number), REFERRED_ERRORS)]
+        if not several:
+            _note_undecided(errors)  # of two that fit, neither would do
         if fits and not errors:
             yield ValidationError(" is valid under more than one of the given schemas")
         if not errors and (fits or several):
@@ -198,7 +202,9 @@ def _of_branches(
         fits, found[number] = fits or not errors, errors
     if not fits:
         told = (each for _, errors in sorted(found.items()) for each in errors)
-        yield ValidationError(" is not valid under any of the given schemas", context=[*told])
+        unsure = any(map(_are_undecided, found.values()))
+        cause = _UNDECIDED if unsure else None
+        yield ValidationError(" is not valid under any of the given schemas", context=[*told], cause=cause)
 
 
 def _target(validator: Validator, schema: Json) -> Json:
@@ -260,20 +266,33 @@ def _dependent_required(_validator: Validator, needs: Json, instance: Json, _: J
 def _pattern(_validator: Validator, pattern: str, instance: Json, _: Json) -> Iterator[ValidationError]:
     found = search(pattern, instance) if isinstance(instance, str) else True
     if found is None:
-        yield ValidationError(_undecided(pattern))
+        yield _undecided(pattern)
     elif not found:
         yield ValidationError(f"{value_in_words(instance)} does not match {value_in_words(pattern)}")
 
 
-def _undecided(pattern: str) -> str:
-    """Return the message about an undecided search, and note it, so that `not` cannot turn it into acceptance."""
+def _undecided(pattern: str, path: Sequence[str] = ()) -> ValidationError:
     why = why_unreadable(pattern)
     said = (
         f"the regular expression {value_in_words(pattern)} cannot be read: {why}"
         if why
         else f"matching {value_in_words(pattern)} takes too long on this text"
     )
-    return cast("str", _KNOWN.get().setdefault(_SEARCH, said))
+    return ValidationError(said, path=path, cause=_UNDECIDED)
+
+
+def _are_undecided(errors: Sequence[ValidationError]) -> bool:
+    """Return whether another result of a search might leave none of the errors."""
+    return bool(errors) and all(error.cause is _UNDECIDED for error in errors)
+
+
+def _note_undecided(errors: Sequence[ValidationError]) -> None:
+    """Note errors that are undecided, so that a keyword such as `not` cannot turn them into acceptance."""
+    if _are_undecided(errors):
+        error = errors[0]
+        while error.context:
+            error = next(each for each in error.context if each.cause is _UNDECIDED)
+        _KNOWN.get().setdefault(_SEARCH, error.message)
 
 
 def _pattern_properties(validator: Validator, patterns: dict[str, Json], instance: Json, _: Json) -> Iterator[ValidationError]:
@@ -281,7 +300,7 @@ def _pattern_properties(validator: Validator, patterns: dict[str, Json], instanc
         for key, part in mapping(instance).items():
             found = search(pattern, key)
             if found is None:
-                yield ValidationError(_undecided(pattern), path=(key,))
+                yield _undecided(pattern, (key,))
                 if why_unreadable(pattern) is None:  # the time for the others is over as well
                     return
             elif found:
@@ -372,7 +391,13 @@ def _holds(validator: Validator, instance: Json, schema: Json) -> bool:
     scope = dict.fromkeys(uri for uri, _ in validator._resolver.dynamic_scope())  # noqa: SLF001  -- as in `_followed`
     key = ("holds", id(instance), id(schema), *scope)
     if key not in (known := _KNOWN.get()):
-        known[key] = next(iter(validator.descend(instance, schema)), None) is None
+        errors: list[ValidationError] = []
+        for error in islice(validator.descend(instance, schema), REFERRED_ERRORS):
+            errors.append(error)
+            if error.cause is not _UNDECIDED:
+                break
+        _note_undecided(errors)
+        known[key] = not errors
     return cast("bool", known[key])
 
 
@@ -445,7 +470,7 @@ def _digest_of_large(value: Json, by: tuple[Json, bool]) -> bytes | None:
 def errors_of(validator: Validator, value: Json, most: int) -> list[ValidationError]:
     """Return the first `most` errors of the library for a value; it may raise any error that the schema provokes.
 
-    A value is invalid if a search is undecided, also where a keyword such as `not` inverts its part.
+    A value is invalid if that depends on an undecided search, also where a keyword such as `not` inverts its part.
     """
     token = _KNOWN.set({_KEYS: EqualityKeys()})
     try:

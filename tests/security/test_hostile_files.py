@@ -200,6 +200,28 @@ def test_what_a_part_forbids_is_not_accepted_where_its_search_is_undecided(schem
     assert not validate({"text": "a"}, {"additionalProperties": {"not": ALONE}})
 
 
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"anyOf": [ALONE, {"type": "string"}]},
+        {"anyOf": [{"type": "string"}, ALONE]},
+        {"not": {"allOf": [ALONE, {"const": "a"}]}},
+        {"not": {"allOf": [{"const": "a"}, ALONE]}},
+        {"oneOf": [{"allOf": [ALONE, {"const": "a"}]}, True]},
+        {"if": {"allOf": [ALONE, {"const": "a"}]}, "then": False},
+        {"$defs": {"a": {"anyOf": [ALONE, True]}}, "allOf": [{"$ref": "#/$defs/a"}, {"$ref": "#/$defs/a"}]},
+    ],
+)
+def test_an_undecided_search_refuses_nothing_that_does_not_depend_on_it(schema: Any) -> None:
+    assert not validate(f"a password b{'x' * 100_001}", schema)
+
+
+@pytest.mark.parametrize("several", [{"not": {"anyOf": [ALONE]}}, {"not": {"$ref": "#/$defs/a"}, "$defs": {"a": ALONE}}])
+def test_an_undecided_search_that_was_of_no_account_counts_where_it_is(several: Any) -> None:
+    schema = {"anyOf": [{"$ref": "#/$defs/a"}, True], "allOf": [several], "$defs": {"a": ALONE}}
+    assert validate(f"a password b{'x' * 100_001}", schema)
+
+
 @pytest.mark.parametrize("word", ["allOf", "anyOf", "oneOf", "if", "then", "contains"])
 def test_parts_within_parts_are_asked_once_what_they_evaluate(word: str) -> None:
     """Each level asked the one below twice, so that 40 levels of 1.6 KB never ended."""
