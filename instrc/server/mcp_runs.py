@@ -474,18 +474,18 @@ class _OfCaller(Identified):
             raise RateLimitError([problems.serving.TooMuch(what="open sessions", limit=SESSIONS, retry_after=60)])
         if session is not None and session in mine:
             mine[session] = now
-        if session is not None and request.method == "DELETE":
-            mine.pop(session, None)
         begun_here = token_hex(8)
         if begins:
             mine[begun_here] = now  # counted before it has a name, as several may start at the same time
 
         async def noting(message: Message) -> None:
-            if message["type"] == "http.response.start" and session is None:
+            if message["type"] == "http.response.start" and message["status"] < 400:
                 begun = Headers(raw=message["headers"]).get(MCP_SESSION_ID_HEADER)
-                if begun is not None and message["status"] < 400:
+                if session is None and begun is not None:
                     mine.pop(begun_here, None)
                     mine[begun] = now
+                elif session is not None and request.method == "DELETE":  # one that is refused leaves the session open
+                    mine.pop(session, None)
             await send(message)
 
         scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=caller.name, scopes=[]))

@@ -123,6 +123,12 @@ def test_a_session_of_mcp_is_unknown_to_anybody_else_and_there_are_few(tmp_path:
             ]
             assert statuses.count(200) == bounds.SESSIONS - 1
             assert statuses[-1] == 429
+            odd = {**session, "mcp-protocol-version": "2099-01-01"}  # the library ends no session of a version that has none
+            for end, ended, begins in ((odd, 405, 429), (session, 200, 200)):
+                assert (await http.delete("/mcp", headers={**bearer(ann), **end})).status_code == ended
+                begun = await http.post("/mcp", json=initialize(1), headers=bearer(ann))
+                assert begun.status_code == begins
+            session["mcp-session-id"] = begun.headers["mcp-session-id"]
             assert (await http.post("/mcp", json=initialize(1), headers=bearer(eve))).status_code == 200
             made.records.revoke("ann")
             assert (await http.post("/mcp", json=listing, headers={**bearer(ann), **session})).status_code == 401
