@@ -240,17 +240,22 @@ class Records(RunTable):
         return bool(self.select(sa.select(VOTES.c.run).where(VOTES.c.run == run, VOTES.c.who == who), 1))
 
     def inherited_votes(self, run: str) -> dict[str, list[Vote]]:
-        """Return the answers by question in a run and those that it was forked from; under "", none if one of these is gone."""
+        """Return the answers by question in a run and those that it was forked from; under "", none if one of these is gone.
+
+        A question of what is or may be another version of the program, with other numbers of steps, begins with `/`.
+        """
         found: dict[str, list[Vote]] = {}
-        left, seen = [run], set[str]()
+        left, seen, versions = [run], set[str](), set[str | None]()
         while left and left[0] not in seen:
             seen.add(place := left.pop())
-            rows = self.select(sa.select(RUNS.c.status, RUNS.c.origin).where(RUNS.c.run == place))
+            rows = self.select(sa.select(RUNS.c.status, RUNS.c.origin, RUNS.c.digest).where(RUNS.c.run == place))
             if not rows or rows[0].status == DELETED:
                 found[""] = []
             left = [row.origin for row in rows if row.origin is not None]
+            versions |= {row.digest for row in rows}
+            is_same = place == run or (len(versions) == 1 and None not in versions)
             for question, votes in self.votes(place).items():
-                found.setdefault(question, []).extend(votes)
+                found.setdefault(question if is_same else f"/{question}", []).extend(votes)
         return found
 
     def answered_by(self, who: str, limit: int) -> list[tuple[str, str, str, Vote]]:

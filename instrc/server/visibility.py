@@ -119,9 +119,12 @@ class Visibility:
         else:  # of the rules in its processes, some may name arguments
             launcher = self.launchers.get(report.name) if is_here(report.config) else None
             excluded = launcher is None or launcher.may_exclude()
-        given = [vote for name, each in votes.items() if re.split("[/~]", name)[0] == command["id"] for vote in each]
-        gave = any(vote.may_be_of(Vote(caller.name, caller.by, 0.0, None)) for vote in given)
-        gave = gave or "" in votes or ("by" in result and agreed(caller.name, result["by"]["who"]))
+        by, me = result["by"]["who"] if "by" in result else "", Vote(caller.name, caller.by, 0.0, None)
+        mine = [(re.split("[/~]", name), vote) for name, each in votes.items() for vote in each if vote.may_be_of(me)]
+        gave = "" in votes or agreed(caller.name, by)
+        for (place, *below), vote in mine:  # the place of a question of another version is ""
+            may_be = agreed(vote.who, by) if command["kind"] == "user" else len(below) > 1
+            gave = gave or place == command["id"] or (place == "" and may_be)
         return gave and excluded
 
     @property

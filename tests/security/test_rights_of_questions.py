@@ -32,7 +32,7 @@ from instrc.engines.approvals import (  # what the table asks about
 from instrc.engines.dbos.run_rows import RunRows  # who writes them
 from instrc.engines.dbos.store import close_engine  # the same
 from instrc.engines.equip import LocalObjects, opening_of  # the same
-from instrc.engines.launch import Launcher
+from instrc.engines.launch import Launcher, forked
 from instrc.engines.operating import AuditFilter, audit_log  # what is noted of it
 from instrc.engines.places import store_of  # where they are
 from instrc.engines.prepare import Prepared
@@ -571,6 +571,46 @@ def test_nobody_starts_a_fork_with_their_own_approval_where_the_starter_may_not_
             for who in ("ann", "dan"):  # who asked for the link, if anybody did, is not known any more
                 with pytest.raises(AccessError, match="their own approval"):
                     await made.fork(people[who], copy, ForkOptions())
+
+    go(body())
+
+
+@pytest.mark.parametrize("behind", [False, True])
+def test_an_own_approval_stays_one_in_a_version_where_its_step_has_another_number(behind: bool, tmp_path: Path) -> None:  # noqa: FBT001
+    """Whoever approved, behind an activity or by a link, forks what somebody has forked with another version of the program."""
+    rule = {"x-approvers": ["ann", "cat"], "x-not": ["starter"]}
+    ann = person("ann", "operator", "answerer")
+
+    def version(number: int) -> Any:
+        asked = step({**DECISION, **rule}, "prompt")
+        consent = call("Consent", "prompt", DECISION, "prompt")
+        more = {"llmContext1": chunk(step1_draft=step(TEXT, "prompt"))} if number > 1 else {}
+        if behind:
+            return process(**more, serverContext1=chunk(**{f"step{number}_consent": consent}))
+        return process(**more, **{f"userContext{number}": chunk(**{f"step{number}_approve": asked})})
+
+    async def body() -> None:
+        made = service(tmp_path, name="durable", records=str(tmp_path))
+        launcher = calling(tmp_path, asking(**rule), "pay")
+        first, second = (
+            Launcher(replace(launcher.prepared, document=version(number)), rehearse="with-activities", model="sample")
+            for number in (1, 2)
+        )
+        async with opened(made):
+            made.launchers["pay"] = first
+            run = (await made.start(BOSS, "pay", "x", wait=20)).report.run
+            [question] = (await made.run(BOSS, run)).report.questions
+            giver = ann if behind else await made.linked(await made.link(ann, run, question.id, "cat"))
+            await made.answer(giver, run, question.id, ANSWER)
+            await settled(made, run, "done")
+            made.launchers["pay"] = second
+            launch = await forked(made.engine, run, ForkOptions(run="copy"), lambda _: second)
+            await made.engine.start(launch)
+            await settled(made, "copy", "done")
+            with pytest.raises(AccessError, match="their own approval"):
+                await made.fork(ann, "copy", ForkOptions())
+            again = await made.fork(person("bob", "operator"), "copy", ForkOptions())
+            await settled(made, again.report.run, "done")
 
     go(body())
 
