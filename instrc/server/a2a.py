@@ -209,6 +209,8 @@ class ServiceHandler(RequestHandler):
 
     async def _started(self, params: pb.SendMessageRequest, context: ServerCallContext) -> RunInfo:
         caller, message = _caller(context), params.message
+        if not message.message_id:  # which the library does not require
+            raise errors.InvalidParamsError(message="a message that starts a task has a `messageId`, so that it starts it once")
         name = str(_member(message.metadata, "program") or context.tenant)
         offered = await self.service.programs(caller)
         if not name and len(offered) == 1:

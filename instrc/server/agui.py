@@ -60,6 +60,8 @@ async def _taken(service: RunService, caller: Caller, program: str, asked: types
     """Start the run of a thread, or answer its questions; return the run, and how many of its events the client has seen."""
     await service.program(caller, program)
     found = (await service.runs(caller, RunFilter(metadata={THREAD: asked.thread_id}), limit=1, own=True)).rows
+    if not asked.resume and not asked.run_id:  # two requests would be one
+        raise RequestError([problems.serving.InvalidRequest(reason="the request has no id", pointer="/runId")])
     if not asked.resume:
         inputs = _inputs_of(asked, "prompt" in as_object((await service.program(caller, program)).inputs["properties"]))
         key = f"agui:{asked.thread_id}:{asked.run_id}"

@@ -162,6 +162,7 @@ def test_what_protobuf_cannot_hold_is_told_as_text_alone(value: Any) -> None:
         (message(pb.Part(raw=b"x")), "no files"),
         (message(pb.Part(text="{", media_type="application/json")), "not JSON"),
         (message(exact({}), exact({})), "one JSON value"),
+        (message(text("x"), name=""), "has a `messageId`"),
     ],
 )
 def test_a_message_that_cannot_be_taken_is_refused_in_words(tmp_path: Path, request_: Any, said: str) -> None:

@@ -90,6 +90,7 @@ def test_what_cannot_be_taken_is_a_problem_before_the_stream(tmp_path: Path) -> 
             assert await post("ann", request(), "nothing") == (404, "no-such-program")
             assert await post("eve", request()) == (404, "no-such-program")
             assert await post("ann", {"threadId": "t"}) == (400, "invalid-request")
+            assert await post("ann", request(run="")) == (400, "invalid-request")
             assert await post("ann", request(resume=resume("q", ANSWER))) == (400, "invalid-request")
             http.headers["Authorization"] = "Bearer ann"
             (interrupt,) = (await told(http, request()))[-1].outcome.interrupts
