@@ -39,6 +39,7 @@ from instrc.runtime.questions import Question, read_shown_id
 from instrc.runtime.retry import ForkOptions, RetryOptions
 from instrc.runtime.run_config import Launch
 from instrc.runtime.run_report import RunFilter, RunReport
+from instrc.runtime.secrets import redacted
 from instrc.server.access import Action, Caller, RateLimiter, is_candidate, refusal_of, require_allowed
 from instrc.server.bounds import NAME
 from instrc.server.identity import Signer, is_known, known_person, link_word, read_link, refuse_unknown
@@ -157,7 +158,8 @@ class RunService:
                 raise ConflictError([problems.serving.KeyReused(key=key)])
             launch = replace(launch, run=known)
         if key is not None or run is not None:
-            await self.visibility.require_free(caller, launch.run, None if run is None else [program, launch.inputs])
+            labels: list[Json] = [{**metadata}] if metadata else []
+            await self.visibility.require_free(caller, launch.run, None if run is None else [program, launch.inputs, *labels])
         if self._keeper is not None and self._keeper.starts_by_queue:
             started = audit_row(caller.name, caller.by, "start", launch.run, None, launch.inputs)
             report = await self._settled(await self._keeper.enqueue(launch, [started]), wait)
@@ -424,7 +426,7 @@ class RunService:
         """
         await self.enter(caller)
         question, tag = read_shown_id(question)
-        data = await asyncio.to_thread(copy_answer, question, data)  # as the run records it
+        data, comment = await asyncio.to_thread(lambda: (copy_answer(question, data), redacted(comment)))  # as the run records it
         before = (await asyncio.to_thread(self.records.votes, run, question)).get(question, [])
         if any(each.who == caller.name and each.data == data for each in before):
             report = await self.visibility.seen(caller, run, question)

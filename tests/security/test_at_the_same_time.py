@@ -85,6 +85,13 @@ def test_the_id_of_a_run_that_another_caller_has_started_is_refused_to_who_sees_
             refused = await http.post("/v1/runs", json={"program": "letter", "input": "x", "run": run})
             assert (refused.status_code, refused.json()["name"]) == (409, "run-exists")
             assert (await made.start(ANN, "letter", "x", run=run)).report.run == run
+            for said, taken in (({"case": "7"}, True), ({"case": "8"}, False), ({"case": "7"}, True), ({}, False)):
+                again = made.start(ANN, "letter", "x", run="labelled", metadata=said)
+                if taken:
+                    assert (await again).metadata == said
+                else:
+                    with pytest.raises(ConflictError, match="labelled"):
+                        await again
 
     go(body())
 

@@ -117,9 +117,10 @@ def test_an_answer_with_a_secret_that_is_sent_twice_is_not_taken_back(tmp_path: 
         run = (await case.made.start(BOSS, "pay", "p", wait=20)).report.run
         monkeypatch.setenv("SHOP_TOKEN", "open-sesame-7")
         given = {**ANSWER, "comment": "as open-sesame-7 says"}
-        await asyncio.gather(*(case.made.answer(ANN, run, "userContext1", given) for _ in range(3)), return_exceptions=True)
+        sent = [case.made.answer(ANN, run, "userContext1", given, comment="open-sesame-7!") for _ in range(3)]
+        await asyncio.gather(*sent, return_exceptions=True)
         [vote] = case.made.records.votes(run)["userContext1"]
-        assert vote.data == {**ANSWER, "comment": "as *** says"}
+        assert (vote.data, vote.comment) == ({**ANSWER, "comment": "as *** says"}, "***!")
         assert await case.made._is_recorded(run, "userContext1", vote.data, {"who": "nobody", "means": "key"})
         assert await case.made._is_recorded(run, "userContext1", "masked by another process", {"who": "ann", "means": "key"})
         noted = audit_log(case.made.records, AuditFilter(run, "ann"), 9)
