@@ -14,8 +14,9 @@ from time import time
 from typing import Final, Unpack, cast
 
 from msgspec import Struct, structs
-from temporalio.api.common.v1 import WorkflowExecution
-from temporalio.api.workflowservice.v1 import DeleteWorkflowExecutionRequest
+from temporalio.api.common.v1 import Payloads, WorkflowExecution, WorkflowType
+from temporalio.api.taskqueue.v1 import TaskQueue
+from temporalio.api.workflowservice.v1 import DeleteWorkflowExecutionRequest, StartWorkflowExecutionRequest
 from temporalio.client import (
     Client,
     WorkflowExecutionDescription,
@@ -112,18 +113,40 @@ class TemporalEngine(TracedEngine):
         more = {"digest": digest, "heartbeat": self.heartbeat, "events": self.events, "attributes": self._attributed}
         return cast("documents.Launched", {**begun, **more})
 
-    async def _begin(self, begun: documents.Launched, memo: Mapping[str, object] | None = None) -> None:
-        """Start a run; with the `memo` of an earlier execution, start its new history."""
+    async def _begin(self, begun: documents.Launched) -> None:
+        """Start a run."""
         with trouble():
             await (await self._client()).start_workflow(
                 documents.WORKFLOW,
                 begun,
                 id=self.prefix + begun["run"],
                 task_queue=self.queue,
-                memo=memo or documents.memo_of(begun),
-                id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE if memo else WorkflowIDReusePolicy.REJECT_DUPLICATE,
+                memo=documents.memo_of(begun),
+                id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
                 id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
             )
+
+    async def _begin_again(self, begun: documents.Launched, ended: WorkflowExecutionDescription) -> None:
+        """Start the new history of a run after an execution that has ended.
+
+        Its id is that of the request: the server takes another attempt after the same execution for this one.
+        """
+        client = await self._client()
+        asked = StartWorkflowExecutionRequest(
+            namespace=client.namespace,
+            workflow_id=ended.id,
+            workflow_type=WorkflowType(name=documents.WORKFLOW),
+            task_queue=TaskQueue(name=self.queue),
+            input=Payloads(payloads=await client.data_converter.encode([begun])),
+            memo=ended.raw_description.workflow_execution_info.memo,
+            identity=client.identity,
+            request_id=ended.run_id,
+        )
+        try:
+            await client.workflow_service.start_workflow_execution(asked)
+        except RPCError as error:
+            if error.status != RPCStatusCode.ALREADY_EXISTS:  # a later attempt is under way
+                raise
 
     async def runs(self, chosen: RunFilter | None = None) -> list[RunReport]:
         """Return the runs on the server that match a filter, latest first."""
@@ -227,8 +250,7 @@ class TemporalEngine(TracedEngine):
                     entries = [*entries, {"again": again}]
                     renewed = rebuild_journal(launch["plan"], launch["inputs"], entries, holds=holds(launch))
                     launch["carried"] = {**documents.continued(renewed, entries), "failed": failed}
-                    with suppress(WorkflowAlreadyStartedError):  # of two simultaneous attempts the first counts
-                        await self._begin(launch, await described.memo())
+                    await self._begin_again(launch, described)
             return await self._attend(run)
 
     async def _failed_children(self, run: str, before: Journal, again: Again) -> dict[str, list[JournalEntry]]:

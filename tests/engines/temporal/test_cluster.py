@@ -21,19 +21,21 @@ from temporalio.client import WorkflowHandle, WorkflowHistory, WorkflowUpdateFai
 from temporalio.service import RPCError, RPCStatusCode
 from temporalio.worker import Replayer
 from working import MEETING, ROUNDS, equipped
-from written_processes import ASK, HalfTold
+from written_processes import ASK, TEXT, HalfTold, call, chunk, process
 
 import instrc
-from instrc import InstrcError
+from instrc import Activities, ActivityError, InstrcError, Scripted
 from instrc.engines.temporal import documents  # the wire, and a workflow without a server
 from instrc.engines.temporal.connection import converter, trouble  # what is kept beside a history, and words for failures
 from instrc.engines.temporal.temporal_engine import TemporalEngine  # the engine itself, with effects of the test
 from instrc.engines.temporal.worker import runner  # a history is replayed as workers do
 from instrc.engines.temporal.workflow import RunWorkflow  # a workflow without a server
 from instrc.problems.errors import UnreachableError
+from instrc.runtime.effects import Effects
 from instrc.runtime.interpreter import versions
 from instrc.runtime.plan import plan_of
-from instrc.runtime.run_config import Launch
+from instrc.runtime.retry import RetryOptions
+from instrc.runtime.run_config import Launch, RunConfig
 
 GOLDEN = Path(__file__).with_name("golden.json")
 """A history that an earlier version of this project has written."""
@@ -357,5 +359,39 @@ def test_an_answer_to_what_a_question_showed_before_is_refused_where_it_is_taken
                 await handle.execute_update(documents.ANSWER, letter)
             assert len((await engine.show("r1")).questions) == 1
         assert (await engine.answer("r1", asked.shown_id, {"decision": "Approve"})).status == "done"
+
+    go(body())
+
+
+def test_of_two_retries_of_a_failed_run_one_begins_it_again(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also if the other has already ended: it would repeat what has been done since."""
+    called: list[str] = []
+
+    def work(given: Any) -> Any:
+        called.append(given)
+        if len(called) == 1:
+            raise ActivityError("down", retry=False)
+        return {"text": "done"}
+
+    def equip(run: str, _plan: Any, _how: Any, sink: Any) -> Effects:
+        activities = Activities()
+        activities.add("Work", work)
+        return Effects(run, Scripted({}), activities, sink)
+
+    engines = [TemporalEngine(cluster.folder, equip, queue=cluster.queue, prefix=cluster.queue) for _ in range(2)]
+    document = process(serverContext1=chunk(step1_a=call("Work", "prompt", TEXT)))
+
+    async def body() -> None:
+        launch = Launch("r1", "test", plan_of(document), {"prompt": "x"}, RunConfig(failed="fail"))
+        assert (await engines[0].start(launch)).status == "failed"
+
+        async def late(*_given: object) -> dict[str, Any]:
+            assert (await engines[1].retry("r1", RetryOptions())).status == "done"
+            return {}
+
+        monkeypatch.setattr(engines[0], "_failed_children", late)
+        first = (await engines[0].retry("r1", RetryOptions())).began
+        assert (await engines[1].show("r1")).began == first
+        assert called == ["x", "x"]
 
     go(body())
