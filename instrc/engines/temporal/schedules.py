@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from itertools import pairwise
 from time import time
 from typing import Final, cast
@@ -23,17 +23,15 @@ _POLICIES: Final[dict[Overlap, sdk.ScheduleOverlapPolicy]] = {
 }
 
 
-async def schedules_of(client: sdk.Client, prefix: str) -> list[Schedule]:
-    """Return the schedules whose ids begin with a prefix, by name."""
+async def schedules_of(client: sdk.Client, prefix: str, queue: str) -> list[Schedule]:
+    """Return the schedules of a task queue whose ids begin with a prefix, by name."""
     with trouble():
         names = [each.id.removeprefix(prefix) async for each in await client.list_schedules() if each.id.startswith(prefix)]
         found = [(name, await client.get_schedule_handle(prefix + name).describe()) for name in sorted(names)]
-        return [await _schedule(name, each) for name, each in found if _is_ours(each)]
+        return [await _schedule(name, each) for name, each in found if _is_of(queue, each)]
 
 
 async def _schedule(name: str, described: sdk.ScheduleDescription) -> Schedule:
-    if not _is_ours(described):
-        raise missing(name)
     memo, info = await described.memo(), described.info
     began = [cast("sdk.ScheduleActionExecutionStartWorkflow", each.action).workflow_id for each in info.recent_actions]
     due = None if described.schedule.state.paused or not info.next_action_times else info.next_action_times[0].timestamp()
@@ -43,9 +41,10 @@ async def _schedule(name: str, described: sdk.ScheduleDescription) -> Schedule:
     return Schedule(name, Clock(memo["cron"], memo["zone"]), memo["program"], due, last, overlap=overlap)
 
 
-def _is_ours(described: sdk.ScheduleDescription) -> bool:
+def _is_of(queue: str, described: sdk.ScheduleDescription) -> bool:
     action = described.schedule.action
-    return isinstance(action, sdk.ScheduleActionStartWorkflow) and action.workflow == documents.TICK
+    kind = sdk.ScheduleActionStartWorkflow
+    return isinstance(action, kind) and (action.workflow, action.task_queue) == (documents.TICK, queue)
 
 
 async def add(client: sdk.Client, queue: str, name: str, clock: Clock, tick: documents.Tick, overlap: Overlap) -> Schedule:
@@ -79,31 +78,35 @@ async def add(client: sdk.Client, queue: str, name: str, clock: Clock, tick: doc
     return await _schedule(name, described)
 
 
-async def pause(client: sdk.Client, prefix: str, name: str, *, paused: bool) -> Schedule:
+async def pause(client: sdk.Client, prefix: str, queue: str, name: str, *, paused: bool) -> Schedule:
     """Pause a schedule, or resume it from now on."""
-    with _of(client, prefix, name) as handle:
+    async with _of(client, prefix, queue, name) as handle:
         await (handle.pause() if paused else handle.unpause())
         return await _schedule(name, await handle.describe())
 
 
-@contextmanager
-def _of(client: sdk.Client, prefix: str, name: str) -> Iterator[sdk.ScheduleHandle]:
+@asynccontextmanager
+async def _of(client: sdk.Client, prefix: str, queue: str, name: str) -> AsyncIterator[sdk.ScheduleHandle]:
+    """Yield a schedule of a task queue, and raise if there is none, also later on."""
     try:
         with trouble():
-            yield client.get_schedule_handle(prefix + name)
+            handle = client.get_schedule_handle(prefix + name)
+            if not _is_of(queue, await handle.describe()):
+                raise missing(name)
+            yield handle
     except RPCError:  # all others are problems already
         raise missing(name) from None
 
 
-async def remove(client: sdk.Client, prefix: str, name: str) -> None:
+async def remove(client: sdk.Client, prefix: str, queue: str, name: str) -> None:
     """Remove a schedule."""
-    with _of(client, prefix, name) as handle:
+    async with _of(client, prefix, queue, name) as handle:
         await handle.delete()
 
 
-async def tick_of(client: sdk.Client, prefix: str, name: str) -> tuple[Schedule, documents.Tick]:
+async def tick_of(client: sdk.Client, prefix: str, queue: str, name: str) -> tuple[Schedule, documents.Tick]:
     """Return a schedule, and the argument of its ticks."""
-    with _of(client, prefix, name) as handle:
+    async with _of(client, prefix, queue, name) as handle:
         described = await handle.describe()
         action = cast("sdk.ScheduleActionStartWorkflow", described.schedule.action)
         [given] = await client.data_converter.decode(cast("list[Payload]", action.args), [documents.Tick])

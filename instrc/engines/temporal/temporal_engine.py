@@ -98,8 +98,10 @@ class TemporalEngine(TracedEngine):
         try:
             await self._begin(begun)
         except WorkflowAlreadyStartedError:
-            described = await (await self._reader()).described(launch.run)
-            if (await described.memo()).get("begun") != documents.pinned(begun):
+            memo: Mapping[str, object] = {}
+            with suppress(NotFoundError):  # it is of another task queue, or no run
+                memo = await (await (await self._reader()).described(launch.run)).memo()
+            if memo.get("begun") != documents.pinned(begun):
                 raise ConflictError([problems.runs.RunExists(run=launch.run)]) from None
         return await self._attend(launch.run)
 
@@ -161,7 +163,7 @@ class TemporalEngine(TracedEngine):
             reader = await self._reader()
             reports: list[RunReport] = []
             for run in found:  # once each, even if retried
-                with suppress(InstrcError):  # a run that is deleted while they are listed
+                with suppress(InstrcError):  # a run of another task queue, or deleted while they are listed
                     reports.append(await reader.report(await reader.described(run)))
         chosen_reports = [report for report in reports if chosen is None or chosen.takes(report)]
         return sorted(chosen_reports, key=lambda report: -(report.began or 0))
@@ -286,7 +288,7 @@ class TemporalEngine(TracedEngine):
 
     async def schedules(self) -> list[Schedule]:
         """Return the schedules of the server, by name."""
-        return await schedules.schedules_of(await self._client(), self.prefix)
+        return await schedules.schedules_of(await self._client(), self.prefix, self.queue)
 
     async def schedule(self, name: str, clock: Clock, launch: Launch, overlap: Overlap = "skip") -> Schedule:
         """Add a schedule; the server starts its runs with the current plan of the program."""
@@ -297,15 +299,15 @@ class TemporalEngine(TracedEngine):
 
     async def pause(self, name: str, *, paused: bool) -> Schedule:
         """Pause a schedule, or resume it."""
-        return await schedules.pause(await self._client(), self.prefix, name, paused=paused)
+        return await schedules.pause(await self._client(), self.prefix, self.queue, name, paused=paused)
 
     async def unschedule(self, name: str) -> None:
         """Remove a schedule."""
-        await schedules.remove(await self._client(), self.prefix, name)
+        await schedules.remove(await self._client(), self.prefix, self.queue, name)
 
     async def trigger(self, name: str) -> str:
         """Start a run now on a worker; return its id."""
-        found, tick = await schedules.tick_of(await self._client(), self.prefix, name)
+        found, tick = await schedules.tick_of(await self._client(), self.prefix, self.queue, name)
         run = found.run_at(time())
         with suppress(WorkflowAlreadyStartedError):  # in the same second
             await self._begin({**tick["launch"], "run": run})
@@ -414,7 +416,7 @@ class ServerClient(Struct, frozen=True):
         return NotFoundError([problems.runs.NoSuchRun(run=run, store=f"the server, task queue `{self.queue}`")])
 
     async def described(self, run: str) -> WorkflowExecutionDescription:
-        """Return the server's description of a run; raise `NotFoundError` if there is none."""
+        """Return the server's description of a run; raise `NotFoundError` if there is none, or another task queue has it."""
         missing = self._missing(run)
         with trouble():
             try:
@@ -423,7 +425,7 @@ class ServerClient(Struct, frozen=True):
                 if error.status in {RPCStatusCode.NOT_FOUND, RPCStatusCode.INVALID_ARGUMENT}:
                     raise missing from None
                 raise
-        if described.workflow_type != documents.WORKFLOW:
+        if (described.workflow_type, described.task_queue) != (documents.WORKFLOW, self.queue):
             raise missing
         return described
 

@@ -25,12 +25,13 @@ from written_processes import ASK, TEXT, HalfTold, call, chunk, process
 
 import instrc
 from instrc import Activities, ActivityError, InstrcError, Scripted
+from instrc.engines.schedules import Clock
 from instrc.engines.temporal import documents  # the wire, and a workflow without a server
 from instrc.engines.temporal.connection import converter, trouble  # what is kept beside a history, and words for failures
 from instrc.engines.temporal.temporal_engine import TemporalEngine  # the engine itself, with effects of the test
 from instrc.engines.temporal.worker import runner  # a history is replayed as workers do
 from instrc.engines.temporal.workflow import RunWorkflow  # a workflow without a server
-from instrc.problems.errors import UnreachableError
+from instrc.problems.errors import ConflictError, NotFoundError, UnreachableError
 from instrc.runtime.effects import Effects
 from instrc.runtime.interpreter import versions
 from instrc.runtime.plan import plan_of
@@ -358,6 +359,43 @@ def test_an_answer_to_what_a_question_showed_before_is_refused_where_it_is_taken
             with pytest.raises(WorkflowUpdateFailedError):
                 await handle.execute_update(documents.ANSWER, letter)
             assert len((await engine.show("r1")).questions) == 1
+        assert (await engine.answer("r1", asked.shown_id, {"decision": "Approve"})).status == "done"
+
+    go(body())
+
+
+def test_a_run_of_another_task_queue_is_missing(cluster: Cluster) -> None:
+    """Services of two task queues share a server, but neither keys nor people."""
+    engine, launch = cluster.engine(), Launch("r1", "test", plan_of(ASK), {"prompt": "x"})
+    other = TemporalEngine(cluster.folder / "other", equipped(cluster.folder, "free"), queue="other", prefix=cluster.queue)
+
+    async def body() -> None:
+        async with engine._served(carry=True):  # else nobody could tell
+            await refused()
+
+    async def refused() -> None:
+        [asked] = (await engine.start(launch)).questions
+        await engine.schedule("daily", Clock("0 6 * * *"), launch)
+        assert await other.runs() == []
+        assert await other.schedules() == []
+        assert [report.run for report in await engine.runs()] == ["r1"]
+        for work in (
+            other.show("r1"),
+            other.answer("r1", asked.shown_id, {"decision": "Approve"}),
+            other.cancel("r1"),
+            other.journal("r1"),
+            other.retry("r1", RetryOptions()),
+            other.delete("r1"),
+        ):
+            with pytest.raises(NotFoundError, match="task queue `other`"):
+                await work
+        with pytest.raises(ConflictError, match="r1"):
+            await other.start(launch)
+        for change in (other.trigger("daily"), other.pause("daily", paused=True), other.unschedule("daily")):
+            with pytest.raises(InstrcError, match="there is none with this name"):
+                await change
+        assert [each.due is None for each in await engine.schedules()] == [False]
+        await engine.unschedule("daily")
         assert (await engine.answer("r1", asked.shown_id, {"decision": "Approve"})).status == "done"
 
     go(body())
