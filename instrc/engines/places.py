@@ -45,7 +45,7 @@ def scheme_of(place: str | os.PathLike[str]) -> str:
 def shared_place(place: str) -> SharedDatabase:
     """Return the shared place at a URL; raise `SettingsError` if there is none, or its extra is not installed."""
     reason = "it is a URL, such as `postgresql://HOST/NAME`"
-    if "://" in place and scheme_of(place):
+    if ":/" in place and scheme_of(place):
         try:
             from instrc.engines.dbos.postgres import SharedDatabase  # the extra `durable`
         except ModuleNotFoundError as error:

@@ -31,7 +31,7 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from instrc import problems
 from instrc.engines.deletion import forget_beside
-from instrc.engines.places import shared_place
+from instrc.engines.places import scheme_of, shared_place
 from instrc.engines.schedules import Clock, Overlap, Schedule, require_name
 from instrc.engines.stores import USUAL_FOLDER
 from instrc.engines.temporal import documents, schedules
@@ -76,8 +76,10 @@ class TemporalEngine(TracedEngine):
 
         `events` is the length at which a new history begins.
         """
-        self.place: Path = Path(folder or USUAL_FOLDER)
-        traces = options.get("traces")
+        self._store: Path | str = folder or USUAL_FOLDER
+        in_database = bool(scheme_of(self._store))
+        self.place: Path = Path(USUAL_FOLDER if in_database else self._store)
+        traces = options.get("traces") or (str(self._store) if in_database else None)
         self._traces = None if traces is None else shared_place(traces)
         parts = options.get("parts")
         super().__init__(self.place, equip, {**options, "parts": parts if self._traces is None else self._traces.beside(parts)})
@@ -277,7 +279,7 @@ class TemporalEngine(TracedEngine):
                     execution = WorkflowExecution(workflow_id=row.id, run_id=row.run_id)
                     asked = DeleteWorkflowExecutionRequest(namespace=client.namespace, workflow_execution=execution)
                     await client.workflow_service.delete_workflow_execution(asked)
-        await asyncio.to_thread(forget_beside, run, self.place, self.place)
+        await asyncio.to_thread(forget_beside, run, self.place, self._store)
         if self._traces is not None:
             await asyncio.to_thread(self._traces.forget, run)
 

@@ -56,6 +56,25 @@ def test_a_run_is_read_from_another_folder(
     instrc.close_stores()
 
 
+def test_a_store_in_a_database_has_what_all_workers_need(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, temporal_server: Any, place: str
+) -> None:
+    """And no folder with the name, and the password, of the database."""
+    monkeypatch.setenv("TEMPORAL_ADDRESS", temporal_server.address)
+    monkeypatch.setenv("INSTRC_TASK_QUEUE", f"traces-{token_hex(4)}")
+    monkeypatch.chdir(tmp_path)
+    options: Any = {"activities": {"Work": lambda _given: {"text": LARGE}}, "model": instrc.Scripted({}), "engine": "temporal"}
+    run = instrc.run(DOCUMENT, "x", id=f"one-{token_hex(4)}", store=place, **options)
+    assert [event["event"] for event in run.trace] == ["called", "returned", "ended"]
+    shared = shared_place(place)
+    assert len(shared.read(run.id)[0]) == 3
+    run.delete()
+    assert shared.read(run.id) == ([], 0)
+    shared.close()
+    instrc.close_stores()
+    assert not [each for each in tmp_path.rglob("*") if each.is_file()]
+
+
 def event(number: int, run: str = "a/b") -> Any:
     return {"event": "told", "run": run, "at": 1_795_000_000.0 + number, "id": "c"}
 
