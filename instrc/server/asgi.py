@@ -12,7 +12,7 @@ from instrc.engines.hosts import engine_of
 from instrc.engines.projects import serve_project
 from instrc.engines.stores import USUAL_FOLDER
 from instrc.problems.errors import unusable
-from instrc.runtime.engine_protocol import WorkerOptions
+from instrc.runtime.engine_protocol import EngineOptions, WorkerOptions
 from instrc.server import hosting
 from instrc.server.http import app_of
 from instrc.server.inbox import Inbox
@@ -34,7 +34,8 @@ def application() -> Starlette:
     place = str(run.get("store", USUAL_FOLDER))
     launchers = hosting.launchers_of(hosting.programs_in(["."], DEFAULT_PROJECT), None, rehearse=False)
     hub = Hub()
-    engine = engine_of(run.get("engine", "durable"), Path(place), watch=hub.saw, parts=hub.heard, worker=WorkerOptions(slots=0))
+    options: EngineOptions = {"watch": hub.saw, "parts": hub.heard, "traces": run.get("traces"), "worker": WorkerOptions(slots=0)}
+    engine = engine_of(run.get("engine", "durable"), Path(place), **options)
     service = hosting.service_at(launchers, engine, place, hub)
     identity = hosting.identity_of(service)
     if not identity.is_on:

@@ -8,11 +8,14 @@ import sys
 from pathlib import Path
 from socket import gethostname
 from time import monotonic, sleep
+from typing import NoReturn
 
 import httpx
 import pytest
 from postgres_server import Database
 from temporal_server import free_port
+
+from instrc.server import asgi  # what uvicorn is given
 
 
 @pytest.mark.long
@@ -68,6 +71,23 @@ class Uvicorn:
     def end(self) -> None:
         self.process.terminate()
         self.process.wait(60)
+
+
+def test_workers_of_uvicorn_keep_traces_where_the_settings_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copytree(Path(__file__).parents[2] / "examples" / "tutorial" / "1-one-prompt", tmp_path, dirs_exist_ok=True)
+    settings = '[tool.instrc.run]\nmodel = "sample"\nengine = "temporal"\ntraces = "postgresql://host/name"\n'
+    (tmp_path / "pyproject.toml").write_text(settings, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    told: list[object] = []
+
+    def engine_of(name: str, _store: Path, **options: object) -> NoReturn:
+        told.extend([name, options["traces"]])
+        raise InterruptedError
+
+    monkeypatch.setattr(asgi, "engine_of", engine_of)
+    with pytest.raises(InterruptedError):
+        asgi.application()
+    assert told == ["temporal", "postgresql://host/name"]
 
 
 @pytest.mark.long
