@@ -169,18 +169,26 @@ class Launcher:
         return replace(made, parts=parts)
 
     def asks_people(self, activity: str) -> bool:
-        """Return whether the process that serves an activity, or one below it, asks people; one that a plan names may be any."""
-        processes = {**dict(self.activities.processes()), **self.prepared.processes}
-        found = self.activities.find(activity)
-        served = [*processes.values()] if found is None else [found.process]
-        plans = [plan_of(process, activities=self.activities.names()) for process in served if process is not None]
-        return any(reach_of(plan, self.activities, processes).asks_people for plan in plans)
+        """Return whether the process that serves an activity, or one below it, asks people.
 
-    def may_exclude(self) -> bool:
-        """Return whether a process that serves an activity, or that a plan may name, excludes people from an answer."""
+        An unknown one may: a plan names its process, or another version of the project has served it.
+        """
+        found = self.activities.find(activity)
+        if found is None or found.process is None:
+            return found is None
+        plan = plan_of(found.process, activities=self.activities.names())
+        return reach_of(plan, self.activities, self.prepared.processes).asks_people
+
+    def may_exclude(self, activity: str) -> bool:
+        """Return whether a process that serves an activity, or that a plan may name, excludes people from an answer.
+
+        That of another version of the project, which is unknown, may do so.
+        """
         served = [self.activities.find(name) for name in self.activities.names()]
-        processes = [*dict(self.activities.processes()).values(), *self.prepared.processes.values()]
-        return any('"x-not"' in dumps(each) for each in [*processes, *(getattr(found, "process", None) for found in served)])
+        planned = [*dict(self.activities.processes()).values(), *self.prepared.processes.values()]
+        known = [*planned, *(getattr(found, "process", None) for found in served)]
+        is_gone = not planned and getattr(self.activities.find(activity), "process", None) is None
+        return is_gone or any('"x-not"' in dumps(each) for each in known)
 
     @cached_property
     def schemas(self) -> tuple[JsonObject, JsonObject]:

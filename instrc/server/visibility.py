@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Final, TypeAlias, cast
 
@@ -101,24 +101,28 @@ class Visibility:
         """Return the options of a fork with what its starter may neither set nor reuse."""
         by: Author = {"who": caller.name, "means": caller.by}
         excludes = partial(self._excludes, report, caller, votes)
-        return replace(options, by=by, protects=partial(self.protects, report), excludes=excludes)
+        return replace(options, by=by, protects=partial(self.protects, report, votes=votes), excludes=excludes)
 
-    def protects(self, report: RunReport, command: Mapping[str, object]) -> bool:
-        """Return whether only people may give the result of a command; of another project's, it is unknown what serves it."""
+    def protects(self, report: RunReport, command: Mapping[str, object], votes: Iterable[str] = ()) -> bool:
+        """Return whether only people may give the result of a command, as they have if there are `votes` behind it.
+
+        Of another project's, it is unknown what serves it.
+        """
         activity, launcher = command.get("activity"), self.launchers.get(report.name) if is_here(report.config) else None
         asks = command.get("kind") == "user" if activity is None else launcher is None or launcher.asks_people(str(activity))
+        asks = asks or command.get("id") in {re.split("[/~]", name)[0] for name in votes}
         return asks and not (is_here(report.config) and self.settings.allow_fork_person_steps)
 
     def _excludes(self, report: RunReport, caller: Caller, votes: _Votes, command: Command, result: Result) -> bool:
         """Return whether a result is or may be an approval of the caller, who may not give it as the starter of a fork."""
-        if not self.protects(report, cast("Mapping[str, object]", command)):
+        if not self.protects(report, cast("Mapping[str, object]", command), votes):
             return False
         if command["kind"] == "user":
             rule = approval_of(Question("", (), None, command["schema"]), (caller.name,), self.names)
             excluded = caller.name in rule.excluded
         else:  # of the rules in its processes, some may name arguments
             launcher = self.launchers.get(report.name) if is_here(report.config) else None
-            excluded = launcher is None or launcher.may_exclude()
+            excluded = launcher is None or launcher.may_exclude(str(command.get("activity")))
         by, me = result["by"]["who"] if "by" in result else "", Vote(caller.name, caller.by, 0.0, None)
         mine = [(re.split("[/~]", name), vote) for name, each in votes.items() for vote in each if vote.may_be_of(me)]
         gave = "" in votes or agreed(caller.name, by)

@@ -615,6 +615,30 @@ def test_an_own_approval_stays_one_in_a_version_where_its_step_has_another_numbe
     go(body())
 
 
+@pytest.mark.parametrize("served", ["Look", "Consent"])
+def test_an_approval_of_an_activity_stays_one_when_something_else_or_nothing_serves_it(served: str, tmp_path: Path) -> None:
+    """A release has renamed the activity, or a function serves it now; runs from before are forked."""
+    ann = person("ann", "operator", "answerer")
+
+    async def body() -> None:
+        made = service(tmp_path, records=str(tmp_path))
+        made.launchers["outer"] = calling(tmp_path, asking(**{"x-approvers": ["ann"], "x-not": ["starter"]}), "outer")
+        run = (await made.start(BOSS, "outer", "x", wait=20)).report.run
+        [question] = (await made.run(BOSS, run)).report.questions
+        await made.answer(ann, run, question.id, ANSWER)
+        await settled(made, run, "done")
+        (tmp_path / "pyproject.toml").write_text(f'[tool.instrc.activities]\n"{served}" = "breaking:look"\n')
+        now = process(serverContext1=chunk(step1_look=call(served, "prompt", TEXT, "prompt")))
+        prepared = Prepared("outer", now, tmp_path, read_settings(tmp_path))
+        made.launchers["outer"] = Launcher(prepared, rehearse="with-activities")
+        with pytest.raises(AccessError, match="is the answer of a person"):
+            await made.fork(person("bob", "operator"), run, ForkOptions(edits={"consent": ANSWER}))
+        with pytest.raises(AccessError, match="their own approval"):
+            await made.fork(ann, run, ForkOptions())
+
+    go(body())
+
+
 def test_a_fork_does_not_reuse_an_own_approval_that_arrives_meanwhile(tmp_path: Path) -> None:
     """Behind an activity, no result says who gave it: only the votes do, which are read beside the journal."""
     rule = {"x-approvers": ["ann", "cat"], "x-not": ["starter"]}
