@@ -14,7 +14,7 @@ from functools import cached_property, lru_cache, partial
 from hashlib import sha256
 from itertools import islice
 from math import isfinite
-from typing import Any, Final, NamedTuple, Protocol, cast
+from typing import Any, Final, NamedTuple, Protocol, TypeAlias, cast
 
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
@@ -79,10 +79,9 @@ def in_words(error: ValidationError) -> str:
         case None:
             return f"{value_in_words(value)} is not allowed here"
         case _:
-            own, said = repr(value), str(error.message)
-            return (
-                value_in_words(value) + said.removeprefix(own) if said.startswith((own, " ")) else said
-            )  # ours begins behind it
+            said = str(error.message)
+            own = "" if said.startswith(" ") else repr(value)  # those of `_UNWRITTEN`, and ours, begin behind it
+            return value_in_words(value) + said.removeprefix(own) if said.startswith(own) else said
 
 
 def _zone_missing(wanted: str, value: Json) -> str:
@@ -150,12 +149,15 @@ def validator_class() -> Callable[..., Validator]:
             "unevaluatedItems": _unevaluated_items,
             "unevaluatedProperties": _unevaluated_properties,
             "uniqueItems": _unique_items,
+            "not": _not,
+            **{word: partial(_unwritten, Draft202012Validator.VALIDATORS[word]) for word in _UNWRITTEN},
         },
     )
     result.is_valid = lambda part, instance: _holds(part, instance, part.schema)
     return cast("Callable[..., Validator]", result)
 
 
+_Check: TypeAlias = Callable[[Validator, Json, Json, Json], Iterator[ValidationError]]
 _KNOWN: ContextVar[dict[tuple[object, ...], Any]] = ContextVar("_KNOWN")  # errors, and what is evaluated
 """What was found out about values and the targets of references, in one call of `errors_of`."""
 _KEYS: Final = ("keys",)
@@ -403,7 +405,26 @@ def _holds(validator: Validator, instance: Json, schema: Json) -> bool:
 
 def _unique_items(_validator: Validator, unique: Json, instance: Json, _: Json) -> Iterator[ValidationError]:
     if unique is True and isinstance(instance, list) and len(set(map(_KNOWN.get()[_KEYS], instance))) < len(instance):
-        yield ValidationError(f"{value_in_words(instance)} has non-unique elements")
+        yield ValidationError(" has non-unique elements")
+
+
+def _not(validator: Validator, unwanted: Json, instance: Json, _: Json) -> Iterator[ValidationError]:
+    if _holds(validator, instance, unwanted):
+        yield ValidationError(" should not be valid")  # `in_words` says under what
+
+
+_UNWRITTEN: Final = ("type", "minItems", "maxItems", "minProperties", "maxProperties", "contains")
+"""Keywords whose messages would hold the whole value; there may be one at each of its levels."""
+
+
+_MuteList, _MuteObject = (type(kind.__name__, (kind,), {"__repr__": lambda _: ""}) for kind in (list, dict))
+
+
+def _unwritten(check: _Check, validator: Validator, wanted: Json, instance: Json, schema: Json) -> Iterator[ValidationError]:
+    """Let the library check a value that it cannot write."""
+    if isinstance(instance, list | dict):
+        instance = (_MuteObject if isinstance(instance, dict) else _MuteList)(instance)
+    yield from check(validator, wanted, instance, schema)
 
 
 RAISED_ON_PURPOSE = (KeyboardInterrupt, SystemExit, GeneratorExit)
