@@ -21,6 +21,7 @@ from instrc.runtime.sandbox.execution import worker_session  # no agent
 from instrc.runtime.sandbox.processes import ProcessEndedError, call_in_process, end_processes  # no agent
 from instrc.runtime.sandbox.rounds import AnsweredCall, Observation, Round, RoundLimits, ToolCall, ToolResult  # no agent
 from instrc.runtime.sandbox.sandbox import CodeRuns  # no agent
+from instrc.text.jsonvalue import Json
 
 pytest.importorskip("pydantic_monty")
 
@@ -358,6 +359,18 @@ def test_code_that_calls_something_else_when_it_runs_again_is_lost() -> None:
     assert isinstance(step, Observation)
     assert step.kind == "lost"
     assert "now calls pay(amount=0), where it called pay(amount=7)" in str(step.message)
+
+
+def test_a_call_that_a_message_names_is_never_written_as_a_whole() -> None:
+    given: list[Json] = ["\U000e0001" * 100_000] * 160
+    tracemalloc.start()
+    text = str(ToolCall("pay", (1, given), {"to": given, "amount": 7}))
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert text.startswith(r"pay(1, ['\U000e0001")
+    assert text.endswith("amount=7)")
+    assert len(text) < 3_000
+    assert most < 5_000_000
 
 
 TASKS = Path("/proc/self/task")

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, TypeAlias
+from functools import partial
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from msgspec import Struct
 
+from instrc.runtime.sandbox.values import Printed, show
 from instrc.text.jsonvalue import Json
 
 ObservationKind: TypeAlias = Literal["error", "operations", "time", "memory", "ended", "lost"]
 """What ended a round: an error of the code, a limit, the end of the worker, or earlier code that cannot be repeated."""
+_CALL_CHARACTERS: Final = 2_000
+"""Maximum characters of a call in a message."""
 _REPEATABLE = frozenset({None, "error", "operations"})  # `operations` occurs in old records; it kept the variables
 
 
@@ -34,9 +38,13 @@ class ToolCall(NamedTuple):
     named: dict[str, Json]
 
     def __str__(self) -> str:
-        """Return the call in Python syntax."""
-        given = [*map(repr, self.arguments), *(f"{name}={value!r}" for name, value in self.named.items())]
-        return f"{self.name}({', '.join(given)})"
+        """Return the call in Python syntax; of a long one, the beginning and the end."""
+        text = Printed(_CALL_CHARACTERS)
+        given = [*(("", value) for value in self.arguments), *((f"{name}=", value) for name, value in self.named.items())]
+        for number, (name, value) in enumerate(given):
+            text("", f"{', ' * bool(number)}{name}")
+            show(value, partial(text, ""), repr)
+        return f"{self.name}({text})"
 
 
 class ToolResult(NamedTuple):
