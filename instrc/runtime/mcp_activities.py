@@ -21,6 +21,7 @@ import mcp_types
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, get_default_environment, stdio_client
 from mcp.shared.exceptions import MCPError
+from mcp.shared.message import SessionMessage
 from msgspec import field
 from pydantic import ValidationError
 
@@ -34,7 +35,7 @@ from instrc.text.jsonvalue import Json
 IDLE = 10.0
 """Seconds without a call after which a session is closed."""
 PARTS: Final = 5_000
-"""Maximum blocks of a result, and tools of a page."""
+"""Maximum blocks of a result, or tools of a page, with the parts of the lists in them."""
 _PAGES: Final = 100
 """Maximum pages read of a server's list of tools."""
 
@@ -121,10 +122,10 @@ class _Session:
         logging.getLogger(stdio_client.__module__).addFilter(_without_traceback)
         try:
             transport = address if isinstance(address, str) else stdio_client(address, _error_stream())
-            async with Client(transport) as client:
+            opening = Client(transport)
+            opening._connect = partial(_connected, opening._connect)  # noqa: SLF001  -- the first messages are bounded, too
+            async with opening as client:
                 client.session.validate_tool_result = _unvalidated  # type: ignore[assignment, method-assign]  # of one object
-                asked = client.session._dispatcher  # noqa: SLF001  -- the library reads each part of a result in the loop
-                asked.send_raw_request = partial(_bounded, asked.send_raw_request)  # type: ignore[method-assign]  # as above
                 self.opened.set_result((client, {tool.name: tool.output_schema for tool in await _tools(client)}))
                 while not self.ended:
                     self.used.clear()
@@ -160,11 +161,30 @@ class _Session:
         raise ActivityError(message, code="unreachable")
 
 
-async def _bounded(send: Callable[..., Awaitable[dict[str, Any]]], *asked: object) -> dict[str, Any]:  # of the library
-    result = await send(*asked)
-    if any(isinstance(parts, list) and len(parts) > PARTS for parts in result.values()):
-        raise RuntimeError(f"it has more than {PARTS:,} parts")
-    return result
+async def _connected(connect: Callable[..., Awaitable[Any]], *given: object) -> Any:  # noqa: ANN401  -- of the library
+    dispatcher = await connect(*given)
+    dispatcher._dispatch = partial(_bounded, dispatcher._dispatch)  # noqa: SLF001  -- it reads each part of a message in the loop
+    return dispatcher
+
+
+async def _bounded(dispatch: Callable[..., Awaitable[None]], item: SessionMessage | Exception, *given: object) -> None:
+    """Pass on a message of the server; of one with too many parts, only to the call that it answers, as an error."""
+    message = getattr(item, "message", None)
+    if _parts(getattr(message, "result", None) or getattr(message, "params", None)) <= PARTS:
+        await dispatch(item, *given)
+    elif isinstance(message, mcp_types.JSONRPCResponse):
+        error = mcp_types.ErrorData(code=mcp_types.INVALID_REQUEST, message=f"its answer has more than {PARTS:,} parts")
+        await dispatch(SessionMessage(mcp_types.JSONRPCError(jsonrpc="2.0", id=message.id, error=error)), *given)
+
+
+_TAKEN_WHOLE: Final = frozenset({"structuredContent", "inputSchema", "outputSchema", "_meta"})
+
+
+def _parts(value: object) -> int:
+    """Return the number of parts of all lists that the library reads: it takes other members as they are."""
+    if isinstance(value, dict):
+        return sum(_parts(each) for name, each in value.items() if name not in _TAKEN_WHOLE)
+    return len(value) + sum(map(_parts, value)) if isinstance(value, list) else 0
 
 
 async def _unvalidated(_name: str, _result: mcp_types.CallToolResult) -> None:

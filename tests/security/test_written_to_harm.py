@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from time import process_time
@@ -140,6 +141,33 @@ def test_an_object_of_many_unknown_members_takes_time_by_its_length() -> None:
     assert process_time() - begun < 1
 
 
+@pytest.mark.parametrize(
+    ("word", "wanted", "said"),
+    [
+        ("type", "string", 'is not of type "string"'),
+        ("contains", {"const": 1}, "does not contain items matching the given schema"),
+        ("maxItems", 0, "is expected to be empty"),
+        ("minItems", 3, "is too short"),
+        ("not", {"type": "array"}, 'should not be valid under {"type":"array"}'),
+        ("uniqueItems", True, "has non-unique elements"),
+        ("maxProperties", 0, "is expected to be empty"),
+        ("minProperties", 2, "does not have enough properties"),
+    ],
+)
+def test_a_large_value_is_written_into_no_message_of_each_of_its_levels(word: str, wanted: Json, said: str) -> None:
+    is_object = word.endswith("Properties")
+    value: Json = ["a" * 300_000]
+    for _ in range(60):
+        value = {"a": value} if is_object else [value, 0, 0] if word == "uniqueItems" else [value]
+    part: Json = {word: wanted, "additionalProperties" if is_object else "items": {"$ref": "#/$defs/part"}}
+    tracemalloc.start()
+    [told] = validate(value, {"$defs": {"part": part}, "$ref": "#/$defs/part"}, most=1)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert told.message.endswith(said)
+    assert most < 8_000_000
+
+
 @pytest.mark.parametrize("word", ["anyOf", "oneOf"])
 def test_nested_unions_take_time_by_their_depth(word: str) -> None:
     schema: Json = {"properties": {"a": True}}
@@ -271,7 +299,15 @@ for line in sys.stdin:
         known["tools/list"]["tools"] *= 5001
     if "blocks" in sys.argv:
         known["tools/call"]["content"] = [{"type": "text", "text": "a"}] * 5001
+    said = {"type": "text", "text": "a", "annotations": {"audience": [0] * 5000}}
+    if "a block" in sys.argv:
+        known["tools/call"]["content"] = [said]
+    if "the server" in sys.argv:
+        known["initialize"]["serverInfo"]["icons"] = [{"src": "a", "sizes": [0] * 5000}]
     method = asked.get("method")
+    if "a request" in sys.argv and method == "tools/call":
+        params = {"messages": [{"role": "user", "content": said}], "maxTokens": 1}
+        print(json.dumps({"jsonrpc": "2.0", "id": 1_000, "method": "sampling/createMessage", "params": params}), flush=True)
     said = {"result": known[method]} if method in known else {"error": {"code": -32601, "message": "Method not found"}}
     if "id" in asked:
         print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], **said}), flush=True)
@@ -288,13 +324,22 @@ def test_a_server_of_tools_does_not_stop_the_loop_by_what_it_lists(how: str, tmp
     assert "does not match" in result["error"]["message"]
 
 
-@pytest.mark.parametrize("how", ["blocks", "tools"])
+@pytest.mark.parametrize("how", ["blocks", "tools", "a block", "the server"])
 def test_a_server_of_tools_does_not_stop_the_loop_by_very_many_parts(how: str, tmp_path: Path) -> None:
     """The library would check each of them in the loop."""
     pytest.importorskip("mcp")
     (tmp_path / "server.py").write_text(MCP, encoding="utf-8")
-    result, _ = called({"mcp": f"{sys.executable} {tmp_path / 'server.py'} {how}"})
-    assert "it has more than 5,000 parts" in result["error"]["message"]
+    result, _ = called({"mcp": f"{sys.executable} {tmp_path / 'server.py'} '{how}'"})
+    assert "its answer has more than 5,000 parts" in result["error"]["message"]
+
+
+def test_a_request_of_a_server_with_very_many_parts_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    session, read = pytest.importorskip("mcp.client.session"), []
+    monkeypatch.setattr(session._methods, "parse_server_request", lambda *given: read.append(given))
+    (tmp_path / "server.py").write_text(MCP, encoding="utf-8")
+    result, _ = called({"mcp": f"{sys.executable} {tmp_path / 'server.py'} 'a request' pages"})
+    assert result["error"]["code"] == "invalid-output"
+    assert read == []
 
 
 @pytest.mark.long  # the time in which the server begins
