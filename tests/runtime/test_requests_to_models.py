@@ -888,9 +888,9 @@ def test_where_no_server_answers_the_error_says_where_it_was_looked_for(kind: st
     assert "secret" not in str(raised.value)
 
 
-def test_no_key_follows_a_redirect_to_another_host(kind: str, standin: Standin) -> None:
+def test_nothing_follows_a_redirect_to_another_host(kind: str, standin: Standin) -> None:
     other = standin.url.replace("127.0.0.1", "localhost")
     standin.answers = [(307, b"", {"location": f"{other}/elsewhere"}), (500, b"", {})]
     with pytest.raises(ModelError):
         ask(kind)
-    assert not [path for path, headers, _ in standin.seen if path == "/elsewhere" and KEY in str(headers)]
+    assert [path for path, _, _ in standin.seen if path == "/elsewhere"] == []

@@ -39,7 +39,8 @@ class Anthropic(Provider):
 
     def connect(self, library: ModuleType, key: str | None) -> Client:
         """Return an asynchronous client."""
-        return library.AsyncAnthropic(api_key=key, base_url=base_url_from(self.url), max_retries=0)
+        web = library.DefaultAsyncHttpxClient(follow_redirects=False)
+        return library.AsyncAnthropic(api_key=key, base_url=base_url_from(self.url), max_retries=0, http_client=web)
 
     async def send(self, client: Client, asked: ProviderRequest) -> Json:
         """Request a message."""
@@ -290,7 +291,8 @@ class Ollama(Provider):
 
     def connect(self, library: ModuleType, key: str | None) -> Client:  # noqa: ARG002  -- there is none
         """Return an asynchronous client."""
-        return library.AsyncClient(host=base_url_from(self.url), event_hooks={"response": [_keep_status, raise_reported]})
+        hooks = {"response": [_keep_status, raise_reported]}
+        return library.AsyncClient(host=base_url_from(self.url), event_hooks=hooks, follow_redirects=False)
 
     async def send(self, client: Client, asked: ProviderRequest) -> Json:
         """Request a chat answer in the payload's format, with enough context: otherwise older text is silently dropped."""
@@ -370,7 +372,8 @@ class OpenAI(Provider):
     def connect(self, library: ModuleType, key: str | None) -> Client:
         """Return an asynchronous client."""
         url = base_url_from(self.url) or self.usual_url
-        return library.AsyncOpenAI(api_key=key or "none", base_url=url, max_retries=0)
+        web = library.DefaultAsyncHttpxClient(follow_redirects=False)
+        return library.AsyncOpenAI(api_key=key or "none", base_url=url, max_retries=0, http_client=web)
 
     async def _answer(self, client: Client, request: Request, model: str, target: str, form: Form) -> Reply:
         """Request a tool call; for a server that answers without it, use `response_format` from then on."""
