@@ -136,7 +136,7 @@ def task_of(info: RunInfo) -> pb.Task:
         )
     task = pb.Task(id=report.run, context_id=context, status=status)
     task.metadata.update({"program": report.name})
-    if report.status == "done":
+    if report.status == "done" and report.outcome is not None:  # who is only asked in it sees no result
         task.artifacts.append(pb.Artifact(artifact_id="result", name="result", parts=parts_of(exchange.result_of(report))))
     return task
 

@@ -73,7 +73,9 @@ def ended_words(report: RunReport) -> str:
     if report.status == "held":
         shown = [each.show for each in report.questions if each.by == "operator"]
         return f"the run is held until its operator decides: {_message(shown[0]) if shown else ''}"
-    return "the run was cancelled" if report.status == "cancelled" else describe_outcome(report.outcome)
+    if report.outcome is None:  # who is only asked in it does not see why
+        return "the run was cancelled" if report.status == "cancelled" else f"the run is {report.status}"
+    return describe_outcome(report.outcome)
 
 
 def _message(show: Json) -> str:

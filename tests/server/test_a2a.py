@@ -20,7 +20,7 @@ from google.protobuf.json_format import MessageToDict, ParseDict
 from google.protobuf.struct_pb2 import Struct, Value
 from http_server import Answer, Asked, serving
 from listening import listening
-from serving import ANN, ANSWER, BOB, LETTER, go, person, service
+from serving import ANN, ANSWER, BOB, CAT, LETTER, asking, go, person, service, settled
 from written_processes import TEXT, chunk, process, step
 
 from instrc.server import a2a  # the service, in the process of the test
@@ -308,6 +308,21 @@ def test_people_see_and_answer_what_is_theirs(tmp_path: Path) -> None:
             assert old.json()["error"]["code"] == -32009
             foreign = await http.post(f"{address}/a2a", json=unversioned, headers={"Host": "evil.example"})
             assert foreign.status_code == 400
+
+    go(body())
+
+
+@pytest.mark.parametrize(("decision", "said"), [("Approve", ""), ("Reject", "the run is stopped")])
+def test_who_is_only_asked_in_a_run_gets_no_result_and_hears_that_it_has_ended(decision: str, said: str, tmp_path: Path) -> None:
+    async def body() -> None:
+        made = service(tmp_path, ask=asking(**{"x-approvers": ["cat"]}))
+        run = (await made.start(ANN, "ask", "x", wait=20)).report.run
+        await made.answer(CAT, run, "userContext1", {"decision": decision})
+        await settled(made, run, "stopped" if said else "done")
+        task = a2a.task_of(await made.run(CAT, run))
+        assert not task.artifacts
+        assert [each.text for each in task.status.message.parts] == ([said] if said else [])
+        assert len(a2a.task_of(await made.run(ANN, run)).artifacts) == (not said)
 
     go(body())
 
