@@ -13,7 +13,6 @@ import sqlalchemy as sa
 from instrc.engines.projects import project_here
 from instrc.engines.run_table import RunTable, move_cursor
 from instrc.engines.service_tables import AUDIT, CURSORS, DELIVERIES, FEED, HOOKS, MESSAGES, NONCES, REQUESTS, RUNS
-from instrc.problems.errors import InstrcError
 from instrc.runtime.engine_protocol import Engine
 from instrc.runtime.run_report import OPEN, RunFilter
 from instrc.text.jsontext import digest_of
@@ -37,7 +36,7 @@ async def keep_swept(engine: Engine, table: Callable[[], RunTable], kept: Kept) 
     """
     project = project_here()
     while True:
-        with suppress(InstrcError, sa.exc.SQLAlchemyError):  # the store may be temporarily unavailable
+        with suppress(Exception):  # the store may be temporarily unavailable
             if await asyncio.to_thread(lambda: _take_turn(table(), project or "")):
                 await sweep(engine, table(), kept, project)
         await asyncio.sleep(_EVERY / 10)

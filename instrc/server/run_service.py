@@ -519,8 +519,9 @@ class RunService:
             for found in await self.visibility.asked_in([] if row is None else [row]):
                 decided = await asyncio.to_thread(found.approval.tally, found.votes)
                 if decided is not None and found.votes[-1].at < time() - _LEFT:
+                    vote = (found.run, found.question.id, decided.who, decided.means)
                     try:
-                        await self._decide(found.run, found.question, found.votes, decided)
+                        await self._decide(found.run, found.question, found.votes, decided, partial(self.records.unvote, *vote))
                     except InstrcError:
                         until = self._looked_at  # tried again
         self._looked_at = until
@@ -557,7 +558,7 @@ class RunService:
     async def _look_at_runs(self) -> None:
         await asyncio.sleep(_BREATH)  # let the process that handled it record it first
         touched, self.hub.touched = self.hub.touched, set()
-        with suppress(SQLAlchemyError):  # the store may be temporarily unavailable
+        with suppress(Exception):  # the store or the server may be temporarily unavailable
             if not touched:
                 latest = await asyncio.to_thread(self.records.runs, runs_query(), 1)
                 others = await self.engine.runs(RunFilter(began=latest[0].began - _APART if latest else None))

@@ -10,7 +10,6 @@ from time import monotonic
 from typing import Final, TypeVar, cast
 
 from msgspec import Struct
-from sqlalchemy.exc import SQLAlchemyError
 
 from instrc.engines.run_table import RunChange, TableEngine
 from instrc.runtime.engine_protocol import Engine, TracedEngine
@@ -71,7 +70,7 @@ class EventStreams:
         number, keeper = 0, self.engine if isinstance(self.engine, TableEngine) else None
         while isinstance(self.engine, TracedEngine):
             await asyncio.sleep(TOLD_PAUSE)
-            with suppress(SQLAlchemyError):  # waiting clients also poll
+            with suppress(Exception):  # waiting clients also poll
                 if keeper is not None and keeper.starts_by_queue and self.hub.is_awaited:
                     number = number or (await asyncio.to_thread(self.records.feed_bounds))[1]
                     changes = await asyncio.to_thread(self.records.feed, number)

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import wait as wait_for
 from pathlib import Path
 from time import time
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 import sqlalchemy as sa
@@ -20,7 +20,8 @@ from written_processes import DECISION, chunk, process, step
 from instrc.engines.approvals import Opening, Vote, digest_of  # written as by a process that has ended then
 from instrc.engines.hosts import engine_of
 from instrc.engines.operating import AuditFilter, audit_log  # what is noted of it
-from instrc.problems.errors import ConflictError
+from instrc.problems.errors import AnswerError, ConflictError, UnreachableError
+from instrc.problems.runs import RejectedAnswer, UnusableStore
 from instrc.runtime.questions import Question
 from instrc.runtime.run_config import RunConfig
 from instrc.runtime.run_report import RunReport
@@ -153,6 +154,51 @@ def test_a_vote_that_decides_nothing_is_looked_at_once(tmp_path: Path, monkeypat
         await settled(made, run, "done")
 
     on(service(tmp_path, pay=asking(**{"x-approvers": ["ann", "bob"], "x-needed": 2})), body)
+
+
+def test_a_service_goes_on_looking_after_its_engine_was_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a cluster is that begins anew: answers of services that have died are delivered all the same."""
+    monkeypatch.setattr("instrc.server.run_service.LOOK", 0.01)
+
+    async def body(made: RunService) -> None:
+        looked, again = list[object](), asyncio.Event()
+
+        async def away(*given: object) -> NoReturn:
+            looked.append(given)
+            if len(looked) > 1:
+                again.set()
+            raise UnreachableError([UnusableStore(store="cluster", reason="it begins anew")])
+
+        monkeypatch.setattr(made.engine, "runs", away)
+        seen = asyncio.create_task(again.wait())
+        await asyncio.wait({made._looking, seen}, return_when=asyncio.FIRST_COMPLETED)
+        assert again.is_set()
+
+    on(service(tmp_path, pay=asking()), body)
+
+
+def test_an_answer_that_its_run_refuses_after_a_kill_is_taken_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Otherwise nobody else could give another one."""
+    monkeypatch.setattr("instrc.server.run_service._LEFT", 0.0)
+
+    async def body(made: RunService) -> None:
+        run = (await made.start(ANN, "pay", "x", wait=30)).report.run
+        made._looking.cancel()  # it would look at the vote first
+        opened = (await made.question(BOSS, run, FIRST)).opened
+        made.records.vote(run, FIRST, Vote("ann", "key", time(), ANSWER), opened, None)
+
+        async def refuse(*_given: object) -> NoReturn:
+            raise AnswerError([RejectedAnswer(step=FIRST, pointer="", reason="it does not fit")])
+
+        with monkeypatch.context() as patched:
+            patched.setattr(made.engine, "answer", refuse)
+            await made._finish_votes()
+        log = audit_log(made.records, AuditFilter(run), 9)
+        assert [(row.who, row.action) for row in log][:2] == [("ann", "take back"), ("ann", "answer")]
+        await made.answer(BOB, run, FIRST, {"decision": "Reject"})
+        await settled(made, run, "stopped")
+
+    on(service(tmp_path, pay=asking()), body)
 
 
 @pytest.mark.parametrize("data", [ANSWER, {"decision": "Reject"}])
