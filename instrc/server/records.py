@@ -17,7 +17,7 @@ from msgspec import Struct, structs
 from sqlalchemy.dialects import postgresql, sqlite
 
 from instrc.engines.approvals import ERASED, Opening, Vote, normal_name
-from instrc.engines.dbos.store import close_engine, trouble
+from instrc.engines.dbos.store import FORBIDDEN, close_engine, reason_of, trouble
 from instrc.engines.run_table import (
     ChangeKind,
     QuestionRow,
@@ -48,8 +48,8 @@ from instrc.engines.service_tables import (
     votes_of,
 )
 from instrc.engines.stores import SECRETS
-from instrc.problems.errors import GoneError, RequestError, StaleError, unusable
-from instrc.problems.runs import NoSuchRun
+from instrc.problems.errors import GoneError, RequestError, StaleError, UnavailableError, unusable
+from instrc.problems.runs import NoSuchRun, UnusableStore
 from instrc.problems.serving import InvalidRequest, QuestionNotFree
 from instrc.runtime.questions import Question
 from instrc.runtime.run_report import RunReport
@@ -88,7 +88,7 @@ class Records(RunTable):
         store = service_store(place)
         with trouble(store):
             super().__init__(store.open())
-        sa.event.listen(self.engine, "handle_error", _refuse_text)
+        sa.event.listen(self.engine, "handle_error", _refuse_statement)
 
     def close(self) -> None:
         """Release the database."""
@@ -376,8 +376,14 @@ def _starters(run: str | None, left: dict[str, KeyRow]) -> tuple[str | None, ...
     return tuple(starters if run is None else [*starters, ERASED])
 
 
-def _refuse_text(context: sa.engine.ExceptionContext) -> None:
-    """Report a value that the database cannot hold, such as a text with the character 0, as a mistake of the request."""
+def _refuse_statement(context: sa.engine.ExceptionContext) -> None:
+    """Report a value that the database cannot hold, such as a text with the character 0, as a mistake of the request.
+
+    A statement that the role or a standby may not execute is reported as trouble of the store.
+    """
+    if getattr(context.original_exception, "sqlstate", None) in FORBIDDEN:
+        reason = reason_of(context.original_exception)
+        raise UnavailableError([UnusableStore(store="instrc_…", reason=reason)]) from None
     if isinstance(context.original_exception, UnicodeEncodeError) or isinstance(context.sqlalchemy_exception, sa.exc.DataError):
         reason = "a value has a character or a size that the store cannot hold"
         raise RequestError([InvalidRequest(reason=reason)]) from None

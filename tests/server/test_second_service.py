@@ -15,7 +15,9 @@ import pytest
 from postgres_server import Database
 from temporal_server import free_port
 
+from instrc.problems.errors import UnavailableError
 from instrc.server import asgi  # what uvicorn is given
+from instrc.server.records import Records  # what a service writes
 
 
 @pytest.mark.long
@@ -88,6 +90,15 @@ def test_workers_of_uvicorn_keep_traces_where_the_settings_say(tmp_path: Path, m
     with pytest.raises(InterruptedError):
         asgi.application()
     assert told == ["temporal", "postgresql://host/name"]
+
+
+def test_a_standby_is_a_store_that_cannot_be_used(postgres_server: Database) -> None:
+    url = postgres_server.fresh()
+    Records(url).close()  # it has the tables
+    standby = Records(f"{url}{'&' if '?' in url else '?'}options=-c%20default_transaction_read_only%3Don")
+    with pytest.raises(UnavailableError, match="read-only"):
+        standby.audit("ann", "key", "cancel", "r1")
+    standby.close()
 
 
 @pytest.mark.long

@@ -139,11 +139,11 @@ def trouble(store: RunStore) -> Iterator[None]:
         yield
     except (sa.exc.SQLAlchemyError, OSError) as error:
         state = getattr(getattr(error, "orig", None), "sqlstate", None)
-        raise unusable(store, reason_of(error), may_return=state != _NO_PRIVILEGE) from None
+        raise unusable(store, reason_of(error), may_return=state not in FORBIDDEN) from None
 
 
-_NO_PRIVILEGE: Final = "42501"
-"""SQLSTATE of a statement for which the role lacks a privilege: repeating it does not help."""
+FORBIDDEN: Final = ("42501", "25006")
+"""SQLSTATEs of a statement for which the role lacks a privilege, or of a write to a standby: repeating it does not help."""
 
 
 def unusable(store: RunStore, reason: str, *, may_return: bool = True) -> UnavailableError:
