@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import Final, TypeAlias, cast
 
@@ -34,6 +34,8 @@ from instrc.vibes.service_settings import Role, ServiceSettings
 SEES: Final[tuple[Role, ...]] = ("viewer", "operator", "author")
 """Roles that see all runs of a program."""
 _Votes: TypeAlias = Mapping[str, Sequence[Vote]]
+_Placed: TypeAlias = Sequence[tuple[Sequence[str], str]]
+_Protects: TypeAlias = Callable[[Mapping[str, object]], bool]
 
 
 class Visibility:
@@ -100,22 +102,31 @@ class Visibility:
     def limited(self, options: ForkOptions, report: RunReport, caller: Caller, votes: _Votes) -> ForkOptions:
         """Return the options of a fork with what its starter may neither set nor reuse."""
         by: Author = {"who": caller.name, "means": caller.by}
-        excludes = partial(self._excludes, report, caller, votes)
-        return replace(options, by=by, protects=partial(self.protects, report, votes=votes), excludes=excludes)
+        me, placed = Vote(caller.name, caller.by, 0.0, None), [(re.split("[/~]", name), each) for name, each in votes.items()]
+        mine = [(place, vote.who) for place, each in placed for vote in each if vote.may_be_of(me)]
+        mine += [([""], "")] if "" in votes else []
+        protects = partial(self.protects, report, answered={place[0] for place, _ in placed})
+        return replace(options, by=by, protects=protects, excludes=partial(self._excludes, report, caller, mine, protects))
 
-    def protects(self, report: RunReport, command: Mapping[str, object], votes: Iterable[str] = ()) -> bool:
-        """Return whether only people may give the result of a command, as they have if there are `votes` behind it.
+    def protects(self, report: RunReport, command: Mapping[str, object], answered: Collection[str] = ()) -> bool:
+        """Return whether only people may give the result of a command, as they have if it is one of `answered`.
 
         Of another project's, it is unknown what serves it.
         """
         activity, launcher = command.get("activity"), self.launchers.get(report.name) if is_here(report.config) else None
         asks = command.get("kind") == "user" if activity is None else launcher is None or launcher.asks_people(str(activity))
-        asks = asks or command.get("id") in {re.split("[/~]", name)[0] for name in votes}
+        asks = asks or command.get("id") in answered
         return asks and not (is_here(report.config) and self.settings.allow_fork_person_steps)
 
-    def _excludes(self, report: RunReport, caller: Caller, votes: _Votes, command: Command, result: Result) -> bool:
-        """Return whether a result is or may be an approval of the caller, who may not give it as the starter of a fork."""
-        if not self.protects(report, cast("Mapping[str, object]", command), votes):
+    def _excludes(
+        self, report: RunReport, caller: Caller, mine: _Placed, protects: _Protects, command: Command, result: Result
+    ) -> bool:
+        """Return whether a result is or may be an approval of the caller, who may not give it as the starter of a fork.
+
+        `mine` are the parts of the ids of questions that the caller answered, each with the name that it was given under.
+        The first part is "" for a question of another version; [""] stands for answers that are gone.
+        """
+        if not protects(cast("Mapping[str, object]", command)):
             return False
         if command["kind"] == "user":
             rule = approval_of(Question("", (), None, command["schema"]), (caller.name,), self.names)
@@ -123,12 +134,12 @@ class Visibility:
         else:  # of the rules in its processes, some may name arguments
             launcher = self.launchers.get(report.name) if is_here(report.config) else None
             excluded = launcher is None or launcher.may_exclude(str(command.get("activity")))
-        by, me = result["by"]["who"] if "by" in result else "", Vote(caller.name, caller.by, 0.0, None)
-        mine = [(re.split("[/~]", name), vote) for name, each in votes.items() for vote in each if vote.may_be_of(me)]
-        gave = "" in votes or agreed(caller.name, by)
-        for (place, *below), vote in mine:  # the place of a question of another version is ""
-            may_be = agreed(vote.who, by) if command["kind"] == "user" else len(below) > 1
-            gave = gave or place == command["id"] or (place == "" and may_be)
+        by = result["by"]["who"] if "by" in result else ""
+        gave = agreed(caller.name, by) or any(
+            place == command["id"]
+            or (place == "" and (not below or (agreed(who, by) if command["kind"] == "user" else len(below) > 1)))
+            for (place, *below), who in mine
+        )
         return gave and excluded
 
     @property

@@ -639,6 +639,30 @@ def test_an_approval_of_an_activity_stays_one_when_something_else_or_nothing_ser
     go(body())
 
 
+def test_a_fork_looks_at_each_answer_once_however_many_results_it_reuses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[Vote] = []
+    may_be_of = Vote.may_be_of
+
+    def counted(self: Vote, other: Vote) -> bool:
+        looked.append(self)
+        return may_be_of(self, other)
+
+    async def body() -> None:
+        made = service(tmp_path, records=str(tmp_path))
+        made.launchers["outer"] = calling(tmp_path, asking(**{"x-not": ["starter"]}), "outer")
+        report = (await made.start(BOSS, "outer", "x", wait=20)).report
+        places = [f"serverContext1.step1_consent@{number}" for number in range(50)]
+        votes = {f"{place}/userContext1": [Vote("cat", "key", 1.0, ANSWER)] for place in places}
+        votes[f"{places[7]}/userContext1"] = [Vote("ann", "key", 1.0, ANSWER)]
+        monkeypatch.setattr(Vote, "may_be_of", counted)
+        limited = made.visibility.limited(ForkOptions(), report, person("ann", "operator"), votes)
+        asked: Any = {"kind": "activity", "activity": "Consent"}
+        assert [place for place in places if limited.excludes({**asked, "id": place}, {"ok": 1})] == [places[7]]
+        assert len(looked) == len(places)
+
+    go(body())
+
+
 def test_a_fork_does_not_reuse_an_own_approval_that_arrives_meanwhile(tmp_path: Path) -> None:
     """Behind an activity, no result says who gave it: only the votes do, which are read beside the journal."""
     rule = {"x-approvers": ["ann", "cat"], "x-not": ["starter"]}
