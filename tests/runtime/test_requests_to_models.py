@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from pathlib import Path
-from time import monotonic, time
+from time import monotonic, thread_time, time
 from typing import Any, cast
 
 import pytest
@@ -886,6 +886,18 @@ def test_where_no_server_answers_the_error_says_where_it_was_looked_for(kind: st
         asyncio.run(model_of(f"{kind}:m", Path()).answer(Request("run/llmContext1", "read", "Read.", SCHEMA)))
     assert raised.value.code == "unreachable"
     assert "secret" not in str(raised.value)
+
+
+@pytest.mark.parametrize("kind", ["anthropic", "openai", "openai-responses"], indirect=True)
+def test_a_response_of_many_parts_does_not_stop_the_loop(kind: str, standin: Standin) -> None:
+    """The library would make an object of each."""
+    parts = {name: [{}] * 60_000 for name in ("content", "choices", "output")}
+    standin.answers = [(400, b"{}"), (200, parts)]
+    with pytest.raises(ModelError):
+        ask(kind)  # what is imported once is not counted
+    begun = thread_time()
+    assert ask(kind).answer is None
+    assert thread_time() - begun < 0.7
 
 
 def test_nothing_follows_a_redirect_to_another_host(kind: str, standin: Standin) -> None:

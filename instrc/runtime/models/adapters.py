@@ -14,7 +14,7 @@ from instrc.runtime.models.failures import StatusError, raise_reported
 from instrc.runtime.models.forms import Form, forms_by, thinks_adaptively
 from instrc.runtime.models.model import Reply, Request
 from instrc.runtime.models.provider import CACHED_LETTERS, Provider, ProviderRequest, TokenNames, Told, base_url_from, is_long
-from instrc.text.jsontext import dumps
+from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, JsonObject, as_object, listing, mapping
 
 REPORTED: Final = {"response": [raise_reported]}
@@ -44,7 +44,7 @@ class Anthropic(Provider):
 
     async def send(self, client: Client, asked: ProviderRequest) -> Json:
         """Request a message."""
-        return _as_json(await self._create(client, asked), exclude_unset=True)
+        return await _read(await self._create(client, asked))
 
     async def stream(self, client: Client, asked: ProviderRequest) -> AsyncGenerator[JsonObject]:
         """Request a message as a stream of events."""
@@ -68,7 +68,7 @@ class Anthropic(Provider):
                 "tools": [{**(_MARK if is_long(asked.payload) else {}), **as_object(asked.payload)}],
                 "tool_choice": {**choice, "disable_parallel_tool_use": True},
             }
-        return await client.messages.create(
+        return await _asking(client.messages, form).create(
             model=asked.model,
             messages=_marked_messages(asked),
             timeout=asked.timeout,
@@ -81,6 +81,18 @@ class Anthropic(Provider):
 def _as_json(answer: Client, **options: object) -> JsonObject:
     """Return an answer of a library, or a chunk of one, as JSON; `options` choose the names and members."""
     answered: JsonObject = answer.model_dump(mode="json", warnings=False, **options)
+    return answered
+
+
+def _asking(resource: Client, form: Mapping[str, Json]) -> Client:
+    """Return what sends a request: a whole answer is read here, since the library takes long to make objects of many parts."""
+    return resource if "stream" in form else resource.with_raw_response
+
+
+async def _read(answer: Client) -> JsonObject:
+    answered = loads(await answer.http_response.aread())
+    if not isinstance(answered, dict):
+        raise ValueError("it is not an object")  # noqa: TRY004  -- as for what is not JSON
     return answered
 
 
@@ -394,7 +406,7 @@ class OpenAI(Provider):
 
     async def send(self, client: Client, asked: ProviderRequest) -> Json:
         """Request a chat completion."""
-        return _as_json(await self._create(client, asked), exclude_unset=True)
+        return await _read(await self._create(client, asked))
 
     async def stream(self, client: Client, asked: ProviderRequest) -> AsyncGenerator[JsonObject]:
         """Request a chat completion as a stream of chunks."""
@@ -408,7 +420,7 @@ class OpenAI(Provider):
             extra = {**self.habits.no_thoughts, **extra}
         if "tools" in shape and asked.model.startswith(self.habits.marked_tools) and is_long(asked.payload):
             shape["tools"] = [{**_MARK, **as_object(asked.payload)}]
-        return await client.chat.completions.create(
+        return await _asking(client.chat.completions, form).create(
             model=asked.model,
             messages=_marked_messages(asked) if asked.model.startswith(self.habits.marked) else asked.messages,
             timeout=asked.timeout,
@@ -486,7 +498,7 @@ class OpenAIResponses(OpenAI):
         options = dict(asked.options)
         if (effort := options.pop("reasoning_effort", None)) is not None:
             options["reasoning"] = {"effort": effort}
-        return await client.responses.create(
+        return await _asking(client.responses, form).create(
             model=asked.model,
             input=asked.message,
             store=False,
