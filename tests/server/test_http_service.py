@@ -390,11 +390,12 @@ def test_events_are_numbered_and_go_on_behind_the_last_one(tmp_path: Path) -> No
 
 
 def test_a_stream_shows_what_a_model_has_written_so_far(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole, seen = Sample.answer, asyncio.Event()
+    whole, begun, seen = Sample.answer, asyncio.Event(), asyncio.Event()
 
     async def slowly(model: Sample, request: Request) -> Reply:
         assert request.partial is not None
         request.partial({"step1_draft": {"text": "De"}}, [])
+        begun.set()
         await asyncio.wait_for(seen.wait(), 60)
         return await whole(model, request)
 
@@ -408,6 +409,7 @@ def test_a_stream_shows_what_a_model_has_written_so_far(tmp_path: Path, monkeypa
             async for event in made.event_streams.events(BOSS, run):
                 found.append(event)
                 if event.kind == "asked":
+                    await begun.wait()
                     made.hub.heard(
                         AnswerPart(f"{run}/{event.body['id']}", ("step1_draft",), {"step1_draft": {"text": "Dea"}}, ())
                     )
