@@ -46,7 +46,7 @@ from instrc.server.identity import Signer, is_known, known_person, link_word, re
 from instrc.server.records import Records
 from instrc.server.streams import LOOK, EventStreams, Hub, Timelines
 from instrc.server.views import Page, ProgramInfo, QuestionInfo, RunInfo, RunStory, program_info
-from instrc.server.visibility import SEES, Visibility
+from instrc.server.visibility import SEES, Visibility, launched_as
 from instrc.text.jsontext import digest_of
 from instrc.text.jsonvalue import Json, JsonObject, mapping
 from instrc.tools.python_values import JsonLike
@@ -158,8 +158,7 @@ class RunService:
                 raise ConflictError([problems.serving.KeyReused(key=key)])
             launch = replace(launch, run=known)
         if key is not None or run is not None:
-            labels: list[Json] = [{**metadata}] if metadata else []
-            await self.visibility.require_free(caller, launch.run, None if run is None else [program, launch.inputs, *labels])
+            await self.visibility.require_free(caller, launch.run, None if run is None else launched_as(launch))
         if self._keeper is not None and self._keeper.starts_by_queue:
             started = audit_row(caller.name, caller.by, "start", launch.run, None, launch.inputs)
             report = await self._settled(await self._keeper.enqueue(launch, [started]), wait)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Final, TypeAlias, cast
 
@@ -22,7 +23,7 @@ from instrc.runtime.engine_protocol import Engine, WorkerListing
 from instrc.runtime.interpreter.documents import Author, Command, Result
 from instrc.runtime.questions import Question
 from instrc.runtime.retry import ForkOptions
-from instrc.runtime.run_config import RunConfig
+from instrc.runtime.run_config import Launch, RunConfig
 from instrc.runtime.run_report import RunReport
 from instrc.server.access import Caller
 from instrc.server.records import Records
@@ -179,7 +180,8 @@ class Visibility:
     async def require_free(self, caller: Caller, run: str, launched: Json = None) -> None:
         """Raise for the id of a deleted run, or of one that another caller has started, also where the caller sees it.
 
-        With what is `launched`, reserve the id: of several launches at the same time, one gets it.
+        With what is `launched`, also raise for the id of a run that was launched as another, and reserve the id: of several
+        launches at the same time, one gets it.
         """
         row = await asyncio.to_thread(self.records.run, run)
         if row is not None and row.status == DELETED:
@@ -187,6 +189,10 @@ class Visibility:
         if row is not None and row.starter != caller.name:
             raise ConflictError([problems.runs.RunExists(run=run)])
         digest = digest_of([caller.name, launched])
+        if row is not None and launched is not None:  # the service may have given its id, or deleted the reservation
+            with suppress(NotFoundError):  # it is started again where the engine has lost it
+                if digest_of([caller.name, launched_as(await self.engine.launch(run))]) != digest:
+                    raise ConflictError([problems.runs.RunExists(run=run)])
         if launched is not None and (await asyncio.to_thread(self.records.reserve, f"run {run}", digest, run))[0] != digest:
             raise ConflictError([problems.runs.RunExists(run=run)])
 
@@ -199,6 +205,12 @@ class Visibility:
     async def unserved(self, runs: Mapping[str, str | None]) -> dict[str, str]:
         """Return the runs among these that no living worker serves, with the project each waits for."""
         return await self.engine.unserved(runs) if isinstance(self.engine, WorkerListing) else {}
+
+
+def launched_as(launch: Launch) -> Json:
+    """Return what starts of a run have in common: its program, its inputs, and its metadata."""
+    metadata: list[Json] = [{**launch.config.metadata}] if launch.config.metadata else []
+    return [launch.name, launch.inputs, *metadata]
 
 
 def may_see(caller: Caller, program: str, starter: str | None) -> bool:

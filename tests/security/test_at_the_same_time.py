@@ -19,7 +19,7 @@ from serving import BOSS, asking, client, go, person, service, settled
 from test_owners import bearer, initialize
 
 from instrc.engines.approvals import Approval, Vote  # what is recorded
-from instrc.engines.service_tables import CLAIMS, FILES, QUESTIONS, VOTES  # where it is asked
+from instrc.engines.service_tables import CLAIMS, FILES, QUESTIONS, REQUESTS, VOTES  # where it is asked
 from instrc.problems.errors import AccessError, ConflictError, GoneError
 from instrc.runtime.questions import Question  # what is answered
 from instrc.server import bounds  # the table of what is tried here
@@ -92,6 +92,27 @@ def test_the_id_of_a_run_that_another_caller_has_started_is_refused_to_who_sees_
                 else:
                     with pytest.raises(ConflictError, match="labelled"):
                         await again
+
+    go(body())
+
+
+@pytest.mark.parametrize("name", ["memory", "durable"])
+def test_the_id_of_a_run_is_refused_to_another_start_of_its_caller(name: str, tmp_path: Path) -> None:
+    """The service has given the id, or has deleted its reservation."""
+
+    async def body() -> None:
+        made = service(tmp_path, name=name, records=str(tmp_path), letter=asking(), other=asking())
+        case = {"case": "7"}
+        async with client(made, BOSS) as http:
+            run = (await made.start(ANN, "letter", "x", metadata=case)).report.run
+            for _ in range(2):
+                for program, text, said in (("other", "x", case), ("letter", "y", case), ("letter", "x", {})):
+                    with pytest.raises(ConflictError, match=run):
+                        await made.start(ANN, program, text, run=run, metadata=said)
+                assert (await made.start(ANN, "letter", "x", run=run, metadata=case)).report.run == run
+                await asyncio.to_thread(made.records.execute, sa.delete(REQUESTS))
+            audit = (await http.get("/v1/audit", params={"run": run})).json()["items"]
+            assert [each["action"] for each in audit] == ["start"] * 3
 
     go(body())
 
