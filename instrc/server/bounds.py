@@ -38,6 +38,8 @@ MEMBERS: Final = 100_000
 """Maximum members, elements, objects and arrays in a JSON body: each costs time, also one inside another."""
 NAME: Final = 500
 """Maximum characters of client-chosen names: idempotency keys, messages, threads, contexts, metadata values."""
+COMMENT: Final = 10_000
+"""Maximum characters of the comment of an answer."""
 PARTS: Final = 1000
 """Maximum parts of a message, and messages of a conversation."""
 SESSIONS: Final = 20

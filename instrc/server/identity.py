@@ -300,7 +300,7 @@ def known_person(settings: ServiceSettings, records: Records, word: str) -> Call
     Groups of a token are unknown without it; an ambiguous name matches no person.
     """
     found = names_of(settings, records.has_keys).read(word)
-    if len(found) != 1 or not found[0] or found[0].startswith("group:") or found[0] == ALL:
+    if len(found) != 1 or not 0 < len(found[0]) <= NAME or found[0].startswith("group:") or found[0] == ALL:
         reason = f"`{word[:80]}` is not the name of one person: write `key:NAME` or `oidc:ISSUER#SUBJECT`"
         raise RequestError([problems.serving.InvalidRequest(reason=reason, pointer="/to")])
     name = known_as(found[0])

@@ -15,7 +15,7 @@ from instrc.problems.errors import InstrcError
 from instrc.runtime.retry import ForkOptions, RetryOptions
 from instrc.runtime.run_report import STATUSES, RunFilter
 from instrc.server.access import Caller
-from instrc.server.bounds import NAME
+from instrc.server.bounds import COMMENT, NAME
 from instrc.server.operation_json import (
     ID,
     METADATA,
@@ -150,7 +150,7 @@ _COUNT: Final[JsonObject] = {"type": "integer", "minimum": 1}
 _RETRIED: Final = object_of({}, {"step": TEXT, "newKey": {"type": "boolean"}, "requests": _COUNT, "tokens": _COUNT}, closed=True)
 _FORKED: Final = object_of({}, {"step": TEXT, "set": {"type": "object", "maxProperties": 100}, "run": NEW_ID}, closed=True)
 _TO: Final = object_of({"to": {"type": "string", "minLength": 1, "maxLength": 200}}, closed=True)
-_GIVEN: Final = object_of({"data": {}}, {"comment": {"type": "string", "maxLength": 10000}}, closed=True)
+_GIVEN: Final = object_of({"data": {}}, {"comment": {"type": "string", "maxLength": COMMENT}}, closed=True)
 
 
 async def _programs(service: RunService, caller: Caller, _asked: RequestData) -> ResponseData:

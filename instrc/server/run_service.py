@@ -41,7 +41,7 @@ from instrc.runtime.run_config import Launch
 from instrc.runtime.run_report import RunFilter, RunReport
 from instrc.runtime.secrets import redacted
 from instrc.server.access import Action, Caller, RateLimiter, is_candidate, refusal_of, require_allowed
-from instrc.server.bounds import NAME
+from instrc.server.bounds import COMMENT, NAME
 from instrc.server.identity import Signer, is_known, known_person, link_word, read_link, refuse_unknown
 from instrc.server.records import Records
 from instrc.server.streams import LOOK, EventStreams, Hub, Timelines
@@ -424,6 +424,9 @@ class RunService:
         Repeating the same answer as the same person changes nothing.
         """
         await self.enter(caller)
+        if len(comment or "") > COMMENT:
+            reason = f"a comment has at most {COMMENT:,} characters"
+            raise RequestError([problems.serving.InvalidRequest(reason=reason, pointer="/comment")])
         question, tag = read_shown_id(question)
         data, comment = await asyncio.to_thread(lambda: (copy_answer(question, data), redacted(comment)))  # as the run records it
         before = (await asyncio.to_thread(self.records.votes, run, question)).get(question, [])

@@ -32,7 +32,7 @@ from instrc.engines import launch  # what checks inputs
 from instrc.engines.approvals import Vote  # of other people
 from instrc.engines.run_table import runs_query  # to find the run
 from instrc.engines.service_tables import vote_in  # what is read
-from instrc.problems.errors import InputError
+from instrc.problems.errors import InputError, RequestError
 from instrc.runtime.traces import trace_file  # where it is long
 from instrc.server import bounds  # the table of what is tried here
 from instrc.server.a2a import a2a_routes, given_in, parts_of  # the service over A2A
@@ -495,6 +495,17 @@ def test_names_that_clients_choose_are_bounded_at_every_door(long: str, tmp_path
             assert (await http.get("/v1/runs")).json()["items"] == []
 
     go(test())
+
+
+def test_names_of_people_and_comments_are_bounded_whatever_the_protocol(tmp_path: Path) -> None:
+    async def test(made: RunService) -> None:
+        run = (await made.start(BOSS, "letter", "x", wait=20)).report.run
+        with pytest.raises(RequestError, match="name of one person"):
+            await made.claim(BOSS, run, "approve", to="x" * (bounds.NAME + 1))
+        with pytest.raises(RequestError, match="at most 10,000 characters"):
+            await made.answer(BOSS, run, "approve", {"decision": "Approve"}, comment="x" * (bounds.COMMENT + 1))
+
+    on(service(tmp_path, letter=asking()), test)
 
 
 def test_connections_are_bounded_by_address_and_in_all() -> None:
