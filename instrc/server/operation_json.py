@@ -28,7 +28,7 @@ MOMENT: Final[JsonObject] = {"type": ["string", "null"], "format": "date-time"}
 ID: Final[JsonObject] = {"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"}
 NEW_ID: Final[JsonObject] = {"type": "string", "pattern": "^[A-Za-z0-9]([A-Za-z0-9._-]{0,98}[A-Za-z0-9_-])?$"}
 """Schema of new ids, which may name files and must not end with a dot."""
-SPAN: Final[JsonObject] = {"type": "string", "pattern": "^P([0-9]{1,6}[WD]|T[0-9]{1,6}[HMS])$"}
+SPAN: Final[JsonObject] = {"type": "string", "pattern": "^P([0-9]{1,5}W|[0-9]{1,6}D|T[0-9]{1,6}[HMS])$"}
 _OPTIONAL: Final[JsonObject] = {"type": ["string", "null"]}
 _NAMES: Final[JsonObject] = {"type": "array", "items": TEXT}
 MOST_METADATA: Final = 20

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
-_NUMBER = r"([0-9]{1,9}(?:\.[0-9]{1,6})?)"
-_DURATION = rf"P(?=[0-9T])(?:{_NUMBER}W|(?:{_NUMBER}D)?(?:T(?=[0-9])(?:{_NUMBER}H)?(?:{_NUMBER}M)?(?:{_NUMBER}S)?)?)"
+_WEEKS, _DAYS, _HOURS, _NUMBER = (rf"([0-9]{{1,{digits}}}(?:\.[0-9]{{1,6}})?)" for digits in (5, 6, 7, 9))
+"""Numbers of each unit: a time that is later by all of them has a year of four digits."""
+_DURATION = rf"P(?=[0-9T])(?:{_WEEKS}W|(?:{_DAYS}D)?(?:T(?=[0-9])(?:{_HOURS}H)?(?:{_NUMBER}M)?(?:{_NUMBER}S)?)?)"
 """ISO 8601 durations, without years and months: they have no fixed length."""
 _SECONDS = (7 * 86400, 86400, 3600, 60, 1)
 """Seconds in a week, a day, an hour, a minute and a second."""
@@ -44,4 +45,5 @@ def from_words(text: str) -> str | None:
     if match is None:
         return None
     number, unit = match.groups()
-    return next((form.format(number) for form, names in _UNITS.items() if unit.lower() in names), None)
+    forms = (form.format(number) for form, names in _UNITS.items() if unit.lower() in names)
+    return next((text for text in forms if is_duration(text)), None)

@@ -16,7 +16,7 @@ from unittest.mock import Mock
 
 import pytest
 from listening import knowing
-from serving import ANN, ANSWER, BOB, BOSS, CAT, LETTER, RunService, client, go, on, opened, person, service, settled
+from serving import ANN, ANSWER, BOB, BOSS, CAT, LETTER, RunService, asking, client, go, on, opened, person, service, settled
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
@@ -188,6 +188,19 @@ def test_a_store_that_is_away_is_waited_for(tmp_path: Path, monkeypatch: pytest.
             await made.engine.cancel(run)
             while made.records.run(run).status != "cancelled":  # type: ignore[union-attr]  # noqa: ASYNC110  -- it is noted by a look
                 await asyncio.sleep(0.02)
+
+    go(body())
+
+
+def test_a_claim_for_longer_than_there_are_dates_is_one_of_the_settings(tmp_path: Path) -> None:
+    async def body() -> None:
+        made = service(tmp_path, letter=asking(**{"x-claim": "P99999999D"}))
+        async with client(made, BOSS) as http:
+            question = (await made.start(BOSS, "letter", "x", wait=20)).report.questions[0].id
+            [asked] = (await http.get("/v1/questions")).json()["items"]
+            claimed = await http.post(f"/v1/questions/{asked['id']}/claim")
+            assert (claimed.status_code, claimed.json()["question"]) == (200, question)
+            assert (await http.get("/v1/questions")).json()["items"][0]["claimedBy"] == "boss"
 
     go(body())
 

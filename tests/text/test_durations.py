@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 
 from instrc.text.durations import from_words, is_duration, seconds
@@ -25,6 +27,16 @@ def test_a_number_with_a_unit_of_time_is_a_duration_of_the_same_length(written: 
     assert seconds(duration) == length
 
 
-@pytest.mark.parametrize("written", ["", "5", "m", "2 months", "5mm", "1h30m", "-5m", "5  m", "٥m", "9" * 10 + "s"])
+@pytest.mark.parametrize(
+    "written", ["", "5", "m", "2 months", "5mm", "1h30m", "-5m", "5  m", "٥m", "9" * 10 + "s", "9" * 9 + " days"]
+)
 def test_what_has_no_fixed_length_or_is_written_otherwise_is_none(written: str) -> None:
     assert from_words(written) is None
+
+
+def test_what_is_as_late_as_durations_can_say_has_a_date() -> None:
+    longest = "P999999DT9999999H999999999M999999999S"
+    assert is_duration(longest)
+    assert datetime.fromtimestamp(4e9 + seconds(longest), UTC).year < 9999
+    assert not is_duration("P9999999D")
+    assert not is_duration("P999999W")
