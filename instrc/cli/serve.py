@@ -121,7 +121,8 @@ def _keep_keys(
     from instrc.vibes.service_settings import ROLES, ServiceSettings
 
     for each in roles:
-        if each.rpartition(":")[2] not in ROLES:
+        program, colon, role = each.rpartition(":")
+        if role not in ROLES or (colon and not program):
             options.refuse_use(f"`{each[:80]}` is not a role: roles are {', '.join(f'`{known}`' for known in ROLES)}", "--role")
     options.refuse_no_span("--expires", expires)
     for said in (name, revoke):

@@ -251,6 +251,14 @@ def test_what_a_new_key_is_for_is_said_with_a_new_key(words: list[str], capsys: 
     assert "--new-key NAME" in capsys.readouterr().err
 
 
+def test_a_role_for_a_program_without_a_name_is_not_one_for_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["serve", "--new-key", "ann", "--role", ":operator"]) == 2
+    assert "`:operator` is not a role" in capsys.readouterr().err
+
+
 def test_guessing_keys_is_slowed_down(tmp_path: Path) -> None:
     async def body() -> None:
         made = service(tmp_path)
