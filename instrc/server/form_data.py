@@ -64,7 +64,7 @@ def _write(
     elif isinstance(value, str) and (moment := _MOMENT.fullmatch(value)) is not None and shape.kind == "moment":
         made[name], made[f"zone:{name}"] = moment[1], moment[2]
     else:
-        made[name] = value if isinstance(value, str) else dumps(value)
+        made[name] = value if isinstance(value, str) else re.sub(r"(\.[0-9]{3})\Z", r"\g<1>0", dumps(value))  # no digit group
         if shape.kind == "any" and not isinstance(value, str):
             made[f"as_json:{name}"] = "1"
 
@@ -107,8 +107,13 @@ def moment_of(text: str, zone: str, form: str) -> str:
 
 
 def json_number(text: str, decimal: str) -> str:
-    """Return a number in JSON syntax, from a local notation with decimal sign and digit groups."""
+    """Return a number in JSON syntax, from a local notation with decimal sign and digit groups, or a text that is none.
+
+    With a decimal comma, `12.500` is none: people who write so mean 12,500, and others 12.5.
+    """
     text = text.strip().replace("\u2212", "-").removeprefix("+")
+    if decimal != "." and re.fullmatch(r"-?[1-9][0-9]{0,2}\.[0-9]{3}", text):
+        return f"{text}?"
     signs = r" \u00a0\u2009\u202f'" + ("," if decimal == "." else "")
     if re.fullmatch(rf"-?[0-9]{{1,3}}(?:[{signs}][0-9]{{3}})+(?:[.,][0-9]*)?", text):
         text = re.sub(rf"[{signs}](?=[0-9]{{3}}(?:[^0-9]|\Z))", "", text)

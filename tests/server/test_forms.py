@@ -445,6 +445,7 @@ HOSTILE = (
     [
         ("en", "1,000", 1000),
         ("en", "12,345.5", 12345.5),
+        ("ru", "12,125", 12.125),
         ("en", "1,5", 1.5),
         ("en", ".5", 0.5),
         ("en", "-.5", -0.5),
@@ -464,6 +465,8 @@ HOSTILE = (
         ("en", "1,00,000", None),
         ("ru", "1 00", None),
         ("ru", "1.000,5", None),
+        ("ru", "12.500", None),
+        ("ru", "0.125", 0.125),
         ("en", "012", None),
         ("en", "true", None),
         ("en", "many", None),
@@ -475,6 +478,8 @@ def test_numbers_are_read_as_a_language_writes_them(language: str, text: str, va
     assert form.value == value
     assert [said for _, said, _ in form.errors] == ([] if value is not None else [words["not_number"]])
     assert form.root.text == text, "what was typed stays"
+    if value is not None:
+        assert AnswerForm({"type": "number"}, data_of({"type": "number"}, value), words).value == value
 
 
 REJECTED: Any = {"properties": {"decision": {"const": "Reject"}}, "required": ["decision"]}
