@@ -81,8 +81,6 @@ _SEARCHED: Final = 200
 """Maximum open questions searched for a text."""
 _SEEN: Final = 30 * 24 * 3_600
 """Seconds for which a question's page proves that its reader was asked."""
-_COMMENT: Final = 2_000
-"""Maximum characters of a comment."""
 _LIVE: Final = {"Content-Security-Policy": f"{CONTENT_POLICY}; script-src 'self'; connect-src 'self'"}
 """Header of the pages that a script keeps up to date."""
 _TRACE_POLICY: Final = CONTENT_POLICY.replace("style-src 'self'", "style-src 'unsafe-inline'")
@@ -321,7 +319,7 @@ class Inbox:
         except (ConflictError, GoneError, NotFoundError) as error:
             return await self._closed(request, error, sent)
         button, tag, to = sent.pop("do", "answer"), sent.pop("tag", ""), sent.pop("to", "").strip()
-        comment = sent.pop("/comment", "")[:_COMMENT].replace("\r\n", "\n")
+        comment = sent.pop("/comment", "").replace("\r\n", "\n")
         if button.startswith("answer:"):  # a button of a choice chooses, and sends
             place, _, code = button.removeprefix("answer:").partition(" ")
             sent, button = {**sent, place: code}, "answer"

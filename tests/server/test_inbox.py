@@ -138,6 +138,16 @@ def test_whoever_answers_late_reads_who_was_quicker_and_keeps_what_they_wrote(tm
     go(body())
 
 
+def test_a_comment_that_is_too_long_is_refused_and_not_cut(tmp_path: Path) -> None:
+    async def test(http: httpx.AsyncClient, run: str) -> None:
+        sent = {**seen(await http.get(asked(run))).sent, "/data/decision": '"Approve"', "/comment": "x" * 10_001, "do": "answer"}
+        page = await http.post(asked(run), data=sent)
+        assert seen(page, 400).sent["/comment"] == sent["/comment"]
+        assert "a comment has at most 10,000 characters" in page.text
+
+    inbox(tmp_path, test)
+
+
 def test_back_after_an_answer_says_who_gave_it(tmp_path: Path) -> None:
     async def test(http: httpx.AsyncClient, run: str) -> None:
         sent = {**seen(await http.get(asked(run))).sent, "/data/decision": '"Approve"', "/comment": "Fine", "do": "answer"}
