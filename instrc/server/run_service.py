@@ -158,7 +158,7 @@ class RunService:
                 raise ConflictError([problems.serving.KeyReused(key=key)])
             launch = replace(launch, run=known)
         if key is not None or run is not None:
-            await self.visibility.require_free(caller, launch.run, None if run is None else launched_as(launch))
+            launch = await self.visibility.require_free(caller, launch.run, launched_as(launch)) or launch
         if self._keeper is not None and self._keeper.starts_by_queue:
             started = audit_row(caller.name, caller.by, "start", launch.run, None, launch.inputs)
             report = await self._settled(await self._keeper.enqueue(launch, [started]), wait)

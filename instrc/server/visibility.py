@@ -177,11 +177,11 @@ class Visibility:
             return []
         return [vote if sees_run or vote.who == caller.name else replace(vote, data=None, comment=None) for vote in votes]
 
-    async def require_free(self, caller: Caller, run: str, launched: Json = None) -> None:
+    async def require_free(self, caller: Caller, run: str, launched: Json = None) -> Launch | None:
         """Raise for the id of a deleted run, or of one that another caller has started, also where the caller sees it.
 
         With what is `launched`, also raise for the id of a run that was launched as another, and reserve the id: of several
-        launches at the same time, one gets it.
+        launches at the same time, one gets it. Return the launch of a run that is there, maybe of an earlier version.
         """
         row = await asyncio.to_thread(self.records.run, run)
         if row is not None and row.status == DELETED:
@@ -189,12 +189,15 @@ class Visibility:
         if row is not None and row.starter != caller.name:
             raise ConflictError([problems.runs.RunExists(run=run)])
         digest = digest_of([caller.name, launched])
+        there: Launch | None = None
         if row is not None and launched is not None:  # the service may have given its id, or deleted the reservation
             with suppress(NotFoundError):  # it is started again where the engine has lost it
-                if digest_of([caller.name, launched_as(await self.engine.launch(run))]) != digest:
+                there = await self.engine.launch(run)
+                if digest_of([caller.name, launched_as(there)]) != digest:
                     raise ConflictError([problems.runs.RunExists(run=run)])
         if launched is not None and (await asyncio.to_thread(self.records.reserve, f"run {run}", digest, run))[0] != digest:
             raise ConflictError([problems.runs.RunExists(run=run)])
+        return there
 
     async def require_whole(self, caller: Caller, run: str) -> None:
         """Raise if the caller may see only a part of a run."""
@@ -208,9 +211,9 @@ class Visibility:
 
 
 def launched_as(launch: Launch) -> Json:
-    """Return what starts of a run have in common: its program, its inputs, and its metadata."""
-    metadata: list[Json] = [{**launch.config.metadata}] if launch.config.metadata else []
-    return [launch.name, launch.inputs, *metadata]
+    """Return what starts of a run have in common: its program, inputs, metadata, and origin."""
+    more = ({**launch.config.metadata}, launch.config.forked)
+    return [launch.name, launch.inputs, *(cast("Json", each) for each in more if each)]
 
 
 def may_see(caller: Caller, program: str, starter: str | None) -> bool:

@@ -15,7 +15,7 @@ import httpx
 import pytest
 import sqlalchemy as sa
 from msgspec.structs import replace
-from serving import BOSS, asking, client, go, person, service, settled
+from serving import BOSS, asking, client, go, launcher, person, service, settled
 from test_owners import bearer, initialize
 
 from instrc.engines.approvals import Approval, Vote  # what is recorded
@@ -52,6 +52,23 @@ def test_a_request_to_start_that_is_sent_again_begins_one_run(name: str, how: st
             await settled(made, run, "waiting")
             trace, _ = await made.event_streams.trace(BOSS, run)
             assert Counter(each["event"] for each in trace)["asked"] == 1
+
+    go(body())
+
+
+@pytest.mark.parametrize("name", ["memory", "durable"])
+@pytest.mark.parametrize("how", ["key", "run"])
+def test_a_request_to_start_that_is_sent_again_after_a_release_is_for_the_same_run(name: str, how: str, tmp_path: Path) -> None:
+    async def body() -> None:
+        made = service(tmp_path, name=name, records=str(tmp_path), letter=asking())
+        sent: dict[str, Any] = {how: "one"}
+        async with client(made, BOSS) as http:
+            begun = await made.start(ANN, "letter", "x", **sent, wait=20)
+            made.launchers["letter"] = launcher("letter", asking(**{"x-needed": 2}))
+            again = await made.start(ANN, "letter", "x", **sent, wait=20)
+            assert (again.report.run, again.digest) == (begun.report.run, begun.digest)
+            audit = (await http.get("/v1/audit")).json()["items"]
+            assert [each["action"] for each in audit] == ["start"] * 2
 
     go(body())
 
