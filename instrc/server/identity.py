@@ -21,7 +21,7 @@ from itsdangerous import BadData, URLSafeTimedSerializer
 from msgspec import Struct, structs
 
 from instrc import problems
-from instrc.engines.approvals import ALL, ERASED, OUTSIDER, known_as, normal_name
+from instrc.engines.approvals import ALL, ERASED, OUTSIDER, NameRules, known_as, normal_name
 from instrc.engines.equip import names_of
 from instrc.engines.run_table import storable
 from instrc.problems.errors import AuthenticationError, RequestError, unusable
@@ -166,7 +166,7 @@ class Identity(Struct, frozen=True):
     def new_key(self, name: str, roles: Iterable[str] = (), groups: Iterable[str] = (), expires: float | None = None) -> str:
         """Return a new key, stored only as a digest; roles are `ROLE` for all programs, or `PROGRAM:ROLE`."""
         name = normal_name(name)
-        if not name or _is_reserved(name):
+        if not name or _is_reserved(name) or NameRules().read(name) != (name,):
             raise unusable("name of a key", name, "it is empty or reserved, as are `group:…`, `oidc:…`, `key:…` and `link:…`")
         ident, secret = token_hex(6), token_urlsafe(32)
         word = f"ik_{ident}_{secret}"

@@ -1020,7 +1020,7 @@ def test_a_key_has_no_name_of_another_issuer(tmp_path: Path) -> None:
     made = service(tmp_path)
     identity = Identity(made.records, made.settings, made.signer)
     reserved = ("group:staff", "oidc:https://id.example#ann", "key:ann", "link:ann", "erased:", "*", "local")
-    for name in (*reserved, " ", "\u200b", " group:staff"):
+    for name in (*reserved, " ", "\u200b", " group:staff", "Group:staff", "KEY : ann"):
         with pytest.raises(SettingsError):
             identity.new_key(name)
 
