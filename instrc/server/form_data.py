@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from itertools import islice
 from typing import Final, TypeGuard
 
 from instrc import problems
@@ -177,36 +178,40 @@ def begun(schema: Json, show: Json) -> dict[str, str]:
     A decision of the person, one of several values, is only filled in from its default.
     """
     made: dict[str, str] = {}
-    _begin(schema, (), schema, show, made)
+    _begin(schema, (), schema, objects_in(show, SHOWN), made)
     return made
 
 
-def _begin(schema: Json, path: tuple[str | int, ...], root: Json, show: Json, made: dict[str, str]) -> None:
+def _begin(
+    schema: Json, path: tuple[str | int, ...], root: Json, shown: list[tuple[str, JsonObject]], made: dict[str, str]
+) -> None:
     shape, definitions = shape_of(schema, root), mapping(root).get("$defs")
     if "default" in shape.schema and accepts(schema, shape.schema["default"], definitions):
         _write(schema, shape.schema["default"], path, root, frozenset(), made)
         return
-    places = (
-        [value for _, value in named_values(show, str(path[-1]), SHOWN) if accepts(schema, value, definitions)] if path else []
-    )
+    places = [value for _, value in named_values(shown, str(path[-1])) if accepts(schema, value, definitions)] if path else []
     if len(places) == 1 and shape.kind not in {"choice", "checks", "any", "json"}:
         _write(schema, places[0], path, root, frozenset(), made)
     elif shape.kind == "object":
         required = listing(shape.schema.get("required"))
         for name, part in _members(shape, root, {}).items():
             if not path or name in required:
-                _begin(part, (*path, name), root, show if len(path) < SHOWN else None, made)
+                _begin(part, (*path, name), root, shown if len(path) < SHOWN else [], made)
 
 
-def named_values(value: Json, name: str, levels: int = LEVELS) -> list[tuple[str, Json]]:
-    """Return the first values with a name inside a value, and their places."""
-    found, waiting = list[tuple[str, Json]](), [("", value)]
-    for where, outer in waiting:
-        if isinstance(outer, dict) and len(waiting) < FIELDS and where.count("/") < levels:
-            inner = [(where + pointer([key]), part) for key, part in outer.items()]
-            found += [(place, part) for (place, part), key in zip(inner, outer, strict=True) if key == name]
-            waiting += inner
-    return found[:SOURCES]
+def objects_in(value: Json, levels: int = LEVELS) -> list[tuple[str, JsonObject]]:
+    """Return a value and the first objects in it, if it is an object, and their places: each field looks for its name there."""
+    found = [("", value)] if isinstance(value, dict) else []
+    for where, outer in found:
+        if where.count("/") + 1 < levels:
+            inner = ((key, part) for key, part in outer.items() if isinstance(part, dict))
+            found += [(where + pointer([key]), part) for key, part in islice(inner, FIELDS - len(found))]
+    return found
+
+
+def named_values(objects: list[tuple[str, JsonObject]], name: str) -> list[tuple[str, Json]]:
+    """Return the first values with a name in objects, and their places."""
+    return [(where + pointer([name]), outer[name]) for where, outer in objects if name in outer][:SOURCES]
 
 
 SOURCES: Final = 20

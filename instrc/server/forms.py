@@ -25,7 +25,7 @@ from instrc.schema.kinds import types_of
 from instrc.schema.validation import accepts
 from instrc.server.bounds import loads_bounded
 from instrc.server.files import fits
-from instrc.server.form_data import EMPTY, FIELDS, ROOT, ROWS, json_number, moment_of, named_values
+from instrc.server.form_data import EMPTY, FIELDS, ROOT, ROWS, json_number, moment_of, named_values, objects_in
 from instrc.server.form_shapes import (
     LEVELS,
     FieldKind,
@@ -198,7 +198,7 @@ class AnswerForm:
         self.schema = schema
         self.words = words
         self.data = data
-        self._show = show
+        self._shown = objects_in(show)
         self._zone = zone
         self._files = files
         common = sentences_in(words["language"]).faults if words["language"] in LANGUAGES else {}
@@ -337,7 +337,7 @@ class AnswerForm:
             if made.value is not ABSENT or len(ticked) > 1:
                 made.problems.append((self.words["both"], False))
             made.value, made.filled = None if ticked[0] == "null" else EMPTY.get(made.kind, ""), True
-        elif not made.filled and self._show is not None and made.kind != "any":
+        elif not made.filled and made.kind != "any":
             made.excerpts = self._sources(schema, path)
             made.sources = list(made.excerpts)
         made.hints = self._hinted(shape)
@@ -546,7 +546,7 @@ class AnswerForm:
         definitions = mapping(self.schema).get("$defs")
         return {
             where: "" if isinstance(value, dict | list) else self._word(value)[:EXCERPT]
-            for where, value in named_values(self._show, str(path[-1]))
+            for where, value in named_values(self._shown, str(path[-1]))
             if accepts(schema, value, definitions)
         }
 
