@@ -3,26 +3,50 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from instrc.runtime.run_report import OPEN, STATUSES
 from instrc.runtime.traces import trace_file
+
+if TYPE_CHECKING:
+    from instrc.engines.run_table import RunTable  # imports SQLAlchemy, an extra
 
 
 def forget_beside(run: str, folder: Path, place: str | os.PathLike[str]) -> None:
     """Delete the trace of a run in a folder, and the rows of a service at the place."""
     trace_file(folder, run).unlink(missing_ok=True)
-    with suppress(ModuleNotFoundError):  # without SQLAlchemy there was no service
+    with _table(place) as table:
+        if table is not None:
+            table.forget_all([run])
+
+
+def is_left(run: str, place: str | os.PathLike[str]) -> bool:
+    """Return whether a service at the place still has rows of a run that has ended."""
+    with _table(place) as table:
+        row = None if table is None else table.run(run)
+    return row is not None and row.status in STATUSES and row.status not in OPEN
+
+
+@contextmanager
+def _table(place: str | os.PathLike[str]) -> Iterator[RunTable | None]:
+    try:
         from instrc.engines.dbos.store import close_engine, trouble  # imports SQLAlchemy, an extra
         from instrc.engines.run_table import RunTable
         from instrc.engines.service_tables import service_store
 
         store = service_store(place)
-        if not store.exists():
-            return
-        with trouble(store):
-            engine = store.open()
-            try:
-                RunTable(engine).forget_all([run])
-            finally:
-                close_engine(engine)
+        is_there = store.exists()
+    except ModuleNotFoundError:  # without SQLAlchemy there was no service
+        is_there = False
+    if not is_there:
+        yield None
+        return
+    with trouble(store):
+        engine = store.open()
+        try:
+            yield RunTable(engine)
+        finally:
+            close_engine(engine)

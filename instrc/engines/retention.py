@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 import sqlalchemy as sa
 
 from instrc.engines.projects import project_here
-from instrc.engines.run_table import RunTable, move_cursor
+from instrc.engines.run_table import RunTable, move_cursor, runs_query
 from instrc.engines.service_tables import AUDIT, CURSORS, DELIVERIES, FEED, HOOKS, MESSAGES, NONCES, REQUESTS, RUNS
 from instrc.runtime.engine_protocol import Engine
 from instrc.runtime.run_report import OPEN, RunFilter
@@ -46,7 +46,9 @@ async def sweep(engine: Engine, table: RunTable, kept: Kept, project: str | None
     """Delete expired data: runs of a project (`None`: of those without a name), and other rows; return the number of rows."""
     now, swept = time(), 0
     if kept["runs"] is not None:
-        runs = await engine.run_ids(RunFilter(ended=now - kept["runs"], project=project or ""))
+        old = RunFilter(ended=now - kept["runs"], project=project or "")
+        listed = await asyncio.to_thread(table.runs, runs_query(old), None)  # a server may have deleted their histories
+        runs = [*dict.fromkeys([*await engine.run_ids(old), *(row.run for row in listed)])]
         for first in range(0, len(runs), _BATCH):
             await engine.delete_all(runs[first : first + _BATCH])
             await asyncio.sleep(_PAUSE)
@@ -63,8 +65,8 @@ async def sweep(engine: Engine, table: RunTable, kept: Kept, project: str | None
         moment = source.c.made if source is HOOKS else source.c.at
         batch = _BATCH
         while span is not None and batch:
-            old = sa.select(column).where(moment < now - span, condition).order_by(moment).limit(_BATCH * 5)
-            batch = await asyncio.to_thread(_delete, table, source, column, old)
+            expired = sa.select(column).where(moment < now - span, condition).order_by(moment).limit(_BATCH * 5)
+            batch = await asyncio.to_thread(_delete, table, source, column, expired)
             swept += batch
             await asyncio.sleep(_PAUSE if batch else 0)
     return swept

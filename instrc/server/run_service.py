@@ -279,8 +279,8 @@ class RunService:
 
     async def delete(self, caller: Caller, run: str, *, action: str = "delete") -> None:
         """Delete a run that has ended; its existence remains known. The audit log names the `action`."""
-        report = await self.visibility.seen(caller, run)
-        caller.require("operator", report.name, f"delete runs of `{report.name}`")
+        program = await self.visibility.deletable(caller, run)
+        caller.require("operator", program, f"delete runs of `{program}`")
 
         async def deleted() -> None:
             if action == "erase":  # before its metadata are deleted, by which it is found again after a crash

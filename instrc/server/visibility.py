@@ -24,7 +24,7 @@ from instrc.runtime.interpreter.documents import Author, Command, Result
 from instrc.runtime.questions import Question
 from instrc.runtime.retry import ForkOptions
 from instrc.runtime.run_config import Launch, RunConfig
-from instrc.runtime.run_report import RunReport
+from instrc.runtime.run_report import OPEN, RunReport
 from instrc.server.access import Caller
 from instrc.server.records import Records
 from instrc.server.views import QuestionInfo, RunInfo
@@ -64,6 +64,13 @@ class Visibility:
         if not may and not (caller.may("answerer", report.name) and await asyncio.to_thread(self._asks, caller, report)):
             raise missing
         return report
+
+    async def deletable(self, caller: Caller, run: str) -> str:
+        """Return the program of a run, also of one that has ended and that the engine has no more."""
+        row = await asyncio.to_thread(self.records.run, run)
+        if row is not None and row.status not in {*OPEN, DELETED} and caller.may("operator", row.program):
+            return row.program
+        return (await self.seen(caller, run)).name
 
     def _asks(self, caller: Caller, report: RunReport) -> bool:
         """Return whether the caller is or was asked in a run: as a candidate, by a claim, or by an answer."""

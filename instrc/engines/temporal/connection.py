@@ -39,9 +39,6 @@ from instrc.text.jsonvalue import Json
 if TYPE_CHECKING:
     from instrc.engines.dbos.postgres import SharedDatabase  # the extra `durable`
 
-HISTORY_VALUE_BYTES: Final = 128 * 1024
-"""Maximum bytes of a value in a history; Temporal refuses payloads of 2 MB, and histories of 50 MB."""
-
 
 class OrderedConverter(CompositePayloadConverter):
     """The SDK's converters, with a custom one for JSON."""
@@ -69,7 +66,7 @@ _ENCODING = b"instrc/blob"
 class Blobs(PayloadCodec):
     """Stores large payloads as files or in a shared place; the history has their hashes."""
 
-    def __init__(self, folder: Path, large: int = HISTORY_VALUE_BYTES, shared: SharedDatabase | None = None) -> None:
+    def __init__(self, folder: Path, large: int = documents.HISTORY_VALUE_BYTES, shared: SharedDatabase | None = None) -> None:
         self.folder = folder
         self.shared = shared
         self.large = large

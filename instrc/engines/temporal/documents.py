@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from hashlib import sha256
-from typing import NotRequired, TypeAlias, TypedDict, Unpack, final
+from typing import Final, NotRequired, TypeAlias, TypedDict, Unpack, final
 
 from temporalio import workflow
 
@@ -34,18 +35,18 @@ class Continued(TypedDict):
     """Model chosen by a retry."""
 
 
-def continued(journal: Journal, entries: list[JournalEntry]) -> Continued:
-    """Return the state that a run takes along when it continues from its journal."""
+def continued(run: Journal, entries: list[JournalEntry] | None) -> Continued:
+    """Return the state that a run takes along when it continues from its journal, or in a new history."""
     return {
-        "state": journal.state,
-        "due": journal.due,
-        "later": sorted(journal.later),
+        "state": run.state,
+        "due": run.due,
+        "later": sorted(run.later),
         "unread": {},
-        "held": journal.held,
-        "keys": journal.keys,
-        "entries": [*entries],
+        "held": run.held,
+        "keys": run.keys,
+        "entries": None if entries is None else [*entries],
         "failed": {},
-        "model": journal.model,
+        "model": run.model,
     }
 
 
@@ -164,6 +165,10 @@ REPORT, JOURNAL = "report", "journal"
 ACTIVITIES = {"model": "instrc-model", "activity": "instrc-activity", "fire": "instrc-fire"}
 """Temporal activities by kind of effect."""
 PLAN_ATTRIBUTE, STATUS_ATTRIBUTE = "InstrcPlan", "InstrcStatus"
+HISTORY_VALUE_BYTES: Final = 128 * 1024
+"""Maximum bytes of a value in a history; Temporal refuses payloads of 2 MB, and histories of 50 MB."""
+TASK_TIME: Final = timedelta(seconds=30)
+"""Time that the interpreter may need at a stretch; by default the server waits for ten seconds, and the library for two."""
 NO_QUESTION, REJECTED = "no-such-question", "rejected-answer"
 """Error types of an update."""
 

@@ -13,6 +13,7 @@ from secrets import token_hex
 from time import time
 from typing import Final, Unpack, cast
 
+from google.protobuf.duration_pb2 import Duration
 from msgspec import Struct, structs
 from temporalio.api.common.v1 import Payloads, WorkflowExecution, WorkflowType
 from temporalio.api.taskqueue.v1 import TaskQueue
@@ -30,7 +31,7 @@ from temporalio.exceptions import ApplicationError, WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
 from instrc import problems
-from instrc.engines.deletion import forget_beside
+from instrc.engines.deletion import forget_beside, is_left
 from instrc.engines.places import scheme_of, shared_place
 from instrc.engines.schedules import Clock, Overlap, Schedule, require_name
 from instrc.engines.stores import USUAL_FOLDER
@@ -125,6 +126,7 @@ class TemporalEngine(TracedEngine):
                 begun,
                 id=self.prefix + begun["run"],
                 task_queue=self.queue,
+                task_timeout=documents.TASK_TIME,
                 memo=documents.memo_of(begun),
                 id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
                 id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
@@ -141,6 +143,7 @@ class TemporalEngine(TracedEngine):
             workflow_id=ended.id,
             workflow_type=WorkflowType(name=documents.WORKFLOW),
             task_queue=TaskQueue(name=self.queue),
+            workflow_task_timeout=Duration(seconds=documents.TASK_TIME.seconds),
             input=Payloads(payloads=await client.data_converter.encode([begun])),
             memo=ended.raw_description.workflow_execution_info.memo,
             identity=client.identity,
@@ -268,17 +271,20 @@ class TemporalEngine(TracedEngine):
         return found
 
     async def delete(self, run: str) -> None:
-        """Delete a run that has ended, and its children."""
-        described = await (await self._reader()).described(run)
-        require_ended(await self.show(run))
-        client = await self._client()
-        with trouble():
-            rows = [row async for row in client.list_workflows(f'WorkflowType = "{documents.WORKFLOW}"')]
-            for row in rows:  # a run that was retried has several executions
-                if row.id == described.id or row.id.startswith(f"{described.id}/"):
-                    execution = WorkflowExecution(workflow_id=row.id, run_id=row.run_id)
-                    asked = DeleteWorkflowExecutionRequest(namespace=client.namespace, workflow_execution=execution)
-                    await client.workflow_service.delete_workflow_execution(asked)
+        """Delete a run that has ended, and its children; of one whose history the server has deleted, what lies beside it."""
+        client, workflow = await self._client(), self.prefix + run
+        try:
+            require_ended(await self.show(run))
+            with trouble():
+                rows = [row async for row in client.list_workflows(f'WorkflowType = "{documents.WORKFLOW}"')]
+                for row in rows:  # a run that was retried has several executions
+                    if row.id == workflow or row.id.startswith(f"{workflow}/"):
+                        execution = WorkflowExecution(workflow_id=row.id, run_id=row.run_id)
+                        asked = DeleteWorkflowExecutionRequest(namespace=client.namespace, workflow_execution=execution)
+                        await client.workflow_service.delete_workflow_execution(asked)
+        except NotFoundError:
+            if not await asyncio.to_thread(is_left, run, self._store):
+                raise
         await asyncio.to_thread(forget_beside, run, self.place, self._store)
         if self._traces is not None:
             await asyncio.to_thread(self._traces.forget, run)

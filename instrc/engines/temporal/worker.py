@@ -158,6 +158,8 @@ async def serving(client: Client, queue: str, sink: Sink, equip: Equip | None, o
         max_concurrent_activities=options.slots or _ACTIVITIES,
         graceful_shutdown_timeout=timedelta(seconds=options.drain),
     )
+    # the library has no setting for it
+    worker._workflow_worker._deadlock_timeout_seconds = documents.TASK_TIME.seconds  # type: ignore[union-attr]  # noqa: SLF001
     documents.sinks.append(sink)
     try:
         async with worker:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Coroutine, Mapping, Sequence
 from contextlib import suppress
 from datetime import timedelta
-from typing import Final
+from typing import Final, cast
 
 from temporalio import workflow
 from temporalio.common import RetryPolicy, SearchAttributeKey
@@ -22,12 +23,17 @@ from instrc.runtime.questions import LIMIT, Question, open_questions
 from instrc.runtime.retry import RetryOptions, retry_of
 from instrc.runtime.run_config import RunConfig, holds
 from instrc.text.durations import seconds
+from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, as_object
 
 COMMANDS_IN_FLIGHT: Final = 500
 """Maximum commands in flight: Temporal allows 2,000 concurrent activities per run, and is slow long before."""
 HISTORY_EVENTS: Final = 20_000
 """Maximum events in a history, if the server does not suggest a new one; its limit is 51,200."""
+TASK_BYTES: Final = 3_500_000
+"""Maximum bytes that one workflow task sends: the server refuses messages over 4 MB."""
+_COMMAND_BYTES: Final = 2_000
+"""Bytes of a command besides its argument, or with one that lies beside the history."""
 _AT_LONGEST = timedelta(days=30)
 """Timeout of one attempt; a lost worker is detected by its heartbeat."""
 _RETRY = RetryPolicy(initial_interval=timedelta(seconds=1), maximum_interval=timedelta(minutes=1))
@@ -80,6 +86,8 @@ class TemporalPort:
         """Commands that are answered from outside."""
         self.unread: dict[str, Result] = carried["unread"]
         """Results of commands that have not been started again yet."""
+        self.answered: set[str] = set(self.unread)
+        """Commands whose answer was taken, also while it is not applied yet."""
         self.held: dict[str, Json] = carried.get("held", {})
         """Commands that hold the run, with their errors."""
         self.keys: dict[str, int] = carried.get("keys", {})
@@ -102,6 +110,9 @@ class TemporalPort:
         self.firing: set[asyncio.Task[None]] = set()
         self._kept_back: list[_TemporalWork] = []
         self._done: asyncio.Queue[tuple[str, Result]] = asyncio.Queue()
+        self._sending = asyncio.Lock()
+        self._sent: Counter[int] = Counter()
+        """Bytes that workflow tasks have sent, by the length of the history at each."""
 
     def start(self, command: Command) -> Cancellable:
         """Start a command, or queue it while there are many in flight or a new history is about to begin."""
@@ -154,6 +165,7 @@ class TemporalPort:
 
     def give(self, command: str, result: Result) -> None:
         """Deliver an answer."""
+        self.answered.add(command)
         if self.held.pop(command, None) is not None:
             self._final.add(command)
             self._done.put_nowait((command, result))
@@ -234,17 +246,8 @@ class TemporalPort:
             name, result = self._done.get_nowait()
             if name:
                 self.unread[name] = result
-        return {
-            "state": self.state,
-            "due": self.due,
-            "later": sorted(self.later),
-            "unread": self.unread,
-            "held": self.held,
-            "keys": self.keys,
-            "entries": self.entries,
-            "failed": self.failed,
-            "model": self.model,
-        }
+        progress = cast("Journal", self)  # it has all that is read of one
+        return {**documents.continued(progress, self.entries), "unread": self.unread, "failed": self.failed}
 
     async def effect(self, command: ModelCommand | ActivityCommand | FireCommand) -> documents.ActivityOutcome:
         """Execute a command in a worker."""
@@ -253,6 +256,7 @@ class TemporalPort:
             given["number"] = self.keys[command["id"]]
         if self.model is not None:
             given["chosen"] = self.model
+        await self._wait_for_room(given)
         came: documents.ActivityOutcome = await workflow.execute_activity(
             documents.ACTIVITIES[command["kind"]],
             given,
@@ -263,6 +267,16 @@ class TemporalPort:
             summary=command["id"],
         )
         return came
+
+    async def _wait_for_room(self, given: object) -> None:
+        """Wait for a workflow task that can send a command with an argument, in the order of the commands."""
+        size = len(dumps(cast("Json", given), indent=False).encode()) + _COMMAND_BYTES
+        size = size if size < documents.HISTORY_VALUE_BYTES else _COMMAND_BYTES
+        here = workflow.info().get_current_history_length
+        async with self._sending:
+            if self._sent[here()] + size > TASK_BYTES:
+                await asyncio.sleep(0.001)  # the end of a timer is another workflow task
+            self._sent[here()] += size
 
     async def result_of(self, command: ModelCommand | ActivityCommand) -> Result | None:
         """Return the result of a command, or `None` if it comes later."""
@@ -283,13 +297,17 @@ class TemporalPort:
         self.children[command["id"]] = name
         how = RunConfig.from_json(self.launch["how"]).for_child(self.model).to_json()
         launch: documents.Launched = {**self.launch, **begun, "run": f"{self.launch['run']}/{key}", "how": how}
+        launch["digest"] += "" if self.model is None else f"/{self.model}"  # workers keep launches by it
         launch.pop("carried", None)
         launch.pop("entries", None)
         if (entries := self.failed.pop(key, None)) is not None:
             journal = rebuild_journal(begun["plan"], begun["inputs"], entries)
             launch["entries"] = [*entries, {"again": retry_of(launch["run"], journal, RetryOptions(model=self.model))}]
         try:
-            ended: documents.Ended = await workflow.execute_child_workflow(documents.WORKFLOW, launch, id=name)
+            await self._wait_for_room(launch)
+            ended: documents.Ended = await workflow.execute_child_workflow(
+                documents.WORKFLOW, launch, id=name, task_timeout=documents.TASK_TIME
+            )
         finally:
             self.children.pop(command["id"], None)
         if "entries" in ended:
@@ -419,7 +437,7 @@ class RunWorkflow:
         if self.state["outcome"] is not None:
             return []
         found = open_questions(self.launch["plan"], self.state, self.port.later, self.port.held)
-        return [each for each in found if each.id not in self.port.unread]
+        return [each for each in found if each.id not in self.port.answered]
 
     @workflow.query(name=documents.REPORT)
     def report(self) -> documents.Standing:
@@ -444,7 +462,7 @@ class RunWorkflow:
             workflow.upsert_search_attributes([_PLAN.value_set(plan), _STATUS.value_set(status)])
 
     def _faults(self, letter: documents.AnswerMessage) -> list[Complaint] | None:
-        if letter["answer"] in self.port.unread or self.port.is_late(letter["answer"]):
+        if letter["answer"] in self.port.answered or self.port.is_late(letter["answer"]):
             return None
         asked = next((each for each in self.questions() if each.id == letter["answer"]), None)
         if asked is not None and letter.get("tag", asked.tag) != asked.tag:
@@ -495,6 +513,7 @@ class TickWorkflow:
                 documents.WORKFLOW,
                 launch,
                 id=tick["prefix"] + run,
+                task_timeout=documents.TASK_TIME,
                 memo=documents.memo_of(launch),
                 parent_close_policy=workflow.ParentClosePolicy.ABANDON,
             )

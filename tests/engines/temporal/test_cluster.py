@@ -15,7 +15,9 @@ from secrets import token_hex
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 from applications import run_in_app
+from msgspec import structs
 from temporal_server import Server, started
 from temporalio.client import WorkflowHandle, WorkflowHistory, WorkflowUpdateFailedError
 from temporalio.service import RPCError, RPCStatusCode
@@ -25,7 +27,11 @@ from written_processes import ASK, TEXT, HalfTold, call, chunk, process
 
 import instrc
 from instrc import Activities, ActivityError, InstrcError, Scripted
+from instrc.engines.approvals import Opening, Vote  # written as by a service
+from instrc.engines.retention import sweep  # what a service does each hour
+from instrc.engines.run_table import questions_query
 from instrc.engines.schedules import Clock
+from instrc.engines.service_tables import RUNS  # a row is made old
 from instrc.engines.temporal import documents  # the wire, and a workflow without a server
 from instrc.engines.temporal.connection import converter, trouble  # what is kept beside a history, and words for failures
 from instrc.engines.temporal.temporal_engine import TemporalEngine  # the engine itself, with effects of the test
@@ -37,6 +43,11 @@ from instrc.runtime.interpreter import versions
 from instrc.runtime.plan import plan_of
 from instrc.runtime.retry import RetryOptions
 from instrc.runtime.run_config import Launch, RunConfig
+from instrc.runtime.traces import trace_file
+from instrc.server.access import Caller  # who deletes
+from instrc.server.records import Records  # written as by a service
+from instrc.server.run_service import RunService  # what lies beside a run is its
+from instrc.vibes.service_settings import RetentionSettings  # without a file
 
 GOLDEN = Path(__file__).with_name("golden.json")
 """A history that an earlier version of this project has written."""
@@ -433,3 +444,70 @@ def test_of_two_retries_of_a_failed_run_one_begins_it_again(cluster: Cluster, mo
         assert called == ["x", "x"]
 
     go(body())
+
+
+@pytest.mark.long
+def test_a_workflow_task_may_think_for_seconds(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As long as a condition needs that selects among very many elements: else the task would be tried again for ever."""
+    real, turns = versions.issue, iter([2.5])
+
+    def slowly(plan: Any, state: Any) -> Any:
+        time.sleep(next(turns, 0))
+        return real(plan, state)
+
+    monkeypatch.setattr(versions, "issue", slowly)
+    engine = cluster.engine()
+
+    async def body() -> None:
+        assert (await engine.start(Launch("r1", "test", plan_of(ASK), {"prompt": "x"}))).status == "waiting"
+        history = await (await engine._client()).get_workflow_handle(f"{cluster.queue}r1").fetch_history()
+        assert next(turns, None) is None
+        assert not [event for event in history.events if event.HasField("workflow_task_failed_event_attributes")]
+
+    go(body())
+
+
+@pytest.mark.parametrize("way", ["delete", "erase", "sweep"])
+def test_of_a_run_whose_history_the_server_has_deleted_nothing_is_left(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    """A server deletes histories after some days: the names, the answers and the trace are beside it."""
+    engine = cluster.engine()
+    records = Records(str(engine.place))
+    made = RunService({}, engine, records)
+    boss = Caller("boss", roles={"*": frozenset({"admin"})}, by="key")
+    trace = trace_file(engine.place, "r1")
+
+    async def ended() -> None:
+        how = RunConfig(starter="ann", metadata={"customer": "4711"})
+        report = await engine.start(Launch("r1", "test", plan_of(ASK), {"prompt": "x"}, how))
+        records.note(report, lambda _question: Opening(["bob"]))
+        vote = Vote("bob", "key", time.time(), {"decision": "Approve"}, "a comment")
+        records.vote("r1", report.questions[0].id, vote, records.questions(questions_query(run="r1"))[0].opened, None)
+        records.note(await engine.answer("r1", "confirm", {"decision": "Approve"}), lambda _question: Opening(["bob"]))
+
+    async def body() -> None:
+        await ended()
+        assert trace.exists()
+        monkeypatch.setattr(engine, "prefix", f"{cluster.queue}gone-")
+        with pytest.raises(NotFoundError):
+            await made.delete(Caller("zed", roles={"*": frozenset({"viewer"})}), "r1")
+        with pytest.raises(NotFoundError):
+            await engine.delete("r2")
+        assert trace.exists()
+        if way == "sweep":
+            with records.engine.begin() as connection:
+                connection.execute(sa.update(RUNS).values(ended=1.0))
+            await sweep(engine, records, {**structs.asdict(RetentionSettings()), "runs": 3600.0})
+        else:
+            await made.delete(boss, "r1", action=way)
+        assert not trace.exists()
+        row = records.run("r1")
+        assert row is not None
+        assert (row.status, row.starter, row.metadata) == ("deleted", "erased:", {})
+        assert records.votes("r1") == {}
+        with pytest.raises(NotFoundError):
+            await engine.delete("r1")
+
+    go(body())
+    records.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Coroutine
 from types import SimpleNamespace
 from typing import Any
@@ -12,10 +13,14 @@ import pytest
 pytest.importorskip("temporalio")
 
 from temporalio.exceptions import ActivityError, ApplicationError, CancelledError, ChildWorkflowError
+from written_processes import ASK
 
 from instrc.engines.temporal import workflow as carrier  # the wire, and a workflow without a server
-from instrc.engines.temporal.workflow import TemporalPort  # a workflow without a server
-from instrc.runtime.run_config import RunConfig
+from instrc.engines.temporal.workflow import RunWorkflow, TemporalPort  # a workflow without a server
+from instrc.runtime.interpreter import versions
+from instrc.runtime.plan import plan_of
+from instrc.runtime.run_config import Launch, RunConfig
+from instrc.text.jsontext import dumps
 
 LAUNCH: Any = {"run": "r1", "digest": "d", "heartbeat": 5, "events": 10, "how": {}, "carried": "what the parent took along"}
 NOTHING: Any = {"state": {}, "due": {}, "later": [], "unread": {}}
@@ -27,6 +32,7 @@ class Workflow:
     def __init__(self) -> None:
         self.begun: dict[str, asyncio.Future[Any]] = {}
         self.children: list[tuple[str, Any]] = []
+        self.sent: Counter[int] = Counter()
         self.length = 0
         self.suggested = False
         self.cancelled: str | None = None
@@ -45,10 +51,12 @@ class Workflow:
     def cancellation_reason(self) -> str | None:
         return self.cancelled
 
-    async def execute_activity(self, _name: str, _given: Any, *, activity_id: str, **_how: Any) -> Any:
+    async def execute_activity(self, _name: str, given: Any, *, activity_id: str, **_how: Any) -> Any:
+        self.sent[self.length] += len(dumps(given))
         return await self.begun.setdefault(activity_id, asyncio.get_running_loop().create_future())
 
-    async def execute_child_workflow(self, _name: str, launch: Any, *, id: str) -> Any:  # noqa: A002  -- its name there
+    async def execute_child_workflow(self, _name: str, launch: Any, *, id: str, **_how: Any) -> Any:  # noqa: A002  -- its name there
+        self.sent[self.length] += len(dumps(launch))
         self.children.append((id, launch))
         if isinstance(self.outcome, Exception):
             raise self.outcome
@@ -274,5 +282,99 @@ def test_a_run_is_idle_when_all_that_is_open_waits_for_people(workflow: Workflow
         made.give("a", {"ok": 1})
         assert not made.idle
         assert await made.wait_first(works) == [("a", {"ok": 1})]
+
+    go(body())
+
+
+MESSAGE = 4 * 1024 * 1024
+"""Bytes of a message that the server refuses."""
+
+
+@pytest.mark.parametrize("served", [False, True])
+def test_a_workflow_task_sends_no_more_than_the_server_takes(
+    workflow: Workflow,
+    monkeypatch: pytest.MonkeyPatch,
+    served: bool,  # noqa: FBT001  -- a row
+) -> None:
+    """What has no room is sent by the next one, in the order of the commands."""
+    monkeypatch.setattr(carrier, "COMMANDS_IN_FLIGHT", 500)
+    wait = asyncio.sleep
+
+    async def sleep(seconds: float) -> None:
+        workflow.length += 1 if seconds else 0
+        await wait(0)
+
+    monkeypatch.setattr(asyncio, "sleep", sleep)
+
+    async def body() -> None:
+        made = TemporalPort({**LAUNCH, "events": 1000}, {**NOTHING, "due": {}, "unread": {}})
+        names = [f"a{number}" for number in range(100)]
+        for name in names:
+            made.start({**activity(name), "input": {} if served else {"text": "x" * 100_000}})
+        while len(workflow.begun) < len(names):
+            await wait(0)
+        assert [*workflow.begun] == names
+        begun = {"name": "served", "plan": {"process": "x" * 100_000}, "inputs": {}, "digest": "e"}
+        for name in names if served else ():
+            workflow.begun[name].set_result({"launch": begun})
+        while served and len(workflow.children) < len(names):
+            await wait(0)
+        assert 3 <= len(workflow.sent) <= 5
+        assert max(workflow.sent.values()) < MESSAGE
+
+    go(body())
+
+
+def test_values_that_lie_beside_the_history_are_sent_at_once(workflow: Workflow, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(carrier, "COMMANDS_IN_FLIGHT", 500)
+
+    async def body() -> None:
+        made = TemporalPort(LAUNCH, {**NOTHING, "due": {}, "unread": {}})
+        for number in range(50):
+            made.start({**activity(f"a{number}"), "input": {"text": "x" * 200_000}})
+        await turn()
+        assert len(workflow.begun) == 50
+
+    go(body())
+
+
+def test_workers_tell_a_process_with_another_model_from_the_one_before(workflow: Workflow) -> None:
+    """They keep launches by their digests."""
+
+    async def digest(model: str | None) -> Any:
+        made = TemporalPort(LAUNCH, {**NOTHING, "due": {}, "unread": {}, "model": model})
+        workflow.begun.clear()
+        asked = asyncio.create_task(made.result_of(activity("a")))
+        await turn()
+        workflow.begun["a"].set_result({"launch": {"name": "served", "plan": {}, "inputs": {}, "digest": "e"}})
+        await asked
+        return workflow.children[-1][1]["digest"]
+
+    async def body() -> None:
+        assert len({await digest(None), await digest("openai:a"), await digest("openai:b")}) == 3
+
+    go(body())
+
+
+def test_of_two_answers_in_one_workflow_task_the_first_is_taken_and_the_second_is_refused(
+    workflow: Workflow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("instrc.engines.temporal.documents.tell", lambda *_told, **_facts: None)
+
+    async def body() -> None:
+        launch: Any = {**LAUNCH, **Launch("r1", "test", plan_of(ASK), {"prompt": "x"}).to_json()}
+        launch.pop("carried")
+        flow = RunWorkflow(launch)
+        works = {each["id"]: flow.port.start(each) for each in versions.issue(flow.launch["plan"], flow.state)}
+        [asked] = flow.questions()
+        letters: list[Any] = [{"answer": asked.id, "data": {"decision": each}} for each in ("Approve", "Reject")]
+        flow.refuse(letters[0])
+        flow.answer(letters[0])
+        assert flow.questions() == []
+        with pytest.raises(ApplicationError, match=asked.id):
+            flow.refuse(letters[1])
+        flow.told(letters[1])
+        assert await flow.port.wait_first(works) == [(asked.id, {"ok": {"decision": "Approve"}})]
+        assert flow.port.unread == {}
 
     go(body())
