@@ -30,7 +30,6 @@ def plan_of(
     elements: int | None = 100,
     requests: int | None = None,
     tokens: int | None = None,
-    entry: Json = None,
     pauses: bool = True,
     step: str | None = None,
 ) -> documents.PinnedPlan:
@@ -39,7 +38,7 @@ def plan_of(
     `activities` are the registered names, so that steps with these names are also sent to them.
     `asks` is the maximum number of repeated requests to a model; `elements` that of concurrent elements of an `each`;
     `requests` and `tokens` are the budgets for models.
-    `entry` is the answer of the first chunk, if it is already filled in by the model that started the process.
+
     `step` is the name of the only step of a tool, whose answer has no key for it.
     Without `pauses`, every `delay` is skipped, as in a rehearsal.
     """
@@ -49,7 +48,6 @@ def plan_of(
     unless_none = {
         "requests": requests,
         "tokens": tokens,
-        "entry": entry,
         "pauses": None if pauses else False,
         "fires": {bare: registered[bare] for bare in sorted(registered.keys() & _names(process))} or None,
         "waits": True if kind == "call" else None,

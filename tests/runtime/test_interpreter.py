@@ -773,16 +773,3 @@ def test_a_tool_that_does_not_say_what_it_brings_may_bring_anything() -> None:
     played = Played(document, lambda command: ok(answers[command["kind"]]), inputs={"prompt": "me"})
     assert played.command("serverContext1.step2_run_plan[p]")["schema"] is True
     assert played.outcome["value"] == [{"id": "p", "tool": "Ping", "status": "ok", "output": 5}]
-
-
-def test_a_run_begins_with_the_entry_that_a_model_has_filled() -> None:
-    document = process(llmContext1=chunk(step1_a=step(TEXT, "prompt")), llmContext2=chunk(step2_b=step(TEXT, "step1_a")))
-    plan = plan_of(document, entry={"step1_a": {"text": "filled"}})
-    state = versions.begin(plan, {"prompt": "x"})
-    [command] = versions.issue(plan, state)
-    assert command["id"] == "llmContext2"
-    assert command["kind"] == "model"
-    assert command["context"] == {"step1_a": {"text": "filled"}}
-    plan = plan_of(document, entry={"step1_a": 5})
-    [command] = versions.issue(plan, versions.begin(plan, {"prompt": "x"}))
-    assert command["id"] == "llmContext1"

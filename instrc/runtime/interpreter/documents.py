@@ -26,15 +26,20 @@ class Attempt(TypedDict):
     complaints: list[Complaint]
 
 
-class Failure(TypedDict):
-    """The reason why a step failed permanently."""
+class Fault(TypedDict):
+    """Why a command failed."""
 
-    step: str | None
     kind: FailureKind
     code: str | None
     message: str
     place: NotRequired[str]
     """`FILE:LINE` of the failed code of an activity; programs do not read it."""
+
+
+class Failure(Fault):
+    """The reason why a step failed permanently."""
+
+    step: str | None
     attempts: NotRequired[list[Attempt]]
     """Attempts at an answer that was never accepted."""
 
@@ -152,8 +157,6 @@ class RunOptions(TypedDict, total=False):
     """Maximum concurrent elements of an `each`."""
     requests: int
     tokens: int
-    entry: Json
-    """Answer of the first chunk, if it is already filled in."""
     pauses: bool
     """`false` to skip every `delay`."""
     fires: dict[str, str]
@@ -238,15 +241,6 @@ Entry = TypedDict(
     },
 )
 """An open command: its unit; the span of a timer, the task and copy of a task, the progress of a model request."""
-
-
-class Fault(TypedDict):
-    """Why a command failed."""
-
-    kind: FailureKind
-    code: str | None
-    message: str
-    place: NotRequired[str]
 
 
 class TaskState(TypedDict):

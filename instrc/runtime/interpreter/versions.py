@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import Final
 
-from instrc.runtime.activities import complaints
 from instrc.runtime.interpreter.documents import Command, Complaint, Outcome, PinnedPlan, Result, SpendingLimits, State
 from instrc.runtime.interpreter.v1 import apply as applying
 from instrc.runtime.interpreter.v1 import issue as issuing
@@ -38,26 +37,14 @@ def begin(plan: PinnedPlan, inputs: JsonObject) -> State:
         "vain": [],
         "outcome": None,
     }
-    machine = _machine(plan, state)
-    if machine.open_scope(ROOT, 0, None, {}):
+    if _machine(plan, state).open_scope(ROOT, 0, None, {}):
         state["outcome"] = {"status": "done", "output": {}, "value": None}
-    if "entry" in machine.program.options:
-        _enter(machine)
+
     return state
 
 
 def _machine(plan: PinnedPlan, state: State) -> Machine:
     return Machine(program_of(plan), state, [])
-
-
-def _enter(machine: Machine) -> None:
-    """Answer the first chunk with prefilled values; an invalid value is requested from the model."""
-    entry = machine.program.options["entry"]
-    for command in issuing.issue(machine):
-        if command["id"] == "llmContext1" and command["kind"] == "model" and not complaints(entry, command["schema"]):
-            applying.apply(machine, command["id"], {"ok": entry})
-        else:
-            machine.state["queue"].append(command if command["kind"] == "fire" else command["id"])
 
 
 def issue(plan: PinnedPlan, state: State) -> list[Command]:
