@@ -20,7 +20,7 @@ from instrc.runtime.interpreter.v1.state import (
     unit_name,
 )
 from instrc.runtime.interpreter.v1.values import shown_of
-from instrc.text.jsonvalue import Json, as_object, pointer
+from instrc.text.jsonvalue import Json, as_object, at_or, mapping, pointer
 from instrc.tools.plan_check import check_plan
 
 
@@ -32,23 +32,20 @@ def apply(machine: Machine, command: str, result: Result) -> None:
     scope = entry["scope"]
     unit = machine.unit(scope, entry["unit"])
     try:
+        if entry["as"] == "run" and unit.kind == "user":
+            _apply_person_answer(machine, command, scope, unit, came_of(result))
+            return
+        machine.close_command(command)
         match entry["as"]:
             case "delay":
-                machine.close_command(command)
                 machine.state["ready"].append([scope, unit.index, True])
             case "within":
-                machine.close_command(command)
                 _overdue(machine, scope, unit, entry["after"])
             case "task":
-                machine.close_command(command)
                 tasks.apply(machine, entry, came_of(result))
             case _ if unit.kind == "model":
-                machine.close_command(command)
                 _apply_model_answer(machine, scope, unit, entry, came_of(result))
-            case _ if unit.kind == "user":
-                _apply_person_answer(machine, command, scope, unit, came_of(result))
             case _:
-                machine.close_command(command)
                 _apply_activity_result(machine, scope, unit, came_of(result))
     except FailedError as error:
         fail(machine, scope, error.failure)
@@ -85,16 +82,14 @@ def _plan_faults(machine: Machine, unit: PlanUnit, answer: Json, *, alone: bool)
     tasks: set[str] = set()
     most = machine.program.options.get("calls")
     for step, planned in unit.plans:
-        place = planned.place if alone else (step.key, *planned.place)
-        part = answer
-        for name in place:
-            part = part.get(name) if isinstance(part, dict) else None
+        place = pointer(planned.place if alone else (step.key, *planned.place))
+        part = at_or(answer, place)
         if most is not None and isinstance(part, list) and len(part) > most:
-            result.append({"pointer": pointer(place), "message": f"a plan has a limit of {most} calls: use fewer tasks"})
+            result.append({"pointer": place, "message": f"a plan has a limit of {most} calls: use fewer tasks"})
             continue
         for problem in check_plan(part, planned.tools)[:20]:
-            result.append({"pointer": pointer(place) + problem.pointer, "message": problem.with_hint})
-            tasks.add(pointer(place) + "/".join(problem.pointer.split("/")[:2]))
+            result.append({"pointer": place + problem.pointer, "message": problem.with_hint})
+            tasks.add(place + "/".join(problem.pointer.split("/")[:2]))
     return result, tasks
 
 
@@ -135,13 +130,8 @@ def _again(
 
 def _goes_round(unit: PlanUnit, entry: Entry, answer: Json) -> bool:
     """Return whether a loop in a chunk requests and may have another round."""
-    for loop in unit.loops:
-        part = answer
-        for name in loop.place:
-            part = part.get(name) if isinstance(part, dict) else None
-        if isinstance(part, dict) and part.get("_continue") is True and entry["round"] < loop.maximum:
-            return True
-    return False
+    loops = (loop for loop in unit.loops if mapping(at_or(answer, pointer(loop.place))).get("_continue") is True)
+    return any(entry["round"] < loop.maximum for loop in loops)
 
 
 def _fire(machine: Machine, scope: str, unit: PlanUnit, answer: Json) -> None:

@@ -59,11 +59,9 @@ def _begin(machine: Machine, scope: str, unit: PlanUnit, *, delayed: bool) -> No
     waits = unit.timed and machine.program.options.get("pauses", True)
     if waits and not delayed and (delay := _span(unit, "delay", max)) is not None:
         machine.open_command(f"{here}!delay", {"scope": scope, "unit": unit.index, "as": "delay", "after": delay})
-        machine.state["queue"].append(f"{here}!delay")
         return
     if unit.timed and (within := _span(unit, "within", min)) is not None:
         machine.open_command(f"{here}!within", {"scope": scope, "unit": unit.index, "as": "within", "after": within})
-        machine.state["queue"].append(f"{here}!within")
     match unit.kind:
         case "block":
             done = blocks.begin(machine, scope, unit)
@@ -91,7 +89,6 @@ def _begin(machine: Machine, scope: str, unit: PlanUnit, *, delayed: bool) -> No
             for step, among in unit.among:
                 _choices(machine, scope, step, among.choices)
             machine.open_command(here, {"scope": scope, "unit": unit.index, "as": "run"})
-            machine.state["queue"].append(here)
 
 
 _Choose: TypeAlias = Callable[..., str]
@@ -164,7 +161,6 @@ def ask(machine: Machine, scope: str, unit: PlanUnit, entry: Asking) -> None:
     command += f"@{entry['round']}" if entry["round"] > 1 else ""
     command += f"#{entry['asks'] + 1}" if entry["asks"] else ""
     machine.open_command(command, cast("Entry", {"scope": scope, "unit": unit.index, "as": "run", **entry}))
-    machine.state["queue"].append(command)
 
 
 def new_round(number: int, previous: Json) -> Asking:

@@ -42,13 +42,11 @@ class Machine(Struct):
 
     def region(self, scope: str) -> PlanRegion:
         """Return the body of a scope."""
-        region: int = self.state["scopes"][scope]["region"]
-        return self.program.regions[region]
+        return self.program.regions[self.scope(scope)["region"]]
 
     def unit(self, scope: str, unit: int) -> PlanUnit:
         """Return a unit in the body of a scope."""
-        region: int = self.state["scopes"][scope]["region"]
-        return self.program.regions[region].units[unit]
+        return self.region(scope).units[unit]
 
     def branch(self, scope: str, context: str) -> documents.BranchState | None:
         """Return the state of a `when`, a `try` or a `do`, if it has started."""
@@ -110,9 +108,10 @@ class Machine(Struct):
                 self.scope(gone["parent"])["children"].pop(here, None)
 
     def open_command(self, command: str, entry: documents.Entry) -> None:
-        """Record that a command is open."""
+        """Record that a command is open, and queue it for the engine."""
         self.state["open"][command] = entry
         self.scope(entry["scope"])["open"][command] = None
+        self.state["queue"].append(command)
 
     def close_command(self, command: str) -> None:
         """Record that a command is answered."""

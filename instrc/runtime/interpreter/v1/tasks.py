@@ -143,7 +143,6 @@ def _start(machine: Machine, scope: str, unit: PlanUnit, read: _ReadPlan, ids: l
 
 def _open(machine: Machine, command: str, scope: str, unit: PlanUnit, task: str, copy: int | None) -> None:
     machine.open_command(command, {"scope": scope, "unit": unit.index, "as": "task", "task": task, "copy": copy})
-    machine.state["queue"].append(command)
 
 
 def _end_task(machine: Machine, scope: str, unit: PlanUnit, read: _ReadPlan, id_: str, status: str) -> None:

@@ -11,7 +11,7 @@ from instrc.runtime.interpreter.v1.runnable import LocatedPath, PlanRegion, Plan
 from instrc.runtime.interpreter.v1.state import Machine
 from instrc.schema.kinds import is_number
 from instrc.schema.strip import split
-from instrc.text.jsonvalue import Json, JsonObject, as_object, equal
+from instrc.text.jsonvalue import Json, JsonObject, as_object, equal, mapping
 
 _META = ("_", "$")
 
@@ -202,12 +202,8 @@ def _is_own(machine: Machine, region: PlanRegion, read: Read, unit: PlanUnit) ->
 
 def _properties(unit: PlanUnit) -> Iterable[str]:
     """Return the names of surrounding properties, with which a path in a slot may begin."""
-    properties = unit.schema.get("properties") if isinstance(unit.schema, dict) else None
-    result: set[str] = set()
-    for step in properties.values() if isinstance(properties, dict) else ():
-        inside = step.get("properties") if isinstance(step, dict) else None
-        result |= set(inside) if isinstance(inside, dict) else set()
-    return result
+    steps = mapping(mapping(unit.schema).get("properties")).values()
+    return {name for step in steps for name in mapping(mapping(step).get("properties"))}
 
 
 def _names_meta(path: tuple[Segment, ...]) -> bool:
