@@ -56,10 +56,6 @@ class Read(msgspec.Struct, frozen=True, gc=False):
         """The first name of the path."""
         return self.segments[0].name
 
-    def below(self, other: Read) -> bool:
-        """Return whether this path leads to the same value as another, or to a part of it."""
-        return self.segments[: len(other.segments)] == other.segments
-
     @classmethod
     def parse(cls, text: str, *, optional: bool = False) -> Read:
         """Parse a path; text that is not a sequence of names and JSON strings is split at its dots."""

@@ -11,7 +11,7 @@ from typing import Final
 from instrc.runtime.interpreter.documents import Command, Complaint, Outcome, PinnedPlan, Result, SpendingLimits, State
 from instrc.runtime.interpreter.v1 import apply as applying
 from instrc.runtime.interpreter.v1 import issue as issuing
-from instrc.runtime.interpreter.v1.progress import is_rescued, record_of
+from instrc.runtime.interpreter.v1.progress import is_rescued
 from instrc.runtime.interpreter.v1.refusals import unread_decisions
 from instrc.runtime.interpreter.v1.runnable import RunnablePlan
 from instrc.runtime.interpreter.v1.state import ROOT, Machine
@@ -113,7 +113,9 @@ def raise_limits(plan: PinnedPlan, state: State, limits: SpendingLimits | None) 
 
 def record(plan: PinnedPlan, state: State) -> JsonObject:
     """Return the record so far, in the shape of the process; that of a finished run satisfies its schema."""
-    return record_of(_machine(plan, state))
+    machine = _machine(plan, state)
+    result = machine.scope(ROOT)["record"]
+    return {context: result[context] for context in machine.region(ROOT).contexts if context in result}
 
 
 def program_of(plan: PinnedPlan) -> RunnablePlan:

@@ -136,16 +136,14 @@ def _elements(unit: PlanUnit, source: Json, most: int | None) -> list[Json]:
 def _more_elements(machine: Machine, scope: str, unit: PlanUnit, block: Each) -> BlockResult | None:
     """Start as many elements as may run concurrently."""
     noted = machine.each(scope, unit.context)
-    limit = machine.program.options.get("elements") or len(noted["items"])
+    items = noted["items"]
+    limit = machine.program.options.get("elements") or len(items)
     ends = False
-    while not ends and noted["next"] < len(noted["items"]):
-        running = noted["left"] - (len(noted["items"]) - noted["next"])
-        if running >= limit:
-            break
+    while not ends and noted["next"] < len(items) and noted["left"] - (len(items) - noted["next"]) < limit:
         noted["next"] += 1
         number = noted["next"]
         inner = f"{scoped_id(scope, unit.context)}[{number}]"
-        names: JsonObject = {block.item: noted["items"][number - 1], "#": number}
+        names: JsonObject = {block.item: items[number - 1], "#": number}
         if machine.open_scope(inner, unit.regions[0], scope, names):  # nothing to do
             ends = _element_done(machine, inner, noted, block, evaluate(machine, inner, machine.region(inner).value))
     return None if noted["left"] and not ends else _end_each(machine, scope, unit, block)
@@ -255,12 +253,9 @@ def _hand_on(machine: Machine, inner: str, block: Repeat, noted: RepeatState) ->
 def body_done(machine: Machine, inner: str) -> BlockResult | None:
     """Record that a body is done: continue with the next one, or return the value of the block."""
     done = machine.scope(inner)
-    scope = machine.around(inner)
-    unit = machine.unit(scope, machine.region(inner).owner)
-    blocks = machine.scope(scope)["blocks"]
-    region = machine.region(inner)
+    scope, region = machine.around(inner), machine.region(inner)
+    unit = machine.unit(scope, region.owner)
     value = evaluate(machine, inner, region.value)
-    record = done["record"]
     if done["refused"]:
         machine.scope(scope)["refused"].extend(done["refused"])
     match unit.block:
@@ -272,22 +267,16 @@ def body_done(machine: Machine, inner: str) -> BlockResult | None:
         case Repeat() as block:
             ends = _round_ends(machine, inner, unit, block, value)
             return (_end_repeat if ends else _next_round)(machine, scope, unit, block)
-        case Else(of=of):
-            if machine.program.shows:
-                _keep_shown(machine, scope, key_of(machine, scope, unit.block), _shown(machine, inner))
-            machine.close_scope(inner)
-            blocks.pop(of, None)
-            return BlockResult(record, value)
         case block:
             if machine.program.shows:
-                _keep_shown(machine, scope, getattr(block, "key", None), _shown(machine, inner))
+                _keep_shown(machine, scope, key_of(machine, scope, unit), _shown(machine, inner))
             if isinstance(block, Race):
                 machine.race(scope, unit)["over"] = True  # it is kept for the branches that cannot begin yet
                 _cancel(machine, scope, unit, len(unit.regions))
-                return BlockResult(record, value)
-            machine.close_scope(inner)
-            del blocks[unit.context]
-            return BlockResult(record, value)
+            else:
+                machine.close_scope(inner)
+                machine.scope(scope)["blocks"].pop(block.of if isinstance(block, Else) else unit.context, None)
+            return BlockResult(done["record"], value)
 
 
 def _round_ends(machine: Machine, inner: str, unit: PlanUnit, block: Repeat, value: Json) -> bool:
@@ -320,11 +309,10 @@ def _refusing_step(machine: Machine, inner: str, block: Repeat) -> str | None:
     return next((str(key) for number, key in machine.scope(inner)["refused"] if (number, key) in read), None)
 
 
-def key_of(machine: Machine, scope: str, block: Else) -> str | None:
-    """Return the key of the `repeat` that an `else` belongs to."""
-    region = machine.region(scope)
-    repeat = region.units[region.contexts[block.of][0]].block
-    return repeat.key if isinstance(repeat, Repeat) else None
+def key_of(machine: Machine, scope: str, unit: PlanUnit) -> str | None:
+    """Return the key of a block, or of the `repeat` that an `else` belongs to."""
+    key: str | None = getattr(machine.region(scope).repeated(unit).block, "key", None)
+    return key
 
 
 def rescue(machine: Machine, scope: str, unit: PlanUnit, error: Failure) -> BlockResult | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from instrc.process.flow import Else
 from instrc.runtime.interpreter.documents import Done, Failure, Outcome
 from instrc.runtime.interpreter.v1 import blocks
 from instrc.runtime.interpreter.v1.runnable import PlanUnit
@@ -38,17 +37,8 @@ def output_of(machine: Machine) -> Done:
             last = output[step.key]
             if unit.kind != "model" and step.output and isinstance(last, dict):
                 last = last.get("output")
-    return {
-        "status": "done",
-        "output": output,
-        "value": last if region.value is None else evaluate(machine, ROOT, region.value),
-    }
-
-
-def record_of(machine: Machine) -> JsonObject:
-    """Return the record so far, in the shape of the process; that of a finished run satisfies the process's schema."""
-    record = machine.scope(ROOT)["record"]
-    return {context: record[context] for context in machine.region(ROOT).contexts if context in record}
+    value = last if region.value is None else evaluate(machine, ROOT, region.value)
+    return {"status": "done", "output": output, "value": value}
 
 
 def finish(machine: Machine, scope: str, unit: PlanUnit, record: Json, value: Json = None) -> None:
@@ -99,7 +89,7 @@ def _note(machine: Machine, scope: str, unit: PlanUnit, record: Json, value: Jso
             here["record"][unit.context] = record
         return
     here["record"][unit.context] = record
-    key = unit.block.key if not isinstance(unit.block, Else) else blocks.key_of(machine, scope, unit.block)
+    key = blocks.key_of(machine, scope, unit)
     if key is not None:
         here["values"][key] = value
 

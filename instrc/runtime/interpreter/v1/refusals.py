@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from instrc.process.flow import Condition, Each, Else, Named, Read, Repeat, Segment, Value, When, reads_of
+from instrc.process.flow import Condition, Each, Named, Read, Repeat, Segment, Value, When, reads_of
 from instrc.runtime.interpreter.v1.runnable import PlanRegion, RunnablePlan
 
 INPUT = -1
@@ -83,13 +83,10 @@ def _values_of_block(
         for read in reads_of(block.source):
             yield parent, read, ()
     elif name in {"previous", "rounds"}:
-        repeat = block if isinstance(block, Repeat) else None
-        body = region
-        if isinstance(block, Else):
-            unit = parent.units[parent.contexts[block.of][0]]
-            repeat, body = (unit.block, program.regions[unit.regions[0]]) if isinstance(unit.block, Repeat) else (None, region)
-        keys = repeat.hands if repeat is not None and repeat.hands is not None else tuple(body.keys)
-        for key in keys:
+        unit = parent.repeated(parent.units[region.owner])
+        body = program.regions[unit.regions[0]]
+        hands = unit.block.hands if isinstance(unit.block, Repeat) else None
+        for key in body.keys if hands is None else hands:
             if name == "rounds" or not tail or tail[0] == key:
                 yield body, Read((Segment(key, quoted=True),)), tail[1:] if name == "previous" else ()
 

@@ -15,7 +15,7 @@ from instrc.schema.strip import strip
 from instrc.schema.validation import SchemaValidator
 from instrc.schema.walk import reached_definitions
 from instrc.text.jsontext import dumps
-from instrc.text.jsonvalue import Json, JsonObject, as_object
+from instrc.text.jsonvalue import Json, JsonObject, listing, mapping
 
 UnitKind: TypeAlias = Literal["model", "user", "activity", "fire", "fail", "plan", "block", "branch"]
 NameSource: TypeAlias = Literal["name", "key", "context", "input"]
@@ -33,13 +33,6 @@ class LocatedPath(NamedTuple):
     def members(self) -> tuple[str, ...]:
         """The names of the rest."""
         return tuple(segment.name for segment in self.rest)
-
-
-class ShownPath(NamedTuple):
-    """A path, and the names under which its value is shown, or none for an object whose members are shown individually."""
-
-    place: LocatedPath
-    names: tuple[str, ...]
 
 
 class PlanUnit(Struct):
@@ -82,8 +75,6 @@ class PlanUnit(Struct):
     """Properties whose value is a plan."""
     loops: tuple[flow.Loop, ...] = ()
     """Parts of a model's answer that may request another round."""
-    view: tuple[ShownPath, ...] | None = None
-    """Visible part of what its steps read, computed on first use."""
 
 
 class PlanRegion(Struct):
@@ -106,6 +97,10 @@ class PlanRegion(Struct):
     contexts: dict[str, list[int]] = field(default_factory=dict)
     places: dict[flow.Read, LocatedPath] = field(default_factory=dict)
     """Resolved paths, filled on demand."""
+
+    def repeated(self, unit: PlanUnit) -> PlanUnit:
+        """Return a unit of this body, or the `repeat` of an `else`."""
+        return self.units[self.contexts[unit.block.of][0]] if isinstance(unit.block, flow.Else) else unit
 
 
 def reads(unit: PlanUnit) -> Iterator[flow.Read]:
@@ -132,13 +127,10 @@ def schema_without_engine(chunk: flow.Chunk, steps: tuple[flow.Step, ...], defin
     """Return the schema of some steps of a chunk, or of one step `alone`."""
     if alone:
         return with_definitions(strip(steps[0].schema, {"engine"}), definitions)
-    schema = chunk.schema
     properties = {step.key: step.schema for step in steps}
-    if isinstance(schema.get("properties"), dict):
-        schema = {**schema, "properties": properties}
-        required = schema.get("required")
-        if isinstance(required, list) and len(steps) < len(chunk.steps):
-            schema["required"] = [key for key in required if key in properties]
+    schema = flow.framed(chunk.frame, properties)
+    if "required" in schema and len(steps) < len(chunk.steps):
+        schema = {**schema, "required": [key for key in listing(schema["required"]) if key in properties]}
     return with_definitions(strip(schema, {"engine"}), definitions)
 
 
@@ -149,19 +141,10 @@ def replace_property(schema: Json, place: tuple[str, ...], change: _Change) -> J
     if not isinstance(schema, dict):
         return schema
     name, rest = place[0], place[1:]
-    properties = schema.get("properties")
-    if isinstance(properties, dict) and name in properties:
+    if name in (properties := mapping(schema.get("properties"))):
         return {**schema, "properties": {**properties, name: replace_property(properties[name], rest, change)}}
-    branches = schema.get("allOf")
-    if isinstance(branches, list):
-        return {**schema, "allOf": [replace_property(branch, place, change) for branch in branches]}
-    return schema
-
-
-def definitions_of(document: Json) -> dict[str, Json]:
-    """Return the definitions of a process."""
-    result = document.get("$defs") if isinstance(document, dict) else None
-    return result if isinstance(result, dict) else {}
+    branches: list[Json] = [replace_property(branch, place, change) for branch in listing(schema.get("allOf"))]
+    return {**schema, "allOf": branches} if branches else schema
 
 
 def with_definitions(schema: Json, definitions: dict[str, Json]) -> Json:
@@ -169,7 +152,7 @@ def with_definitions(schema: Json, definitions: dict[str, Json]) -> Json:
     if not definitions or not isinstance(schema, dict):
         return schema
     needed = reached_definitions(schema, definitions)
-    return {**schema, "$defs": {**needed, **as_object(schema.get("$defs") or {})}} if needed else schema
+    return {**schema, "$defs": {**needed, **mapping(schema.get("$defs"))}} if needed else schema
 
 
 class RunnablePlan:
@@ -185,7 +168,7 @@ class RunnablePlan:
         self.fires: frozenset[str] = frozenset(self.options.get("fires", ()))
         self.models: dict[str, str] = self.options.get("models") or {}
         self.process: Process = Process.from_json(self.document)
-        self.definitions: JsonObject = definitions_of(self.document)
+        self.definitions: JsonObject = mapping(self.document.get("$defs"))
         self.regions: list[PlanRegion] = []
         self.shows = False
         """Whether rounds show less of some value than there is."""
@@ -208,13 +191,9 @@ class RunnablePlan:
 
     def _located(self, region: PlanRegion, read: flow.Read) -> LocatedPath:
         segments = read.segments
-        joined = 1
-        if not segments[0].quoted:
-            while joined < len(segments) and not segments[joined].quoted:
-                joined += 1
         levels = 0
         while True:
-            for size in range(joined, 0, -1):
+            for size in range(end_of_key(segments, 0), 0, -1):
                 name = ".".join(segment.name for segment in segments[:size])
                 source = _source(region, name)
                 if source is not None:
@@ -242,9 +221,8 @@ class RunnablePlan:
                         waiting += self._inside(unit, unit.block, region)
             for unit in region.units:  # readers of a `repeat` with an `else` wait for both
                 if isinstance(unit.block, flow.Else):
-                    repeat = region.units[region.contexts[unit.block.of][0]].block
-                    if isinstance(repeat, flow.Repeat) and repeat.key is not None:
-                        region.keys[repeat.key].append(unit.index)
+                    for key in _keys(region.repeated(unit)):
+                        region.keys[key].append(unit.index)
 
     def _inside(self, unit: PlanUnit, block: flow.Block, region: PlanRegion) -> Iterator[tuple[PlanRegion, flow.Body]]:
         parts = flow.parts_of(block)
@@ -320,18 +298,13 @@ class RunnablePlan:
         """Make a unit, or the block around it, wait for the source of a path."""
         place = self.locate(region, read)
         for _ in range(place.levels):
-            if region.parent is None:
-                break
-            unit, region = region.waits, self.regions[region.parent]
+            unit, region = region.waits, self.around(region, 1)
         if place.source == "name" and place.name in {"previous", "rounds"} and region.parent is not None:
             parent = self.regions[region.parent]
-            block = parent.units[region.owner].block
-            around = parent.units[parent.contexts[block.of][0]] if isinstance(block, flow.Else) else parent.units[region.owner]
-            self.handed.add(around.regions[0])
+            self.handed.add(parent.repeated(parent.units[region.owner]).regions[0])
         if unit is None:
             return
-        givers = self.givers(region, place)
-        for giver in givers:
+        for giver in self.givers(region, place):
             if giver < unit:
                 self._wait(region, unit, giver)
 
@@ -370,6 +343,14 @@ def _effects_before(region: PlanRegion, unit: PlanUnit) -> Iterator[int]:
         yield from (each.index for each in region.units if isinstance(each.block, flow.Else) and each.block.of == name)
 
 
+def end_of_key(path: tuple[flow.Segment, ...], start: int) -> int:
+    """Return the end of the names of a path that may be one key with dots: several without quotes, or one."""
+    end = start + 1
+    while not path[start].quoted and end < len(path) and not path[end].quoted:
+        end += 1
+    return end
+
+
 def _source(region: PlanRegion, name: str) -> NameSource | None:
     if name in region.names:
         return "name"
@@ -385,8 +366,7 @@ def _of_block(unit: PlanUnit) -> tuple[flow.KeyedBlock, ...]:
 
 def _keys(unit: PlanUnit) -> tuple[str, ...]:
     if unit.block is not None:
-        key = None if isinstance(unit.block, flow.Else) else unit.block.key
-        return () if key is None else (key,)
+        return () if (key := getattr(unit.block, "key", None)) is None else (key,)
     return tuple(step.key for step in unit.steps)
 
 

@@ -11,12 +11,12 @@ from msgspec import Struct
 
 from instrc.process.flow import value_of
 from instrc.runtime.activities import complaints
-from instrc.runtime.interpreter.documents import ActivityCommand, Entry, PlanState, TaskState
+from instrc.runtime.interpreter.documents import ActivityCommand, Entry, FailureKind, Fault, PlanState, TaskState
 from instrc.runtime.interpreter.v1.progress import finish
 from instrc.runtime.interpreter.v1.runnable import PlanUnit
 from instrc.runtime.interpreter.v1.state import Came, Machine, error_value, give_up, scoped_id
 from instrc.runtime.interpreter.v1.values import evaluate
-from instrc.text.jsonvalue import Json, JsonObject, as_array, as_object
+from instrc.text.jsonvalue import Json, JsonObject, as_array, as_object, at_or, pointer
 from instrc.tools.plan_check import check_tasks, tool_set
 from instrc.tools.tasks import PlanTask, Reference
 
@@ -38,15 +38,7 @@ def copy_counts(task: PlanTask, state: PlanState) -> list[int] | str:
 
 def _resolve_reference(reference: Reference, state: PlanState) -> Json:
     """Return the value of a reference to the output of a finished task, or `null` if it is unresolvable."""
-    value = state["tasks"][reference.task].get("output")
-    for step in reference.steps:
-        if isinstance(value, dict):
-            value = value.get(step)
-        elif isinstance(value, list) and step.isdecimal() and len(step) < 10 and int(step) < len(value):
-            value = value[int(step)]
-        else:
-            return None
-    return value
+    return at_or(state["tasks"][reference.task].get("output"), pointer(reference.steps))
 
 
 def number_of_copies(counts: list[int]) -> int:
@@ -115,16 +107,11 @@ def _start(machine: Machine, scope: str, unit: PlanUnit, read: _ReadPlan, ids: l
         copies = 0 if isinstance(counts, str) else number_of_copies(counts)
         most, made = machine.program.options.get("calls"), state.get("calls", 0) + copies
         if isinstance(counts, str):
-            noted["error"] = {"kind": "failed", "code": None, "message": counts}
+            noted["error"] = _fault("failed", counts)
         elif copies > TASK_COPIES:
-            noted["error"] = {
-                "kind": "limit",
-                "code": None,
-                "message": f"a task has a limit of {TASK_COPIES} copies, and there are {copies}",
-            }
+            noted["error"] = _fault("limit", f"a task has a limit of {TASK_COPIES} copies, and there are {copies}")
         elif most is not None and made > most:
-            message = f"a plan has a limit of {most} calls, and with this task there are {made}"
-            noted["error"] = {"kind": "limit", "code": None, "message": message}
+            noted["error"] = _fault("limit", f"a plan has a limit of {most} calls, and with this task there are {made}")
         if "error" in noted:
             _end_task(machine, scope, unit, read, id_, "failed")
             continue
@@ -139,6 +126,10 @@ def _start(machine: Machine, scope: str, unit: PlanUnit, read: _ReadPlan, ids: l
             _open(machine, f"{scoped_id(scope, unit.id)}[{id_}[{copy}]]", scope, unit, id_, copy)
         if not copies:
             _end_task(machine, scope, unit, read, id_, "ok")
+
+
+def _fault(kind: FailureKind, message: str, code: str | None = None) -> Fault:
+    return {"kind": kind, "code": code, "message": message}
 
 
 def _open(machine: Machine, command: str, scope: str, unit: PlanUnit, task: str, copy: int | None) -> None:
@@ -164,7 +155,7 @@ def _end_task(machine: Machine, scope: str, unit: PlanUnit, read: _ReadPlan, id_
                     ready.append(task.id)
             else:
                 why = "failed" if how == "failed" else "was skipped"
-                noted["error"] = {"kind": "failed", "code": "skipped", "message": f"it waits for `{one}`, which {why}"}
+                noted["error"] = _fault("failed", f"it waits for `{one}`, which {why}", "skipped")
                 noted["status"] = "skipping"
                 ended.append((task.id, "skipped"))
     _start(machine, scope, unit, read, ready)
@@ -227,7 +218,7 @@ def apply(machine: Machine, entry: Entry, came: Came) -> None:
     if error is None:
         faults = complaints(output, _output(unit, task))
         if faults:
-            error = {"kind": "invalid", "code": None, "message": f"at `{faults[0]['pointer'] or '/'}`: {faults[0]['message']}"}
+            error = _fault("invalid", f"at `{faults[0]['pointer'] or '/'}`: {faults[0]['message']}")
     if error is not None:
         noted.setdefault("error", error)
     elif copy is None:

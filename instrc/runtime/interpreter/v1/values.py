@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from instrc.process.flow import Comparison, Condition, Constant, Else, Listed, Named, Read, Repeat, Segment, Value
 from instrc.runtime.activities import surely_valid
 from instrc.runtime.interpreter.documents import BodyState
-from instrc.runtime.interpreter.v1.runnable import LocatedPath, PlanRegion, PlanUnit, ShownPath, with_definitions
+from instrc.runtime.interpreter.v1.runnable import LocatedPath, PlanRegion, PlanUnit, end_of_key, with_definitions
 from instrc.runtime.interpreter.v1.state import Machine
 from instrc.schema.kinds import is_number
 from instrc.schema.strip import split
@@ -25,11 +25,9 @@ def resolve(machine: Machine, scope: str, read: Read, *, shown: bool = False) ->
 
 
 def _value_at(machine: Machine, scope: str, place: LocatedPath, *, shown: bool = False) -> Json:
-    here = machine.scope(scope)
     for _ in range(place.levels):
         scope = machine.around(scope)
-        here = machine.scope(scope)
-    region = machine.program.regions[here["region"]]
+    here, region = machine.scope(scope), machine.region(scope)
     match place.source:
         case "input":
             return _member(machine.state["inputs"].get(place.name), place.rest)
@@ -49,12 +47,8 @@ def _member(value: Json, path: tuple[Segment, ...]) -> Json:
     while at < len(path):
         if not isinstance(value, dict):
             return None
-        end = at + 1
-        if not path[at].quoted:
-            while end < len(path) and not path[end].quoted:
-                end += 1
-        for stop in range(end, at, -1):
-            key = path[at].name if stop == at + 1 else ".".join(segment.name for segment in path[at:stop])
+        for stop in range(end_of_key(path, at), at, -1):
+            key = ".".join(segment.name for segment in path[at:stop])
             if key in value:
                 value = value[key]
                 at = stop
@@ -162,31 +156,21 @@ def _compares(word: Comparison, value: Json, other: Json) -> bool:
 
 def context_of(machine: Machine, scope: str, unit: PlanUnit, reads: tuple[Read, ...]) -> dict[str, Json]:
     """Return the values of paths, nested by the paths, without values that the unit itself provides."""
-    if reads is not unit.references:
-        view = tuple(_view(machine, scope, unit, reads))
-    elif unit.view is None:
-        view = unit.view = tuple(_view(machine, scope, unit, reads))
-    else:
-        view = unit.view
-    result: dict[str, Json] = {}
-    for place, names in view:
-        value = _value_at(machine, scope, place)
-        if not names:
-            result.update(value if isinstance(value, dict) else {})
-        else:
-            _set_member(result, names, value)
-    return result
-
-
-def _view(machine: Machine, scope: str, unit: PlanUnit, reads: tuple[Read, ...]) -> Iterator[ShownPath]:
-    """Yield the shown form of paths, without duplicates or paths below others."""
     region = machine.region(scope)
     chosen = [read for read in dict.fromkeys(reads) if not _is_own(machine, region, read, unit)]
+    known = {read.segments for read in chosen}
+    result: dict[str, Json] = {}
     for read in chosen:
-        if any(read is not other and read.below(other) and not _names_meta(read.segments[1:]) for other in chosen):
-            continue
+        path = read.segments
+        if any(path[:size] in known for size in range(1, len(path))) and not _names_meta(path[1:]):
+            continue  # it is a part of what another path shows
         place = machine.program.locate(region, read)
-        yield ShownPath(place, (place.name, *place.members) if place.source != "context" else place.members)
+        value = _value_at(machine, scope, place)
+        if names := place.members if place.source == "context" else (place.name, *place.members):
+            _set_member(result, names, value)
+        else:
+            result |= mapping(value)
+    return result
 
 
 def _is_own(machine: Machine, region: PlanRegion, read: Read, unit: PlanUnit) -> bool:
