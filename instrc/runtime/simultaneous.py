@@ -11,6 +11,6 @@ CALLS: Final = 64
 _calls: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, asyncio.Semaphore]] = WeakKeyDictionary()
 
 
-def calls_of(service: str) -> asyncio.Semaphore:
-    """Return the limit of simultaneous calls of a server in the running event loop."""
-    return _calls.setdefault(asyncio.get_running_loop(), {}).setdefault(service, asyncio.Semaphore(CALLS))
+def calls_of(service: str, most: int = CALLS) -> asyncio.Semaphore:
+    """Return the limit of simultaneous calls of a server in the running event loop, since loops cannot share one."""
+    return _calls.setdefault(asyncio.get_running_loop(), {}).setdefault(service, asyncio.Semaphore(most))

@@ -12,7 +12,7 @@ from typing import Final, Literal, NotRequired, TypeAlias, TypedDict, TypeGuard,
 from msgspec import Struct, field
 
 from instrc.runtime.boundary import copy_of, guarded, words_of
-from instrc.runtime.interpreter.documents import Author, Complaint, Outcome
+from instrc.runtime.interpreter.documents import Author, Complaint, Outcome, tokens_of
 from instrc.runtime.secrets import redacted
 from instrc.text.callers import warn_caller
 from instrc.text.files import make_private, private_opener, read_regular
@@ -263,9 +263,7 @@ class TimelineSpan(Struct):
     @property
     def tokens(self) -> int:
         """The tokens read and written by a model."""
-        usage = self.facts.get("usage")
-        counts = [usage.get(name) for name in ("input_tokens", "output_tokens")] if isinstance(usage, dict) else []
-        return sum(count for count in counts if isinstance(count, int))
+        return tokens_of(self.facts.get("usage"))
 
     @property
     def cost(self) -> float:

@@ -15,10 +15,10 @@ import instrc
 from instrc import ModelError, Request
 from instrc.cli import main
 from instrc.problems.errors import SettingsError
+from instrc.runtime.interpreter.documents import tokens_of  # as limits count them
 from instrc.runtime.models.budget import cost_of  # prices are counted here
 from instrc.runtime.models.catalogue import ADAPTERS, adapter_of, model_of  # the list of all adapters
 from instrc.runtime.models.clients import closing_all  # as a run closes them
-from instrc.runtime.models.model import tokens_of  # as limits count them
 from instrc.runtime.models.partial import whole_answer  # as a stream ends
 from instrc.runtime.models.provider import token_counts  # of one answer
 

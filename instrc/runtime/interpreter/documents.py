@@ -144,6 +144,12 @@ class Result(TypedDict, total=False):
     """Author of an answer given through a service."""
 
 
+def tokens_of(usage: object) -> int:
+    """Return the number of tokens in token counts, if they are any; cached ones are part of the input."""
+    counts = usage if isinstance(usage, dict) else {}
+    return sum(count for name in ("input_tokens", "output_tokens") if isinstance(count := counts.get(name), int))
+
+
 PlanKind: TypeAlias = Literal["process", "tool", "steps", "call"]
 """Kind of compiled document; `steps` is a tool whose properties are steps."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -113,8 +114,8 @@ class MoneyBudget(Struct, frozen=True):
         """Count a request before it is made, and return its entry number; raise `ModelError` if the budget has no room."""
         about = {"run": run.partition("/")[0], "program": self.program, "day": f"{datetime.now(UTC):%Y-%m-%d}"}
         try:
-            raised = self._raised(about["run"])
-            with transaction(self.file, _SPENT) as database:
+            with transaction(self.file, _SPENT, _RAISED) as database:
+                raised = dict(database.execute("SELECT scope, cost FROM raised WHERE run = :run", about).fetchall())
                 for scope, limit in (dict(sorted(map(read_budget, self.limits), reverse=True)) | raised).items():
                     query = f"SELECT coalesce(sum(cost), 0) FROM spent WHERE {_SCOPES[scope]}"  # noqa: S608  -- constants
                     [(spent,)] = database.execute(query, about)
@@ -128,21 +129,14 @@ class MoneyBudget(Struct, frozen=True):
 
     def settle(self, entry: int, cost: float) -> None:
         """Replace the estimate of a request by its cost; the estimate remains if the cost cannot be written."""
-        try:
-            with transaction(self.file, _SPENT) as database:
-                database.execute("UPDATE spent SET cost = ? WHERE rowid = ?", (cost, entry))
-        except sqlite3.Error:
-            return
+        with suppress(sqlite3.Error), transaction(self.file, _SPENT) as database:
+            database.execute("UPDATE spent SET cost = ? WHERE rowid = ?", (cost, entry))
 
     def raise_for(self, run: str, said: Iterable[str]) -> None:
         """Raise the limits of a run; raise `SettingsError` for an invalid budget."""
         for scope, limit in map(read_budget, said):
             with transaction(self.file, _RAISED) as database:
                 database.execute("INSERT OR REPLACE INTO raised VALUES (?, ?, ?)", (run, scope, limit))
-
-    def _raised(self, run: str) -> dict[str, float]:
-        with transaction(self.file, _RAISED) as database:
-            return dict(database.execute("SELECT scope, cost FROM raised WHERE run = ?", (run,)).fetchall())
 
 
 def require_prices(models: Iterable[str], prices: Prices) -> None:

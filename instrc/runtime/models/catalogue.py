@@ -6,26 +6,27 @@ import asyncio
 import re
 import sqlite3
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, nullcontext, suppress
+from contextlib import nullcontext, suppress
 from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
 from time import time
 from typing import Final, cast
-from weakref import WeakKeyDictionary
 
-from msgspec import Struct, convert, field, structs
+from msgspec import Struct, convert, structs
 
 from instrc import problems
 from instrc.problems.errors import ConflictError, InstrcError, unusable
 from instrc.problems.suggest import nearest
 from instrc.process.request_settings import RequestSettings, request_settings
+from instrc.runtime.interpreter.documents import tokens_of
 from instrc.runtime.models.asking_again import attempt_of
 from instrc.runtime.models.budget import Prices, require_prices
 from instrc.runtime.models.database import MODELS_FILE, WAIT, require_file, transaction
-from instrc.runtime.models.model import Model, ModelError, Reply, Request, Sample, Scripted, tokens_of
+from instrc.runtime.models.model import Model, ModelError, Reply, Request, Sample, Scripted
 from instrc.runtime.models.provider import Provider
 from instrc.runtime.models.settings import RequestTable, joined
+from instrc.runtime.simultaneous import calls_of
 from instrc.text.callers import warn_caller
 from instrc.text.files import read_whole
 from instrc.text.jsontext import dumps, loads
@@ -108,24 +109,24 @@ def _scripted(words: str, file: Path, table: RequestTable) -> Model:
     kind, _, name = recording.model.partition(":")
     settings = joined(table.general, table.given, request_settings(recording.settings)[0])
     provider = adapter_of(kind)(name, settings=settings) if kind in ADAPTERS and name else None
-    return RecordedModel(
-        Scripted(answers),
-        recording,
-        lambda request: request.message if provider is None else provider.preview(request)[0].message,
-    )
+    return RecordedModel(Scripted(answers), recording, provider)
 
 
 def provider_of(model: Model) -> Provider | None:
     """Return the provider that a model uses first, or `None`."""
+    first = _parts(model)[0]
+    return first if isinstance(first, Provider) else None
+
+
+def _parts(model: Model) -> list[Model]:
+    """Return the models that a model passes requests on to, in order."""
     match model:
-        case Provider():
-            return model
         case Limited():
-            return provider_of(model.model)
+            return _parts(model.model)
         case Fallback():
-            return provider_of(next(iter(model.models.values())))
+            return [part for item in model.models.values() for part in _parts(item)]
         case _:
-            return None
+            return [model]
 
 
 def words_from(words: str, folder: Path) -> str:
@@ -138,13 +139,7 @@ def words_from(words: str, folder: Path) -> str:
 
 def invents(model: Model | None) -> bool:
     """Return whether a model may generate answers: it is `Sample`, or falls back to one."""
-    match model:
-        case Sample():
-            return True
-        case Fallback():
-            return any(map(invents, model.models.values()))
-        case _:
-            return False
+    return model is not None and any(isinstance(part, Sample) for part in _parts(model))
 
 
 def require_other(run: str, words: str, others: Callable[[str], Model] | None, prices: Prices | None) -> None:
@@ -182,15 +177,16 @@ def prompt_digest(message: str, schema: Json, settings: Json) -> str:
 class RecordedModel:
     """A model with recorded answers; its replies note if a request differs from the recorded ones."""
 
-    def __init__(self, model: Model, recording: Recording, message: Callable[[Request], str]) -> None:
-        """`message` returns what would be sent now to the model of the recording."""
-        self.model, self.recording, self.message = model, recording, message
+    def __init__(self, model: Model, recording: Recording, provider: Provider | None) -> None:
+        """Take the `provider` of the recording, which shows what would be sent to it now."""
+        self.model, self.recording, self.provider = model, recording, provider
         self._warned = False
 
     async def answer(self, request: Request) -> Reply:
         """Answer a request, with a note, and a warning the first time, if the answers belong to other prompts."""
         reply = await self.model.answer(request)
-        if prompt_digest(self.message(request), request.schema, self.recording.settings) in self.recording.prompts:
+        message = request.message if self.provider is None else self.provider.preview(request)[0].message
+        if prompt_digest(message, request.schema, self.recording.settings) in self.recording.prompts:
             return reply
         note = f"the answers were recorded with `{self.recording.model}` for another prompt than that of `{request.name}` now"
         if not self._warned:
@@ -342,16 +338,11 @@ class Limited(Struct):
     words: str
     settings: RequestSettings
     place: Path | str
-    _gates: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = field(default_factory=WeakKeyDictionary)
-    """One semaphore per event loop, since loops cannot share one."""
 
     async def answer(self, request: Request) -> Reply:
         """Answer a request once the limits allow it."""
-        gate: AbstractAsyncContextManager[object] = nullcontext()
-        if "parallel" in self.settings:
-            gate = self._gates.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(self.settings["parallel"]))
-        rpm, tpm = self.settings.get("rpm"), self.settings.get("tpm")
-        async with gate:
+        most, rpm, tpm = self.settings.get("parallel"), self.settings.get("rpm"), self.settings.get("tpm")
+        async with nullcontext() if most is None else calls_of(f"{self.words} {most} {self.place}", most):
             if rpm is not None:  # at most one second's share
                 await asyncio.sleep(await self._turn("rpm", rpm, 1, max(1.0, MINUTE / rpm)))
             guess = len(request.message) / 4 + _ANSWER  # the size of the answer is not known yet
@@ -366,10 +357,6 @@ class Limited(Struct):
         return asyncio.to_thread(turn, self.place, f"{self.words} {name}", per_minute, amount, ahead)
 
 
-_limited: dict[tuple[str, str, Path | str], Limited] = {}
-"""Limiters by model spec, limits and project, shared by all runs of this process."""
-
-
 def limited(model: Model, words: str, settings: RequestSettings, place: Path | str) -> Model:
     """Return a model with its limits, if any; all users of a file or database count together."""
     limits = {name: settings[name] for name in ("parallel", "rpm", "tpm") if name in settings}
@@ -377,5 +364,4 @@ def limited(model: Model, words: str, settings: RequestSettings, place: Path | s
         return model
     if limits.keys() != {"parallel"} and isinstance(place, Path):
         require_file(place, _TURNS, "limit")
-    result = _limited.setdefault((words, repr(limits), place), Limited(model, words, settings, place))
-    return structs.replace(result, model=model)
+    return Limited(model, words, settings, place)

@@ -18,11 +18,12 @@ WAIT: Final = 10.0
 
 
 @contextmanager
-def transaction(file: str | Path, table: str) -> Iterator[sqlite3.Connection]:
-    """Open a database for one exclusive transaction; `table` is created if it does not exist."""
+def transaction(file: str | Path, *tables: str) -> Iterator[sqlite3.Connection]:
+    """Open a database for one exclusive transaction; `tables` are created if they do not exist."""
     database = sqlite3.connect(file, timeout=WAIT, isolation_level=None)
     try:
-        database.execute(f"CREATE TABLE IF NOT EXISTS {table}")
+        for table in tables:
+            database.execute(f"CREATE TABLE IF NOT EXISTS {table}")
         database.execute("BEGIN IMMEDIATE")
         yield database
         database.execute("COMMIT")

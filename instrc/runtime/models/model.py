@@ -91,11 +91,6 @@ class ModelError(Exception):
         self.after = after
 
 
-def tokens_of(usage: Mapping[str, int]) -> int:
-    """Return the number of tokens used; cached ones are part of the input."""
-    return usage.get("input_tokens", 0) + usage.get("output_tokens", 0)
-
-
 RULER = "-----"
 
 

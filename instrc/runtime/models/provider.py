@@ -208,7 +208,7 @@ class Provider(ABC):
         settings = joined(self.settings, request.settings)
         asked, notes = await asyncio.to_thread(self._asked, request, lowering, settings, model, form)
         cache = request.cache
-        key = None if cache is None else cache.key([self._server(), target, asked.to_json()], request.key)
+        key = None if cache is None else cache.key([[self.kind, base_url_from(self.url)], target, asked.to_json()], request.key)
         kept = None if cache is None or key is None else await asyncio.to_thread(cache.find, key)
         reported = None if request.partial is None else _in_our_names(request.partial, asked, lowering)
         try:
@@ -235,10 +235,6 @@ class Provider(ABC):
     def _keeps(self, reply: Reply, form: Form) -> bool:  # noqa: ARG002  -- overridden for servers that ignore a form
         """Return whether to cache an answer; rejected ones are cached too, so that a replay costs nothing."""
         return True
-
-    def _server(self) -> list[Json]:
-        """Return the server as a part of cache keys."""
-        return [self.kind, base_url_from(self.url)]
 
     async def _received(self, client: Client, asked: ProviderRequest, told: Told | None) -> Json:
         """Return the response of a provider, or raise `ModelError`; report the text of the value as it grows."""

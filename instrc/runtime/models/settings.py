@@ -93,19 +93,18 @@ _BOUNDED = frozenset({"maxLength", "enum", "const", "format", "pattern"})
 
 
 def _shortened(node: Json) -> Json:
-    properties = node.get("properties") if isinstance(node, dict) else None
+    properties = mapping(mapping(node).get("properties"))
     thoughts = {
         name: {**part, "maxLength": THOUGHT_LETTERS}
-        for name, part in (properties.items() if isinstance(properties, dict) else ())
+        for name, part in properties.items()
         if name.startswith("_") and isinstance(part, dict) and part.get("type") == "string" and _BOUNDED.isdisjoint(part)
     }
-    return {**as_object(node), "properties": {**as_object(properties), **thoughts}} if thoughts else node
+    return {**as_object(node), "properties": {**properties, **thoughts}} if thoughts else node
 
 
 def answer_bound(schema: Json) -> int:
     """Return the maximum tokens of an answer to a schema, from its lengths and numbers of items."""
-    definitions = schema.get("$defs") if isinstance(schema, dict) else None
-    result = _bound(schema, definitions if isinstance(definitions, dict) else {}, "", 0)
+    result = _bound(schema, mapping(mapping(schema).get("$defs")), "", 0)
     return max(LEAST_BOUND, min(result, MOST_BOUND))
 
 
@@ -125,14 +124,11 @@ def _bound(schema: Json, definitions: JsonObject, name: str, depth: int) -> int:
         length = schema.get("maxLength")
         usual = _THOUGHT if name.startswith("_") else _TEXT
         most = max(most, min(int(length) // _LETTERS + 4, usual * 4) if isinstance(length, int | float) else usual)
-    properties = schema.get("properties")
-    if isinstance(properties, dict):
+    if isinstance(properties := schema.get("properties"), dict):
         parts = [len(key) // _LETTERS + 6 + _bound(part, definitions, key, depth) for key, part in properties.items()]
         most = max(most, sum(parts) + 4)
     for word, least in (("items", "maxItems"), ("additionalProperties", "maxProperties")):
         if isinstance(part := schema.get(word), dict):
-            count = schema.get(least)
-            most = max(
-                most, (int(count) if isinstance(count, int | float) else _ITEMS) * (_bound(part, definitions, name, depth) + 4)
-            )
+            count = int(given) if isinstance(given := schema.get(least), int | float) else _ITEMS
+            most = max(most, count * (_bound(part, definitions, name, depth) + 4))
     return most or 24

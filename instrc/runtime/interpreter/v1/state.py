@@ -161,9 +161,6 @@ def unit_name(unit: PlanUnit) -> str:
     return unit.context if key is None else str(key)
 
 
-_TOKENS = ("input_tokens", "output_tokens")
-
-
 class Came(NamedTuple):
     """A value, or an error."""
 
@@ -177,9 +174,7 @@ class Came(NamedTuple):
 def came_of(result: documents.Result) -> Came:
     """Return the value or the error of a result; a result with neither is an error."""
     given: documents.Result = result if isinstance(result, dict) else {}
-    usage = given.get("usage")
-    counts = usage if isinstance(usage, dict) else {}
-    tokens = sum(count for name in _TOKENS if isinstance(count := counts.get(name), int)) if counts else 0
+    tokens = documents.tokens_of(given.get("usage"))
     error = given.get("error")
     complaints = given.get("complaints")
     said = tuple(complaints) if isinstance(complaints, list) else ()
