@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
@@ -280,7 +281,7 @@ async def forked(engine: Engine, run: str, options: ForkOptions, version: Callab
         await _require_new(engine, options.run)
     before, journal = await engine.journal(run)
     launch = before if version is None else version(before).launch(before.inputs)
-    made = fork_of(run, journal, options, launch.plan, launch.inputs)
+    made = await asyncio.to_thread(fork_of, run, journal, options, launch.plan, launch.inputs)  # of many steps or long values
     if options.model is not None:
         equip.require_model(before.config, run, options.model)
     config = msgspec.structs.replace(

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
+from itertools import accumulate
 from secrets import token_hex
 from time import monotonic
 from typing import Final, TypeVar, cast
@@ -34,7 +35,7 @@ from instrc.process.process import Process
 from instrc.runtime.questions import Question, read_shown_id
 from instrc.schema.strip import split, strip
 from instrc.server.access import Caller
-from instrc.server.bounds import SESSIONS
+from instrc.server.bounds import LISTED, SESSIONS
 from instrc.server.door import caller_of
 from instrc.server.exchange import Identified, answer_of, asked_of_people, ended_words, question_json, standings
 from instrc.server.http import Beside
@@ -44,7 +45,7 @@ from instrc.server.operation_json import ENDING, SCHEMAS, TEXT, ending_json, obj
 from instrc.server.run_service import RunService
 from instrc.server.views import RunInfo
 from instrc.text.jsontext import dumps
-from instrc.text.jsonvalue import Json, JsonObject, as_object, as_text, listing, mapping
+from instrc.text.jsonvalue import Json, JsonObject, as_object, as_text, listing, mapping, optional_text
 from instrc.tools.tool import Tool
 
 T = TypeVar("T")
@@ -70,7 +71,8 @@ _QUESTION: JsonObject = object_of(
         "schema": {"description": "The JSON Schema of the answer."},
     }
 )
-_QUESTIONS: JsonObject = object_of({**_RUN, "questions": {"type": "array", "items": _QUESTION}})
+_NEXT: JsonObject = {"next": {"type": "string", "description": "`after` for the next questions, if there are more."}}
+_QUESTIONS: JsonObject = object_of({**_RUN, "questions": {"type": "array", "items": _QUESTION}}, _NEXT)
 _READS: Final = {"readOnlyHint": True, "openWorldHint": False}
 _BEGINS: Final = {"readOnlyHint": False, "destructiveHint": True, "idempotentHint": False, "openWorldHint": True}
 _ANSWERS: Final = {"readOnlyHint": False, "destructiveHint": False, "idempotentHint": True, "openWorldHint": False}
@@ -98,7 +100,8 @@ class RunOffers(Offers):
         asked = "Tell what a run waits for: what is shown, and the schema of the answer."
         answered = "Answer a question of a run. A wrong answer is refused and leaves the question open."
         self.offer("run_status", _of_run(status), self._status, STANDING, hints=_READS)
-        self.offer("open_questions", _of_run(asked), self._questions, _QUESTIONS, hints=_READS)
+        after: JsonObject = {"after": {"type": "string", "description": "The `next` of the previous answer."}}
+        self.offer("open_questions", _of_run(asked, optional=after), self._questions, _QUESTIONS, hints=_READS)
         self.offer("answer", _of_run(answered, data), self._answer, STANDING, hints=_ANSWERS)
         ended = "End a run; what it has begun is not undone."
         self.offer("cancel_run", _of_run(ended), self._cancel, STANDING, hints=_ENDS)
@@ -125,11 +128,7 @@ class RunOffers(Offers):
 
     async def _questions(self, caller: Caller, given: JsonObject) -> Json:
         info = await self.service.run(caller, as_text(given["run"]))
-        asked: list[Json] = [
-            {"id": each.shown_id, **{key: value for key, value in question_json(each).items() if key != "question"}}
-            for each in info.report.questions
-        ]
-        return {"run": info.report.run, "questions": asked}
+        return await asyncio.to_thread(_page_of, info, optional_text(given.get("after")))
 
     async def _answer(self, caller: Caller, given: JsonObject) -> Json:
         run, step = as_text(given["run"]), as_text(given["step"])
@@ -140,8 +139,19 @@ class RunOffers(Offers):
         return standing_of(await self.service.cancel(caller, as_text(given["run"])))
 
 
-def _of_run(description: str, more: JsonObject | None = None) -> JsonObject:
-    return {"description": description, **object_of({**_RUN, **(more or {})}, closed=True)}
+def _of_run(description: str, more: JsonObject | None = None, optional: JsonObject | None = None) -> JsonObject:
+    return {"description": description, **object_of({**_RUN, **(more or {})}, optional, closed=True)}
+
+
+def _page_of(info: RunInfo, after: str | None) -> JsonObject:
+    """Return the questions of a run after one of them, and where to go on if they show much."""
+    rest = sorted((each for each in info.report.questions if after is None or each.id > after), key=lambda each: each.id)
+    lengths = accumulate(len(dumps([each.show, each.schema], indent=False)) for each in rest)
+    shown = rest[: max(1, len([each for each in lengths if each <= LISTED]))]
+    asked: list[Json] = [
+        {"id": each.shown_id, **{key: value for key, value in question_json(each).items() if key != "question"}} for each in shown
+    ]
+    return {"run": info.report.run, "questions": asked, **({"next": shown[-1].id} if len(shown) < len(rest) else {})}
 
 
 def standing_of(info: RunInfo) -> JsonObject:

@@ -27,6 +27,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
+from written_processes import DECISION, chunk, each, process, step
 
 from instrc.engines import launch  # what checks inputs
 from instrc.engines.approvals import Vote  # of other people
@@ -343,6 +344,29 @@ def test_a_page_of_questions_or_tasks_that_show_much_is_short(tmp_path: Path) ->
                 if not token:
                     break
             assert len(set(listed)) == len(listed) == 7
+
+    go(test())
+
+
+def test_questions_of_a_run_that_show_much_are_read_a_page_at_a_time_over_mcp(tmp_path: Path) -> None:
+    asked = chunk(userContext1=chunk(step1_approve=step(DECISION, "item", "event")))
+    many = {**process(eachContext1=each("item", "items", asked)), "inputs": {"items": {}, "event": {}}}
+
+    async def test() -> None:
+        made = service(tmp_path, many=many)
+        async with client(made, BOSS):
+            offers = RunOffers([], made)
+            run = (await made.start(BOSS, "many", {"items": [*range(12)], "event": "x" * 190_000}, wait=20)).report.run
+            seen: list[Any] = []
+            given = {"run": run}
+            while True:
+                page: Any = await offers.call("open_questions", given, BOSS)
+                assert 1 <= len(page["questions"]) <= 5
+                seen += [each["show"]["item"] for each in page["questions"]]
+                if "next" not in page:
+                    break
+                given["after"] = page["next"]
+            assert sorted(seen) == [*range(12)]
 
     go(test())
 
