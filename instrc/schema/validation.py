@@ -19,13 +19,14 @@ from typing import Any, Final, NamedTuple, Protocol, TypeAlias, cast
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 from jsonschema.validators import extend
+from referencing.jsonschema import DRAFT202012
 
 from instrc.schema.formats import has_format
 from instrc.schema.kinds import EqualityKeys, has_type, listed_values, types_of
 from instrc.schema.patterns import search, time_limit, why_unreadable
 from instrc.schema.walk import dereferenced, map_schemas, without
 from instrc.text.jsontext import dumps, is_writable, loads
-from instrc.text.jsonvalue import Json, JsonObject, as_array, as_object, freeze, listing, mapping, optional_text, pointer
+from instrc.text.jsonvalue import Json, JsonObject, as_array, as_object, freeze, listing, mapping, optional_text, pointer, size_of
 from instrc.text.sentences import filled
 
 CACHED_SCHEMA: Final = 200_000
@@ -40,6 +41,10 @@ REFERRED_ERRORS: Final = 300
 """Maximum errors of a value that are kept for one reference."""
 INSTANCE_CONTAINERS: Final = 2_000_000
 """Maximum objects and lists of a validated value; larger values are refused."""
+CHECKS: Final = 500_000
+"""Maximum checks of a small value in one validation: a thousand branches for each of five hundred parts."""
+CHECKS_OF_A_CHARACTER: Final = 3
+"""Further checks for each character of a value, as `size_of` counts them."""
 REMEMBERED_VALUE: Final = 20_000
 """Minimum characters of a value that is remembered as valid: a run validates its answers whenever it is read."""
 _MOST_VALID: Final = 500
@@ -154,12 +159,15 @@ def validator_class() -> Callable[..., Validator]:
         },
     )
     result.is_valid = lambda part, instance: _holds(part, instance, part.schema)
+    result.descend = _descend
     return cast("Callable[..., Validator]", result)
 
 
 _Check: TypeAlias = Callable[[Validator, Json, Json, Json], Iterator[ValidationError]]
 _KNOWN: ContextVar[dict[tuple[object, ...], Any]] = ContextVar("_KNOWN")  # errors, and what is evaluated
 """What was found out about values and the targets of references, in one call of `errors_of`."""
+_LEFT: Final = ("left",)
+"""Key of the number of checks that are left."""
 _KEYS: Final = ("keys",)
 """Key of the function whose results for two values are equal if these are."""
 _SEARCH: Final = ("search",)
@@ -169,26 +177,59 @@ _UNDECIDED: Final = ValueError("a search is undecided")
 
 
 def _reference(validator: Validator, reference: str, instance: Json, _: Json) -> Iterator[ValidationError]:
-    below, key = _followed(validator, reference, instance)
-    if key not in (known := _KNOWN.get()):
+    below = _followed(validator, reference)
+    if (key := (id(instance), id(below))) not in (known := _KNOWN.get()):
+        known[key] = None
         known[key] = list(islice(below.iter_errors(instance), REFERRED_ERRORS))
+    if known[key] is None:
+        raise RecursionError  # the check of this value by this target leads to itself
     yield from map(ValidationError.create_from, known[key])
 
 
-def _followed(validator: Validator, reference: str, instance: Json) -> tuple[Validator, tuple[object, ...]]:
-    """Return a validator for the target of a reference, and a key for what it finds out about a value.
+def _descend(validator: Validator, instance: Json, schema: Json, **place: str | int) -> Iterator[ValidationError]:
+    """Validate a part as the library does, with one validator for each part of the schema, and within `CHECKS`."""
+    _count(10)
+    known, here = _KNOWN.get(), validator._resolver  # noqa: SLF001  -- as in `_followed`
+    if (key := ("part", id(schema), id(here))) not in known:
+        known[key] = validator.evolve(schema=schema, _resolver=here.in_subresource(DRAFT202012.create_resource(schema)))
 
-    It is asked once: each branch of a union would do it, with all below it.
-    """
-    found = validator._resolver.lookup(reference)  # noqa: SLF001  -- there is no public function from a reference to its schema
-    scope = dict.fromkeys(uri for uri, _ in found.resolver.dynamic_scope())
-    return validator.evolve(schema=found.contents, _resolver=found.resolver), (id(instance), id(found.contents), *scope)
+    def placed(error: ValidationError) -> ValidationError:
+        for name, step in place.items():
+            getattr(error, name).appendleft(step)
+        return error
+
+    return map(placed, known[key].iter_errors(instance))  # a generator more for each level would halve the possible depth
+
+
+def _count(checks: int) -> None:
+    """Subtract from the checks that are left; if none are, the value is undecided."""
+    known = _KNOWN.get({_LEFT: checks})
+    known[_LEFT] -= checks
+    if known[_LEFT] < 0:
+        known[_SEARCH] = "checking it takes too long: make it smaller, or use a schema with fewer branches"
+        raise _TooLongError
+
+
+class _TooLongError(Exception):
+    """No checks are left."""
+
+
+def _followed(validator: Validator, reference: str) -> Validator:
+    """Return the validator of the target of a reference: the same one for the same reference in the same dynamic scope."""
+    known, here = _KNOWN.get(), validator._resolver  # noqa: SLF001  -- there is no public function from a reference to its schema
+    if (key := ("target", id(here), reference)) not in known:
+        found = here.lookup(reference)
+        scope = dict.fromkeys(reversed([uri for uri, _ in found.resolver.dynamic_scope()]))
+        resolver = known.setdefault(("scope", found.resolver._base_uri, *scope), found.resolver)  # noqa: SLF001  -- as above
+        known[key] = validator.evolve(schema=found.contents, _resolver=resolver)
+    return cast("Validator", known[key])
 
 
 def _of_branches(
     validator: Validator, branches: list[Json], instance: Json, _: Json, *, several: bool
 ) -> Iterator[ValidationError]:
     """Validate as the library does, but try the branches that `_rules_out` excludes last, and only for their errors."""
+    _count(len(branches))
     found: dict[int, list[ValidationError]] = {}
     fits, out = False, [_rules_out(branch, instance) or _rules_out(_target(validator, branch), instance) for branch in branches]
     for number in sorted(range(len(branches)), key=out.__getitem__):
@@ -211,12 +252,9 @@ def _of_branches(
 
 def _target(validator: Validator, schema: Json) -> Json:
     """Return the target of the reference in a schema, looked up once; `True` without one, or if it cannot be looked up."""
-    known, key, reference = _KNOWN.get(), ("target", id(schema)), mapping(schema).get("$ref")
-    if isinstance(reference, str) and key not in known:
-        known[key] = True
-        with suppress(Exception):  # the check of the branch reports it
-            known[key] = validator._resolver.lookup(reference).contents  # noqa: SLF001  -- as above
-    return cast("Json", known.get(key, True))
+    with suppress(Exception):  # the check of the branch reports it
+        return _followed(validator, str(mapping(schema)["$ref"])).schema
+    return True
 
 
 def _rules_out(schema: Json, value: Json) -> bool:
@@ -228,17 +266,21 @@ def _rules_out(schema: Json, value: Json) -> bool:
     if not isinstance(value, dict | list):
         values = listed_values(schema)
         return values is not None and len(values) == 1 and freeze(values[0]) != freeze(value)
+    members = mapping(schema.get("properties"))
     if isinstance(value, dict):
-        members = mapping(schema.get("properties"))
         is_closed = schema.get("additionalProperties") is False and "patternProperties" not in schema
-        lacks = any(isinstance(name, str) and name not in value for name in listing(schema.get("required")))
-        scalars = ((members.get(name), part) for name, part in value.items() if not isinstance(part, dict | list))
-        if lacks or (is_closed and not value.keys() <= members.keys()) or any(_rules_out(*each) for each in scalars):
+        has_all = all(map(value.__contains__, listing(schema.get("required"))))
+        if not has_all or (is_closed and not value.keys() <= members.keys()):
             return True
     key = ("out", id(schema), id(value))
     if key not in (known := _KNOWN.get({})):  # asked anew at each level of nested unions
-        unions = (listing(schema.get(word)) for word in _UNIONS)
-        known[key] = any(bool(branches) and all(_rules_out(branch, value) for branch in branches) for branches in unions)
+        unions = [branches for word in _UNIONS if (branches := listing(schema.get(word)))]
+        around = mapping(value).items() if members else ()
+        scalars = [(members[name], part) for name, part in around if name in members and not isinstance(part, dict | list)]
+        _count(len(scalars) + sum(map(len, unions)))
+        known[key] = any(_rules_out(*each) for each in scalars) or any(
+            all(_rules_out(branch, value) for branch in branches) for branches in unions
+        )
     return cast("bool", known[key])
 
 
@@ -366,32 +408,31 @@ def _evaluated(validator: Validator, instance: dict[str, Json] | list[Json], sch
         seen |= set(instance).difference(_unmatched(patterns, [key for key in instance if key not in names]))
     for keyword in ("$ref", "$dynamicRef"):
         if keyword in schema:
-            below, place = _followed(validator, str(schema[keyword]), instance)
-            if (key := ("evaluated", *place)) not in (known := _KNOWN.get()):
+            below = _followed(validator, str(schema[keyword]))
+            if (key := ("evaluated", id(instance), id(below))) not in (known := _KNOWN.get()):
                 known[key] = _evaluated(below, instance, below.schema)
             seen |= known[key]
     for branch in _branches(validator, instance, schema):
-        if _holds(validator, instance, branch):
-            seen |= _evaluated(validator, instance, branch)
+        seen |= _evaluated(validator, instance, branch)
     return seen
 
 
 def _branches(validator: Validator, instance: Json, schema: dict[str, Json]) -> Iterator[Json]:
-    """Yield the in-place subschemas that apply if they hold."""
-    for keyword in ("allOf", "anyOf", "oneOf"):
-        yield from as_array(schema.get(keyword, []))
+    """Yield the in-place subschemas that hold; if one that must hold does not, its own error is enough."""
+    yield from as_array(schema.get("allOf", []))
     yield from (branch for name, branch in as_object(schema.get("dependentSchemas", {})).items() if name in mapping(instance))
+    for keyword in ("anyOf", "oneOf"):
+        yield from (branch for branch in as_array(schema.get(keyword, [])) if _holds(validator, instance, branch))
     if "if" in schema:
-        yield schema["if"]
-        yield schema.get("then" if _holds(validator, instance, schema["if"]) else "else", True)
+        holds = _holds(validator, instance, schema["if"])
+        yield from (schema["if"], schema.get("then", True)) if holds else (schema.get("else", True),)
 
 
 def _holds(validator: Validator, instance: Json, schema: Json) -> bool:
     """Return whether a value satisfies a part of the schema; the result is remembered, since nested parts ask for it again."""
     if _rules_out(schema, instance):
         return False
-    scope = dict.fromkeys(uri for uri, _ in validator._resolver.dynamic_scope())  # noqa: SLF001  -- as in `_followed`
-    key = ("holds", id(instance), id(schema), *scope)
+    key = ("holds", id(instance), id(schema), id(validator._resolver))  # noqa: SLF001  -- as in `_followed`
     if key not in (known := _KNOWN.get()):
         errors: list[ValidationError] = []
         for error in islice(validator.descend(instance, schema), REFERRED_ERRORS):
@@ -493,11 +534,12 @@ def errors_of(validator: Validator, value: Json, most: int) -> list[ValidationEr
 
     A value is invalid if that depends on an undecided search, also where a keyword such as `not` inverts its part.
     """
-    token = _KNOWN.set({_KEYS: EqualityKeys()})
+    token = _KNOWN.set({_KEYS: EqualityKeys(), _LEFT: CHECKS + CHECKS_OF_A_CHARACTER * size_of(value)})
+    found: list[ValidationError] = []
     try:
-        with time_limit():
-            found = list(islice(validator.iter_errors(value), most))
-        return found if found or _SEARCH not in _KNOWN.get() else [ValidationError(_KNOWN.get()[_SEARCH])]
+        with time_limit(), suppress(_TooLongError):
+            found.extend(islice(validator.iter_errors(value), most))
+        return found if found or _SEARCH not in _KNOWN.get() else [ValidationError(_KNOWN.get()[_SEARCH], validator="schema")]
     finally:
         _KNOWN.reset(token)
 

@@ -130,6 +130,19 @@ def test_a_pattern_that_is_none_is_told() -> None:
     assert "cannot be read" in validate({"a": 1}, {"patternProperties": {"(": True}})[0].message
 
 
+def test_a_part_that_must_hold_reports_its_violation_alone() -> None:
+    text = {"properties": {"a": {"type": "string"}}}
+    for part in ({"allOf": [text]}, {"if": True, "then": text}, {"dependentSchemas": {"a": text}}):
+        found = validate({"a": 1}, {**part, "unevaluatedProperties": False})
+        assert [(each.instance, each.keyword) for each in found] == [("/a", "type")]
+    assert len(validate({"a": "b", "c": 1}, {"allOf": [text], "unevaluatedProperties": False})) == 1
+    assert len(validate({"a": 1}, {"anyOf": [text, True], "unevaluatedProperties": False})) == 1
+
+
+def test_an_item_that_nothing_satisfies_is_named_by_its_place() -> None:
+    assert [each.instance for each in validate([1], {"items": {"prefixItems": []}, "prefixItems": [False]})] == ["/0"]
+
+
 def test_names_that_patterns_take_are_not_additional_and_not_unevaluated() -> None:
     patterns = {"patternProperties": {"^x-": {"type": "string"}}}
     assert validate({"x-a": "b", "c": 1}, {**patterns, "properties": {"c": {}}, "additionalProperties": False}) == ()

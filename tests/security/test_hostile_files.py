@@ -235,6 +235,22 @@ def test_parts_within_parts_are_asked_once_what_they_evaluate(word: str) -> None
     assert process_time() - start < 2
 
 
+def _unions(outer: int, inner: int) -> Any:
+    nulls = ({"anyOf": [{"type": "null"} for _ in range(inner)]} for _ in range(outer))
+    return {"items": {"anyOf": [*nulls, {"type": "object"}]}}
+
+
+def test_unions_of_very_many_branches_within_others_are_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of sixty objects was compared with 90,000 branches."""
+    found = validate([{} for _ in range(60)], _unions(300, 300))
+    assert [(each.instance, each.keyword) for each in found] == [("", "schema")]
+    assert "takes too long" in found[0].message
+    assert not validate([{} for _ in range(100)], _unions(1_000, 1))
+    monkeypatch.setattr("instrc.schema.validation.CHECKS", 5_000)
+    assert validate([{} for _ in range(60)], {"not": _unions(30, 30)})
+    assert not is_valid([{} for _ in range(60)], {"not": {"not": _unions(30, 30)}})
+
+
 ITEMS: Any = {"type": "array", "allOf": [{"contains": {"const": number}} for number in range(600)]}
 CROSSED: Any = [{"oneOf": [{"properties": {f"a{i}": {"const": j}}} for j in range(10)]} for i in range(30)]
 
