@@ -21,9 +21,9 @@ from jsonschema.exceptions import ValidationError
 from jsonschema.validators import extend
 from referencing.jsonschema import DRAFT202012
 
-from instrc.schema.formats import has_format
 from instrc.schema.kinds import EqualityKeys, has_type, listed_values, types_of
 from instrc.schema.patterns import search, time_limit, why_unreadable
+from instrc.schema.violation_words import UNIONS, in_words, names_as_json, of_intended_branch, value_in_words
 from instrc.schema.walk import dereferenced, map_schemas, without
 from instrc.text.jsontext import dumps, is_writable, loads
 from instrc.text.jsonvalue import Json, JsonObject, as_array, as_object, freeze, listing, mapping, optional_text, pointer, size_of
@@ -50,71 +50,6 @@ REMEMBERED_VALUE: Final = 20_000
 _MOST_VALID: Final = 500
 _VALID: Final[set[bytes]] = set()
 """Digests of valid values with their schemas."""
-_UNIONS = frozenset({"anyOf", "oneOf"})
-_OF_KIND = frozenset({"type", "const", "enum"})
-_OF_LABEL = frozenset({"const", "enum"})
-
-
-def value_in_words(value: Json) -> str:
-    """Return a value formatted for a sentence."""
-    return dumps(value, indent=False)
-
-
-def names_as_json(names: Iterable[Json]) -> str:
-    """Return several values as a list for a sentence: `"a", 1, null`."""
-    return ", ".join(map(value_in_words, names))
-
-
-def in_words(error: ValidationError) -> str:
-    """Return the text of a validation error."""
-    value, wanted = cast("Json", error.instance), cast("Json", error.validator_value)
-    match error.validator:
-        case "type":
-            return f"{value_in_words(value)} is not of type {names_as_json(wanted if isinstance(wanted, list) else [wanted])}"
-        case "enum":
-            return f"{value_in_words(value)} is not one of {value_in_words(wanted)}"
-        case "const":
-            return f"{value_in_words(wanted)} was expected"
-        case "not":
-            return f"{value_in_words(value)} should not be valid under {value_in_words(wanted)}"
-        case "format":
-            return f"{value_in_words(value)} is not a {value_in_words(wanted)}{_zone_missing(str(wanted), value)}"
-        case "items" | "unevaluatedItems":
-            return f"{value_in_words(value)} has more items than are described"
-        case None:
-            return f"{value_in_words(value)} is not allowed here"
-        case _:
-            said = str(error.message)
-            own = "" if said.startswith(" ") else repr(value)  # those of `_UNWRITTEN`, and ours, begin behind it
-            return value_in_words(value) + said.removeprefix(own) if said.startswith(own) else said
-
-
-def _zone_missing(wanted: str, value: Json) -> str:
-    """Return the text that a time without a zone lacks, in the usual form."""
-    lacks_zone = isinstance(value, str) and wanted in {"time", "date-time"} and has_format(wanted, f"{value}Z")
-    return ': it has no zone, such as "Z" or "+02:00"' if lacks_zone else ""
-
-
-def of_intended_branch(error: ValidationError) -> ValidationError:
-    """Return the error of the only branch of a union that the type and constants of a value match, or else the error itself."""
-    while error.validator in _UNIONS and error.context:
-        branches: dict[object, list[ValidationError]] = {}
-        for inner in error.context:
-            branches.setdefault(inner.relative_schema_path[0], []).append(inner)
-        left = [inner for inner in branches.values() if not any(map(_is_of_another, inner))]
-        if len(left) != 1:
-            break
-        branch = ValidationError.create_from(left[0][0])
-        branch.path.extendleft(reversed(error.absolute_path))
-        branch.schema_path.extendleft(reversed(error.absolute_schema_path))
-        branch.parent, error = None, branch  # a remembered error belongs to several values
-    return error
-
-
-def _is_of_another(error: ValidationError) -> bool:
-    """Return whether an error shows that another branch was intended: a wrong type, or a wrong constant in a member."""
-    path = error.relative_path
-    return (not path and error.validator in _OF_KIND) or (len(path) == 1 and error.validator in _OF_LABEL)
 
 
 class Validator(Protocol):
@@ -274,7 +209,7 @@ def _rules_out(schema: Json, value: Json) -> bool:
             return True
     key = ("out", id(schema), id(value))
     if key not in (known := _KNOWN.get({})):  # asked anew at each level of nested unions
-        unions = [branches for word in _UNIONS if (branches := listing(schema.get(word)))]
+        unions = [branches for word in UNIONS if (branches := listing(schema.get(word)))]
         around = mapping(value).items() if members else ()
         scalars = [(members[name], part) for name, part in around if name in members and not isinstance(part, dict | list)]
         _count(len(scalars) + sum(map(len, unions)))
@@ -558,7 +493,7 @@ def _detail(keyword: str, wanted: Json) -> tuple[object, Json]:
     """Return what tells the sentences of a keyword apart, and the value or the names in its sentence."""
     if keyword in {"contains", "not"} and isinstance(wanted, dict) and len(wanted) == 1:
         return next(iter(wanted.items()))
-    if keyword in _UNIONS and all(isinstance(branch, dict) and branch.keys() == {"required"} for branch in as_array(wanted)):
+    if keyword in UNIONS and all(isinstance(branch, dict) and branch.keys() == {"required"} for branch in as_array(wanted)):
         return "required", [name for branch in as_array(wanted) for name in as_array(as_object(branch)["required"])]
     return wanted, wanted
 

@@ -178,12 +178,8 @@ def _compose(vibe: Vibe, registry: Registry, report: Report, *, folds: bool) -> 
 
 def _solution(vibe: Vibe, flat: Json) -> Iterator[Problem]:
     """Yield the violations of the schema by the solution."""
-    from instrc.schema.validation import (
-        errors_of,
-        in_words,
-        of_intended_branch,
-        validator,  # imports a heavy library, and few vibes have a solution
-    )
+    from instrc.schema.validation import errors_of, validator  # imports a heavy library, and few vibes have a solution
+    from instrc.schema.violation_words import in_words, of_intended_branch
 
     try:
         errors = errors_of(validator(flat, formats=True), vibe.solution, SOLUTION_VIOLATIONS)
