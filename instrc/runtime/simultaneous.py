@@ -11,6 +11,6 @@ CALLS: Final = 64
 _calls: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, asyncio.Semaphore]] = WeakKeyDictionary()
 
 
-def calls_of(service: str, most: int = CALLS) -> asyncio.Semaphore:
+def calls_of(service: str, most: int | None = None) -> asyncio.Semaphore:
     """Return the limit of simultaneous calls of a server in the running event loop, since loops cannot share one."""
-    return _calls.setdefault(asyncio.get_running_loop(), {}).setdefault(service, asyncio.Semaphore(most))
+    return _calls.setdefault(asyncio.get_running_loop(), {}).setdefault(service, asyncio.Semaphore(most or CALLS))
