@@ -22,6 +22,7 @@ from instrc.providers.targets import dialect
 from instrc.runtime.activities import Activities, Activity, ActivityCall  # one attempt of a call
 from instrc.runtime.boundary import received
 from instrc.runtime.effects import Effects, attempt_call  # one attempt of a call
+from instrc.runtime.interpreter.v1 import blocks  # the limit itself
 from instrc.runtime.models.adapters import OpenAI  # an adapter whose server is slow
 from instrc.runtime.models.failures import as_model_error, failure_of  # what an error of a provider is told as
 from instrc.runtime.models.model import Request, Sample
@@ -239,6 +240,42 @@ def test_a_list_of_a_service_takes_time_by_its_length(program: str, listed: Json
     run = run_in_app(f"const found = Find_Activity(prompt); {program}", "go", vibes=schemas, model=model, activities=activities)
     assert process_time() - begun < 2.5
     assert run.status == "done" or "a limit of 100000 elements" in run.outcome["error"]["message"]
+
+
+def looped(program: str) -> Any:
+    schemas: Any = {name: {"properties": {"x": {}, "output": {}}} for name in ("Find_Activity", "Use_Activity")}
+    activities = {"Find_Activity": lambda _: {"listed": [1] * 40}, "Use_Activity": lambda x: x}
+    return run_in_app(f"const found = Find_Activity(prompt); {program}", "go", vibes=schemas, activities=activities)
+
+
+ROUNDS = "until s @ { minItems: 9 } max 40"
+INNER = ROUNDS.replace(" s ", " t ")
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        f"repeat {{ const s = each n in found.listed when n is 7 first 1 {{ Use_Activity(n) }}; s }} {ROUNDS}",
+        "each i in 40 { each n in found.listed when n is 7 or n is 8 { Use_Activity(n) } }",
+        "each i in 40 { each n in found.listed { when n is 7 { Use_Activity(n) } } }",
+        f"repeat {{ const s = repeat {{ const t = when found.x is 7 {{ Use_Activity(found) }}; t }} {INNER}; s }} {ROUNDS}",
+    ],
+    ids=["selections in rounds", "selections in elements", "elements in elements", "rounds in rounds"],
+)
+def test_loops_in_loops_without_results_end(program: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert blocks.LOOKED_AT <= 300_000  # five seconds; a thousand rounds through a list of 99,000 took the worker an hour
+    monkeypatch.setattr(blocks, "LOOKED_AT", 1000)
+    run = looped(program)
+    assert run.outcome["error"]["code"] == "too-many-elements"
+    assert "has looked at 1,000 blocks" in run.outcome["error"]["message"]
+
+
+def test_a_loop_with_results_may_be_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blocks, "LOOKED_AT", 100)
+    assert (
+        looped(f"repeat {{ const s = each n in found.listed when n is 1 first 1 {{ Use_Activity(n) }}; s }} {ROUNDS}").status
+        == "done"
+    )
 
 
 def test_a_schema_with_many_choices_is_not_kept_for_later_runs() -> None:

@@ -376,6 +376,8 @@ class State(TypedDict):
     vain: list[str]
     """Rounds that ended without reaching their goal."""
     outcome: Outcome | None
+    looked: NotRequired[int]
+    """Blocks begun, and elements that they looked at, less what results have given back."""
     withdrawn: NotRequired[list[str]]
     """Commands no longer needed since a block ended while others were issued; the engine removes them."""
     limits: NotRequired[SpendingLimits]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from instrc.runtime.activities import complaints, complaints_by
 from instrc.runtime.interpreter.documents import Asking, Attempt, Complaint, Entry, Result, bare_name
-from instrc.runtime.interpreter.v1 import tasks
+from instrc.runtime.interpreter.v1 import blocks, tasks
 from instrc.runtime.interpreter.v1.issue import answer_schema, ask, new_round
 from instrc.runtime.interpreter.v1.progress import fail, finish, stop
 from instrc.runtime.interpreter.v1.runnable import PlanUnit
@@ -29,6 +29,7 @@ def apply(machine: Machine, command: str, result: Result) -> None:
     entry = machine.state["open"].get(command)
     if entry is None or machine.state["outcome"] is not None:
         return
+    machine.state["looked"] = max(machine.state.get("looked", 0) - blocks.LOOKED_AT_AGAIN, 0)
     scope = entry["scope"]
     unit = machine.unit(scope, entry["unit"])
     try:

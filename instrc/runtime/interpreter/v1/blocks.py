@@ -14,6 +14,10 @@ from instrc.text.jsonvalue import Json, JsonObject, as_integer
 
 CHOSEN_FROM: Final = 100_000
 """Maximum elements among which a condition selects: checking them takes seconds, in which no other run continues."""
+LOOKED_AT: Final = 300_000
+"""Maximum blocks that a run begins, and elements that they look at, once for each test of a condition: seconds of work."""
+LOOKED_AT_AGAIN: Final = 1_000
+"""How much of it each result from outside gives back: a long run may look at more, a loop without results may not."""
 
 
 class BlockResult(NamedTuple):
@@ -36,6 +40,7 @@ def begin(machine: Machine, scope: str, unit: PlanUnit) -> BlockResult | None:
     block = unit.block
     here = scoped_id(scope, unit.context)
     noted = machine.scope(scope)["blocks"]
+    _look(machine, unit, 1)
     match block:
         case When(branches=branches):
             for index, branch in enumerate(branches):
@@ -98,14 +103,25 @@ def _selected(machine: Machine, scope: str, unit: PlanUnit, block: Each | Repeat
     """Return the elements that a block runs for: filtered by its condition, then cut to the first ones and its limit."""
     source, chosen, most = evaluate(machine, scope, block.source), block.selection, block.most
     if chosen is None:
-        return _elements(unit, source, most)
+        elements = _elements(unit, source, most)
+        _look(machine, unit, len(elements))
+        return elements
     condition, item = chosen.condition, block.item
     elements = _elements(unit, source, None if condition is None and isinstance(source, list) else CHOSEN_FROM)
+    _look(machine, unit, len(elements) * (1 if condition is None else len(condition.tests)))
     if condition is not None and item is not None:
         elements = [each for each in elements if holds(machine, scope, condition, {item: each})]
     if chosen.first is not None:
         elements = elements[: _count(unit, evaluate(machine, scope, chosen.first))]
     return _elements(unit, elements, most if chosen.most is None else _count(unit, evaluate(machine, scope, chosen.most)))
+
+
+def _look(machine: Machine, unit: PlanUnit, count: int) -> None:
+    """Count what a run looks at: nothing else bounds loops in loops."""
+    looked = machine.state["looked"] = machine.state.get("looked", 0) + count
+    if looked > LOOKED_AT:
+        message = f"at `{unit.context}` the run has looked at {LOOKED_AT:,} blocks and elements: run the program on parts"
+        give_up("limit", message, unit_name(unit), "too-many-elements")
 
 
 def _count(unit: PlanUnit, value: Json) -> int:
