@@ -51,7 +51,7 @@ from instrc.runtime.models.model import Model, ModelError, Reply, Request, model
 from instrc.runtime.models.partial import AnswerPart, TellPart
 from instrc.runtime.models.settings import RequestTable, answer_bound, temperatures
 from instrc.runtime.secrets import redacted
-from instrc.runtime.simultaneous import calls_of
+from instrc.runtime.simultaneous import calls_of, in_thread
 from instrc.runtime.telemetry import Telemetry
 from instrc.runtime.traces import EventFacts, EventKind, Sink, event_of, tell_sink
 from instrc.schema.strip import split
@@ -577,7 +577,7 @@ async def _called(handler: Handler, given: Json) -> HandlerResult:
         if asyncio.iscoroutinefunction(handler):
             value = await handler(given)
         else:
-            value = await asyncio.to_thread(_called_here, handler, given)
+            value = await in_thread(_called_here, handler, given)
         if isinstance(value, Awaitable):  # a function that returns a coroutine
             value = await value
         return value if isinstance(value, Pending) else await asyncio.to_thread(received, value)

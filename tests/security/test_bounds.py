@@ -34,6 +34,8 @@ from instrc.engines.approvals import Vote  # of other people
 from instrc.engines.run_table import runs_query  # to find the run
 from instrc.engines.service_tables import vote_in  # what is read
 from instrc.problems.errors import InputError, RequestError
+from instrc.runtime.activities import Activities, ActivityCall  # one attempt of a call
+from instrc.runtime.effects import attempt_call  # one attempt of a call
 from instrc.runtime.traces import trace_file  # where it is long
 from instrc.server import bounds  # the table of what is tried here
 from instrc.server.a2a import a2a_routes, given_in, parts_of  # the service over A2A
@@ -66,6 +68,24 @@ TWICE = (
     b'"program": "letter", "forwardedProps": {"input": {"prompt": "a", "prompt": "b"}}}'
 )
 METADATA = b'{"program": "letter", "metadata": {' + b",".join(b'"k%d":""' % each for each in range(70_000)) + b"}}"
+
+
+def test_slow_handlers_leave_the_threads_of_the_loop_to_others() -> None:
+    async def test() -> None:
+        begun, free = threading.Semaphore(0), threading.Event()
+        activities = Activities()
+        activities.add("Slow", lambda _: begun.release() or free.wait(60))
+        handler = activities.find("Slow")
+        assert handler is not None
+        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(1))
+        calls = [asyncio.create_task(attempt_call(handler, {}, ActivityCall("r/a", "Slow", 1))) for _ in range(20)]
+        try:
+            await asyncio.wait_for(asyncio.to_thread(lambda: [begun.acquire(timeout=20) for _ in calls]), 20)
+        finally:
+            free.set()
+        assert await asyncio.gather(*calls) == [True] * 20
+
+    go(test())
 
 
 @pytest.mark.parametrize("path", DOORS)

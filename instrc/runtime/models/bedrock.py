@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 from collections.abc import AsyncGenerator, Callable, Mapping
 from functools import partial
@@ -16,6 +15,7 @@ from instrc.runtime.models.clients import Client
 from instrc.runtime.models.failures import StatusError, require_no_report
 from instrc.runtime.models.forms import Form, forms_by, thinks_adaptively
 from instrc.runtime.models.provider import Provider, ProviderRequest, TokenNames, base_url_from, is_long
+from instrc.runtime.simultaneous import in_thread
 from instrc.text.jsonvalue import Json, JsonObject, as_object, mapping
 
 READ_TIMEOUT: Final = 3600
@@ -91,7 +91,7 @@ class Bedrock(Provider):
 async def _in_thread(call: Callable[[], Client]) -> Client:
     """Call the library in a thread; raise `StatusError` for what the service refuses, also within a stream."""
     try:
-        return await asyncio.to_thread(call)
+        return await in_thread(call)
     except Exception as error:
         response = mapping(getattr(error, "response", None))
         about = mapping(response.get("ResponseMetadata"))
