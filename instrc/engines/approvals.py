@@ -48,6 +48,8 @@ class Vote(Struct, frozen=True):
     comment: str | None = None
     sender: str | None = None
     """Who asked for the link by which the person answered."""
+    excludes: bool | None = None
+    """Whether its question excluded anybody (`x-not`); `None` if that is not known, as of an answer of an earlier release."""
 
     @property
     def origin(self) -> str:

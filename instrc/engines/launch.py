@@ -43,7 +43,6 @@ from instrc.runtime.plan import plan_of
 from instrc.runtime.retry import ForkOptions, fork_of, origin_of, wrong_id
 from instrc.runtime.run_config import CacheConfig, Launch, OnFailure, RunConfig
 from instrc.runtime.traces import Sink, told_apart
-from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, as_object, pointer, tokens
 from instrc.tools.python_values import JsonLike, json_of
 
@@ -179,17 +178,6 @@ class Launcher:
             return found is None
         plan = plan_of(found.process, activities=self.activities.names())
         return reach_of(plan, self.activities, self.prepared.processes).asks_people
-
-    def may_exclude(self, activity: str) -> bool:
-        """Return whether a process that serves an activity, or that a plan may name, excludes people from an answer.
-
-        That of another version of the project, which is unknown, may do so.
-        """
-        served = [self.activities.find(name) for name in self.activities.names()]
-        planned = [*dict(self.activities.processes()).values(), *self.prepared.processes.values()]
-        known = [*planned, *(getattr(found, "process", None) for found in served)]
-        is_gone = not planned and getattr(self.activities.find(activity), "process", None) is None
-        return is_gone or any('"x-not"' in dumps(each) for each in known)
 
     @cached_property
     def schemas(self) -> tuple[JsonObject, JsonObject]:

@@ -151,6 +151,7 @@ VOTES = sa.Table(
     sa.Column("data", JsonColumn, nullable=False),
     sa.Column("comment", sa.Text),
     sa.Column("sender", sa.Text),
+    sa.Column("excludes", sa.Boolean),
 )
 """Answer of each person; kept when the question is closed."""
 FILES = sa.Table(
@@ -378,4 +379,4 @@ def votes_of(
 
 def vote_in(row: sa.Row[*tuple[object, ...]]) -> Vote:
     """Return the vote of a row."""
-    return Vote(row.who, row.means, row.at, row.data, row.comment, row.sender)
+    return Vote(row.who, row.means, row.at, row.data, row.comment, row.sender, row.excludes)

@@ -448,7 +448,8 @@ class RunService:
         run, name = found.run, found.question.id
         await asyncio.to_thread(found.approval.require_fit, found.question, data)
         # the clock of the process that asked may be ahead
-        vote = Vote(caller.name, caller.by, max(time(), found.opened), data, comment, caller.sender)
+        at, excludes = max(time(), found.opened), bool(found.approval.excluded)
+        vote = Vote(caller.name, caller.by, at, data, comment, caller.sender, excludes)
 
         def check(earlier: Sequence[Vote]) -> None:
             require_allowed("answer", replace(found, votes=tuple(earlier)), caller, vote=vote)

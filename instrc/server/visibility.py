@@ -35,7 +35,7 @@ from instrc.vibes.service_settings import Role, ServiceSettings
 SEES: Final[tuple[Role, ...]] = ("viewer", "operator", "author")
 """Roles that see all runs of a program."""
 _Votes: TypeAlias = Mapping[str, Sequence[Vote]]
-_Placed: TypeAlias = Sequence[tuple[Sequence[str], str]]
+_Placed: TypeAlias = Sequence[tuple[Sequence[str], Vote]]
 _Protects: TypeAlias = Callable[[Mapping[str, object]], bool]
 
 
@@ -111,13 +111,14 @@ class Visibility:
         """Return the options of a fork with what its starter may neither set nor reuse."""
         by: Author = {"who": caller.name, "means": caller.by}
         me, placed = Vote(caller.name, caller.by, 0.0, None), [(re.split("[/~]", name), each) for name, each in votes.items()]
-        mine = [(place, vote.who) for place, each in placed for vote in each if vote.may_be_of(me)]
-        mine += [([""], "")] if "" in votes else []
-        protects = partial(self.protects, report, answered={place[0] for place, _ in placed})
-        return replace(options, by=by, protects=protects, excludes=partial(self._excludes, report, caller, mine, protects))
+        mine = [(place, vote) for place, each in placed for vote in each if vote.may_be_of(me)]
+        mine += [([""], me)] if "" in votes else []
+        asked = {each.id.partition("/")[0] for each in report.questions if "/" in each.id and each.by == "person"}
+        protects = partial(self.protects, report, answered={place[0] for place, _ in placed} | asked)
+        return replace(options, by=by, protects=protects, excludes=partial(self._excludes, caller, mine, protects))
 
     def protects(self, report: RunReport, command: Mapping[str, object], answered: Collection[str] = ()) -> bool:
-        """Return whether only people may give the result of a command, as they have if it is one of `answered`.
+        """Return whether only people may give the result of a command, as they have, or are asked to, if it is one of `answered`.
 
         Of another project's, it is unknown what serves it.
         """
@@ -126,29 +127,24 @@ class Visibility:
         asks = asks or command.get("id") in answered
         return asks and not (is_here(report.config) and self.settings.allow_fork_person_steps)
 
-    def _excludes(
-        self, report: RunReport, caller: Caller, mine: _Placed, protects: _Protects, command: Command, result: Result
-    ) -> bool:
+    def _excludes(self, caller: Caller, mine: _Placed, protects: _Protects, command: Command, result: Result) -> bool:
         """Return whether a result is or may be an approval of the caller, who may not give it as the starter of a fork.
 
-        `mine` are the parts of the ids of questions that the caller answered, each with the name that it was given under.
+        `mine` are the parts of the ids of questions that the caller answered, each with the answer.
         The first part is "" for a question of another version; [""] stands for answers that are gone.
         """
         if not protects(cast("Mapping[str, object]", command)):
             return False
-        if command["kind"] == "user":
-            rule = approval_of(Question("", (), None, command["schema"]), (caller.name,), self.names)
-            excluded = caller.name in rule.excluded
-        else:  # of the rules in its processes, some may name arguments
-            launcher = self.launchers.get(report.name) if is_here(report.config) else None
-            excluded = launcher is None or launcher.may_exclude(str(command.get("activity")))
-        by = result["by"]["who"] if "by" in result else ""
-        gave = agreed(caller.name, by) or any(
-            place == command["id"]
-            or (place == "" and (not below or (agreed(who, by) if command["kind"] == "user" else len(below) > 1)))
-            for (place, *below), who in mine
-        )
-        return gave and excluded
+        by, asks = result["by"]["who"] if "by" in result else "", command["kind"] == "user"
+        own = [
+            vote
+            for (place, *below), vote in mine
+            if place == command["id"] or (place == "" and (not below or (agreed(vote.who, by) if asks else len(below) > 1)))
+        ]
+        if command["kind"] != "user":  # what serves it may have other rules by now
+            return any(vote.excludes is not False for vote in own)
+        rule = approval_of(Question("", (), None, command["schema"]), (caller.name,), self.names)
+        return (bool(own) or agreed(caller.name, by)) and caller.name in rule.excluded
 
     @property
     def names(self) -> NameRules:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
+from contextlib import nullcontext
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -635,6 +637,42 @@ def test_an_approval_of_an_activity_stays_one_when_something_else_or_nothing_ser
             await made.fork(person("bob", "operator"), run, ForkOptions(edits={"consent": ANSWER}))
         with pytest.raises(AccessError, match="their own approval"):
             await made.fork(ann, run, ForkOptions())
+
+    go(body())
+
+
+@pytest.mark.parametrize("excludes", [True, False])
+def test_an_approval_keeps_the_rule_under_which_it_was_given(excludes: bool, tmp_path: Path) -> None:  # noqa: FBT001  -- a row
+    """A release has changed the rule of the process that asked, or the service that is asked for a fork does not have it yet."""
+    strict, ann = asking(**{"x-approvers": ["ann"], "x-not": ["starter"]}), person("ann", "operator", "answerer")
+    before, after = (strict, asking()) if excludes else (asking(), strict)
+
+    async def body() -> None:
+        made = service(tmp_path, records=str(tmp_path))
+        made.launchers["outer"] = calling(tmp_path, before)
+        run = (await made.start(BOSS, "outer", "x", wait=20)).report.run
+        [question] = (await made.run(BOSS, run)).report.questions
+        await made.answer(ann, run, question.id, ANSWER)
+        await settled(made, run, "done")
+        shutil.rmtree(tmp_path / "schemas")
+        made.launchers["outer"] = calling(tmp_path, after)
+        with pytest.raises(AccessError, match="their own approval") if excludes else nullcontext():
+            await made.fork(ann, run, ForkOptions())
+
+    go(body())
+
+
+def test_nobody_gives_the_answer_that_a_person_is_asked_for_by_a_process_of_another_version(tmp_path: Path) -> None:
+    async def body() -> None:
+        made = service(tmp_path, records=str(tmp_path))
+        made.launchers["outer"] = calling(tmp_path, asking())
+        run = (await made.start(BOSS, "outer", "x", wait=20)).report.run
+        await settled(made, run, "waiting")
+        (tmp_path / "pyproject.toml").write_text('[tool.instrc.activities]\n"Consent" = "breaking:look"\n')
+        prepared = replace(made.launchers["outer"].prepared, settings=read_settings(tmp_path))
+        made.launchers["outer"] = Launcher(prepared, rehearse="with-activities")
+        with pytest.raises(AccessError, match="is the answer of a person"):
+            await made.fork(person("bob", "operator"), run, ForkOptions(edits={"consent": ANSWER}))
 
     go(body())
 
