@@ -103,7 +103,7 @@ def opening_for(
     config: RunConfig, own: OpeningOf | None, has_keys: Callable[[], bool], program: str, question: Question
 ) -> Opening:
     """Return who may answer a question of a run: as a service's `own` project says, else by the settings of the run's."""
-    if own is not None and is_here(config):
+    if own is not None and is_here(config.project):
         return own(program, question)
     settings: ServiceSettings | None = _NOBODY
     with suppress(InstrcError, OSError):

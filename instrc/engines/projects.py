@@ -53,9 +53,9 @@ def serve_runs_of(project: str) -> None:
     _elsewhere.add(project)
 
 
-def is_here(config: RunConfig) -> bool:
-    """Return whether this process serves the project of a run, or is in its folder, or the run has none with a name."""
-    return config.project is None or config.project in _folders or config.project == project_here()
+def is_here(project: str | None) -> bool:
+    """Return whether this process serves a project, or is in its folder; `None` is one without a name."""
+    return project is None or project in _folders or project == project_here()
 
 
 def folder_of(config: RunConfig) -> Path:

@@ -123,6 +123,7 @@ _ACTIONS: Final[dict[Action, str]] = {
 }
 _ONE_ORIGIN: Final = "the same person has given, or asked for the link of, another answer to it"
 EXCLUDED: Final = "a person who took part in this run may not approve it"
+_UNKNOWN: Final = "whoever may be excluded may not approve it, and whom its rule excludes is not known here"
 _STANDING_IN: Final = "only the person who claimed it and the role `operator` may do this"
 
 
@@ -147,8 +148,9 @@ def refusal_of(
     if question.question.by == "operator" and not caller.may("operator", question.program):
         return refused("this needs the role `operator`", "operator")
     excluded = question.approval.excluded if question.question.by == "person" else frozenset[str]()
+    barred = _UNKNOWN if ALL in excluded else EXCLUDED
     if action != "release" and _may_be_excluded(caller, excluded):
-        return refused(EXCLUDED)
+        return refused(barred)
     given = question.given and not question.approval.approvers and caller.may("answerer", question.program)
     holds = holder == caller.name and (given or action == "release" or is_candidate(question, caller))
     if action in {"release", "delegate", "link"}:
@@ -157,7 +159,7 @@ def refusal_of(
                 return claimed
             return refused(_STANDING_IN, "operator")
         if to is not None and (_may_be_excluded(to, excluded) if action == "link" else to.as_excluded & excluded):
-            return refused(EXCLUDED)
+            return refused(barred)
         if action == "link" and (question.question.by != "person" or to is None or not is_candidate(question, to)):
             return refused("the link is for no candidate, and the question allows no outsiders (`x-links`)")
         reassigns = not question.approval.approvers  # people of the settings are a default, of the program a rule

@@ -77,6 +77,8 @@ class QuestionPeople(Struct, frozen=True):
     """Who started it, and the runs it was forked from, in this order."""
     candidates: tuple[str, ...]
     votes: tuple[Vote, ...]
+    project: str | None
+    """Project of the run."""
 
 
 class Records(RunTable):
@@ -124,7 +126,7 @@ class Records(RunTable):
         known: dict[str, KeyRow] = {}
         waiting = {*runs}
         while waiting:
-            query = sa.select(RUNS.c.run, RUNS.c.starter, RUNS.c.origin).where(RUNS.c.run.in_(waiting))
+            query = sa.select(RUNS.c.run, RUNS.c.starter, RUNS.c.origin, RUNS.c.project).where(RUNS.c.run.in_(waiting))
             known |= (read := {row.run: row for row in self.select(query)})
             waiting = {row.origin for row in read.values() if row.origin is not None} - known.keys()
         for row in self.select(sa.select(CANDIDATES).where(CANDIDATES.c.run.in_(runs)).order_by(CANDIDATES.c.who)):
@@ -137,6 +139,7 @@ class Records(RunTable):
                 _starters(row.run, dict(known)),
                 tuple(candidates.get((row.run, row.question.id), ())),
                 tuple(each for each in votes.get((row.run, row.question.id), ()) if each.at >= row.opened),
+                known[row.run].project if row.run in known else None,
             )
             for row in rows
         ]

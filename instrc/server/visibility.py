@@ -12,7 +12,7 @@ from typing import Final, TypeAlias, cast
 from msgspec.structs import replace
 
 from instrc import problems
-from instrc.engines.approvals import NameRules, Opening, Vote, agreed, approval_of
+from instrc.engines.approvals import ALL, Approval, NameRules, Opening, Vote, agreed, approval_of
 from instrc.engines.equip import names_of, opening_for, opening_of
 from instrc.engines.launch import Launcher
 from instrc.engines.projects import is_here
@@ -26,7 +26,7 @@ from instrc.runtime.retry import ForkOptions
 from instrc.runtime.run_config import Launch, RunConfig
 from instrc.runtime.run_report import OPEN, RunReport
 from instrc.server.access import Caller
-from instrc.server.records import Records
+from instrc.server.records import QuestionPeople, Records
 from instrc.server.views import QuestionInfo, RunInfo
 from instrc.text.jsontext import digest_of
 from instrc.text.jsonvalue import Json
@@ -92,12 +92,19 @@ class Visibility:
             QuestionInfo(
                 **{name: getattr(row, name) for name in QuestionRow.__struct_fields__},
                 candidates=each.candidates,
-                approval=approval_of(row.question, each.starters, self.names),
+                approval=self._rule(row.question, each),
                 votes=each.votes,
                 starter=next(iter(each.starters), None),
             )
             for row, each in zip(rows, people, strict=True)
         )
+
+    def _rule(self, question: Question, people: QuestionPeople) -> Approval:
+        """Return the rule of a question; one that excludes a group, whose members another project knows, excludes everybody."""
+        rule = approval_of(question, people.starters, self.names)
+        if any(name.startswith("group:") for name in rule.excluded) and not is_here(people.project):
+            rule = replace(rule, excluded=rule.excluded | {ALL})
+        return rule
 
     def opening(self, program: str, question: Question) -> Opening:
         """Return the candidates and the due time of a question of a program as it opens."""
@@ -122,10 +129,10 @@ class Visibility:
 
         Of another project's, it is unknown what serves it.
         """
-        activity, launcher = command.get("activity"), self.launchers.get(report.name) if is_here(report.config) else None
+        activity, launcher = command.get("activity"), self.launchers.get(report.name) if is_here(report.config.project) else None
         asks = command.get("kind") == "user" if activity is None else launcher is None or launcher.asks_people(str(activity))
         asks = asks or command.get("id") in answered
-        return asks and not (is_here(report.config) and self.settings.allow_fork_person_steps)
+        return asks and not (is_here(report.config.project) and self.settings.allow_fork_person_steps)
 
     def _excludes(self, caller: Caller, mine: _Placed, protects: _Protects, command: Command, result: Result) -> bool:
         """Return whether a result is or may be an approval of the caller, who may not give it as the starter of a fork.

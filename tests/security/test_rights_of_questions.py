@@ -739,6 +739,27 @@ def test_a_fork_of_a_run_of_another_project_is_protected_whatever_the_settings_h
     go(body())
 
 
+@pytest.mark.parametrize("project", ["another", None])
+def test_a_group_excludes_its_members_in_the_services_of_all_projects(project: str | None, tmp_path: Path) -> None:
+    """The settings of the project of the run say who is in it, and a service of another project has none or others."""
+    rule = {"x-approvers": ["ann", "bob"], "x-not": ["group:auditors"]}
+    ann = person("ann", "answerer")
+
+    async def body() -> None:
+        made = service(tmp_path, settings=ServiceSettings(groups={"auditors": ("bob",)}), pay=asking(**rule))
+        pay = made.launchers["pay"]
+        pay.config = replace(pay.config, project=project)
+        run = (await made.start(BOSS, "pay", "x", wait=20)).report.run
+        if project is None:
+            await made.answer(ann, run, "userContext1", ANSWER)
+            return
+        for work in (made.answer(ann, run, "userContext1", ANSWER), made.claim(ann, run, "userContext1")):
+            with pytest.raises(AccessError, match="is not known here"):
+                await work
+
+    go(body())
+
+
 @pytest.mark.parametrize("allowed", [False, True])
 @pytest.mark.parametrize(("program", "step"), [("letter", "approve"), ("outer", "consent")])
 def test_a_fork_sets_no_answer_of_a_person_unless_the_settings_allow_it(
