@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
-from collections.abc import Iterator
+from collections.abc import Awaitable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from instrc.runtime.run_report import OPEN, STATUSES
+from instrc.problems.errors import NotFoundError
+from instrc.runtime.run_report import OPEN, STATUSES, RunReport, require_ended
 from instrc.runtime.traces import trace_file
 
 if TYPE_CHECKING:
@@ -23,8 +25,19 @@ def forget_beside(run: str, folder: Path, place: str | os.PathLike[str]) -> None
             table.forget_all([run])
 
 
-def is_left(run: str, place: str | os.PathLike[str]) -> bool:
-    """Return whether a service at the place still has rows of a run that has ended."""
+async def require_deletable(shown: Awaitable[RunReport], run: str, place: str | os.PathLike[str] | None) -> None:
+    """Raise for a run that has not ended, or is unknown.
+
+    One whose deletion was interrupted, or that its server has deleted, is known by the rows that a service has of it.
+    """
+    try:
+        require_ended(await shown)
+    except NotFoundError:
+        if place is None or not await asyncio.to_thread(_is_left, run, place):
+            raise
+
+
+def _is_left(run: str, place: str | os.PathLike[str]) -> bool:
     with _table(place) as table:
         row = None if table is None else table.run(run)
     return row is not None and row.status in STATUSES and row.status not in OPEN

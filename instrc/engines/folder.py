@@ -14,7 +14,7 @@ from typing import Unpack, cast
 from msgspec import structs
 
 from instrc import problems
-from instrc.engines.deletion import forget_beside
+from instrc.engines.deletion import forget_beside, require_deletable
 from instrc.engines.memory import LiveRun, StoredRun, journal_of, questions_of
 from instrc.problems.errors import ConflictError, NotFoundError, SettingsError
 from instrc.runtime.answers import find_question
@@ -25,7 +25,7 @@ from instrc.runtime.journal import Journal, begun
 from instrc.runtime.plan import step_keys
 from instrc.runtime.retry import RetryOptions, was_cancelled
 from instrc.runtime.run_config import Launch, RunConfig
-from instrc.runtime.run_report import RunFilter, RunReport, RunStatus, require_ended, status_of
+from instrc.runtime.run_report import RunFilter, RunReport, RunStatus, status_of
 from instrc.text.files import make_private, private_opener, read_whole, reason
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, JsonObject
@@ -147,7 +147,7 @@ class FolderEngine(TracedEngine):
 
     async def delete(self, run: str) -> None:
         """Delete a run that has ended."""
-        require_ended(_report(self._load(run)))
+        await require_deletable(self.show(run), run, self.folder)
         if self.folder is not None:
             (self.folder / "runs" / f"{run}.json").unlink(missing_ok=True)
             await asyncio.to_thread(forget_beside, run, self.folder, self.folder)

@@ -20,12 +20,14 @@ from written_processes import DECISION, chunk, process, step
 from instrc.engines.approvals import Opening, Vote, digest_of  # written as by a process that has ended then
 from instrc.engines.hosts import engine_of
 from instrc.engines.operating import AuditFilter, audit_log  # what is noted of it
-from instrc.problems.errors import AnswerError, ConflictError, UnreachableError
+from instrc.engines.run_table import runs_query  # what it leaves
+from instrc.problems.errors import AnswerError, ConflictError, GoneError, UnavailableError, UnreachableError
 from instrc.problems.runs import RejectedAnswer, UnusableStore
 from instrc.runtime.questions import Question
 from instrc.runtime.run_config import RunConfig
-from instrc.runtime.run_report import RunReport
+from instrc.runtime.run_report import RunFilter, RunReport
 from instrc.runtime.traces import trace_file  # a kill loses lines of it
+from instrc.server.operators import act_on_runs  # what erases it
 from instrc.server.records import Records  # the same
 from instrc.text.jsonvalue import Json
 
@@ -36,6 +38,11 @@ TWO = process(
 """Two people are asked, one after the other."""
 FIRST, SECOND = "userContext1", "userContext2"
 Work = Callable[[RunService], Coroutine[Any, Any, Any]]
+
+
+def killed(*_given: object) -> NoReturn:
+    """Do what comes after it no more."""
+    raise OSError("the process is killed here")
 
 
 def durable(folder: Path) -> RunService:
@@ -360,3 +367,44 @@ def test_two_servers_that_see_a_run_begin_tell_of_it_once(postgres_server: Datab
 
     first, second = at_once(postgres_server.fresh(), note)
     assert (first, second) == (["run.started", "question.opened", "run.waiting"], [])
+
+
+@pytest.mark.parametrize("erases", [False, True])
+@pytest.mark.parametrize(
+    ("name", "step"),
+    [
+        ("memory", "folder.forget_beside"),
+        ("durable", "dbos.store.forget"),
+        ("durable", "run_table.RunTable.forget_all"),
+    ],
+)
+def test_a_deletion_that_was_interrupted_is_begun_again(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    step: str,
+    erases: bool,  # noqa: FBT001  -- a row
+) -> None:
+    """The engine has the run no more; its votes, its metadata and its trace are there."""
+
+    async def body(made: RunService) -> None:
+        run = (await made.start(ANN, "pay", "x", wait=30, metadata={"customer": "4711"})).report.run
+        await asked(made, FIRST, run)
+        await made.answer(ANN, run, FIRST, ANSWER)
+        await settled(made, run, "done")
+        with monkeypatch.context() as patched:
+            patched.setattr(f"instrc.engines.{step}", killed)
+            with pytest.raises((OSError, UnavailableError)):
+                await made.delete(BOSS, run)
+        if erases:
+            chosen = RunFilter(metadata={"customer": "4711"})
+            assert (await act_on_runs(made, BOSS, "erase", chosen, dry_run=False)).reasons == (None,)
+        else:
+            await made.delete(BOSS, run)
+        assert not made.records.votes(run)
+        assert not made.records.runs(runs_query())
+        assert not trace_file(tmp_path, run).exists()
+        with pytest.raises(GoneError):
+            await made.delete(BOSS, run)
+
+    on(service(tmp_path, name=name, records=str(tmp_path), pay=asking()), body)

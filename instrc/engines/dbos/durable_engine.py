@@ -24,6 +24,7 @@ from instrc.engines.dbos.postgres import workers_of
 from instrc.engines.dbos.run_rows import AT_ONCE, RunRows, SharedBudget
 from instrc.engines.dbos.runner import LOST, POLL, Runner
 from instrc.engines.dbos.store_client import ENDED, StoreClient, is_active, launch_of, report_of, state_of
+from instrc.engines.deletion import require_deletable
 from instrc.engines.event_writer import EventWriter
 from instrc.engines.places import store_of
 from instrc.engines.projects import serve_runs_of
@@ -42,7 +43,7 @@ from instrc.runtime.models.partial import AnswerPart
 from instrc.runtime.questions import Question, read_shown_id
 from instrc.runtime.retry import RetryOptions, was_cancelled
 from instrc.runtime.run_config import Launch, LaunchDocument, RunConfig, read_launch
-from instrc.runtime.run_report import RunFilter, RunReport, require_ended
+from instrc.runtime.run_report import RunFilter, RunReport
 from instrc.runtime.traces import TRACE_BYTES, Sink, TracePage, join_sinks, trace_file, usage_of
 from instrc.text.jsonvalue import Json, JsonObject
 
@@ -350,7 +351,7 @@ class DurableEngine(TracedEngine):
 
     async def delete(self, run: str) -> None:
         """Delete a run that has ended, and its children."""
-        require_ended(await self._report_of(await self.asker.row(run)))
+        await require_deletable(self.show(run, whole=False), run, self.place)
         await self.delete_all([run])
 
     async def delete_all(self, runs: Sequence[str]) -> None:
@@ -360,9 +361,9 @@ class DurableEngine(TracedEngine):
             names = [*runs, *await asyncio.to_thread(store.runs_below, self.asker.db(), self.location.schema, runs)]
             await self.asker.ask(lambda client: client.delete_workflows(names))
             await asyncio.to_thread(store.forget, self.asker.db(), names)
-            await asyncio.to_thread(self.table().forget_all, runs)
-        for run in runs:
-            await asyncio.to_thread(trace_file(self.location.folder, run).unlink, missing_ok=True)
+            for run in runs:
+                await asyncio.to_thread(trace_file(self.location.folder, run).unlink, missing_ok=True)
+            await asyncio.to_thread(self.table().forget_all, runs)  # last: a deletion that is interrupted is begun again by it
 
     async def reach(self) -> None:
         """Check that the database server responds; raise `UnreachableError` if not.

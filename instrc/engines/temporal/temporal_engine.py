@@ -31,7 +31,7 @@ from temporalio.exceptions import ApplicationError, WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
 from instrc import problems
-from instrc.engines.deletion import forget_beside, is_left
+from instrc.engines.deletion import forget_beside, require_deletable
 from instrc.engines.places import scheme_of, shared_place
 from instrc.engines.schedules import Clock, Overlap, Schedule, require_name
 from instrc.engines.stores import USUAL_FOLDER
@@ -47,7 +47,7 @@ from instrc.runtime.models.partial import AnswerPart
 from instrc.runtime.questions import Question, read_shown_id
 from instrc.runtime.retry import RetryOptions, retry_of
 from instrc.runtime.run_config import Launch, RunConfig, holds, read_launch
-from instrc.runtime.run_report import RunFilter, RunReport, RunStatus, require_ended, status_of
+from instrc.runtime.run_report import RunFilter, RunReport, RunStatus, status_of
 from instrc.runtime.traces import TRACE_BYTES, Sink, TracePage, join_sinks
 from instrc.text.jsonvalue import Json, JsonObject
 
@@ -273,21 +273,18 @@ class TemporalEngine(TracedEngine):
     async def delete(self, run: str) -> None:
         """Delete a run that has ended, and its children; of one whose history the server has deleted, what lies beside it."""
         client, workflow = await self._client(), self.prefix + run
-        try:
-            require_ended(await self.show(run))
-            with trouble():
-                rows = [row async for row in client.list_workflows(f'WorkflowType = "{documents.WORKFLOW}"')]
-                for row in rows:  # a run that was retried has several executions
-                    if row.id == workflow or row.id.startswith(f"{workflow}/"):
-                        execution = WorkflowExecution(workflow_id=row.id, run_id=row.run_id)
-                        asked = DeleteWorkflowExecutionRequest(namespace=client.namespace, workflow_execution=execution)
-                        await client.workflow_service.delete_workflow_execution(asked)
-        except NotFoundError:
-            if not await asyncio.to_thread(is_left, run, self._store):
-                raise
-        await asyncio.to_thread(forget_beside, run, self.place, self._store)
+        await require_deletable(self.show(run), run, self._store)
+        with trouble():
+            rows = [row async for row in client.list_workflows(f'WorkflowType = "{documents.WORKFLOW}"')]
+        for row in rows:  # a run that was retried has several executions
+            if row.id == workflow or row.id.startswith(f"{workflow}/"):
+                execution = WorkflowExecution(workflow_id=row.id, run_id=row.run_id)
+                asked = DeleteWorkflowExecutionRequest(namespace=client.namespace, workflow_execution=execution)
+                with suppress(NotFoundError), trouble():  # the list may be late
+                    await client.workflow_service.delete_workflow_execution(asked)
         if self._traces is not None:
             await asyncio.to_thread(self._traces.forget, run)
+        await asyncio.to_thread(forget_beside, run, self.place, self._store)
 
     @property
     def keeps_schedules(self) -> bool:
