@@ -571,8 +571,8 @@ class RunService:
                 await self._note(await self.engine.show(run))
 
     async def _note(self, report: RunReport) -> None:
-        """Write the state of a run unless its carriers do."""
-        if self._keeper is None:
+        """Write the state of a run unless its carriers do, of which a cancelled one has none."""
+        if self._keeper is None or report.status == "cancelled":
             async with self._turns.setdefault(report.run, asyncio.Lock()):
                 await asyncio.to_thread(self.records.note_changed, report, self.visibility.opening_in(report))
             self._turns.pop(report.run, None)

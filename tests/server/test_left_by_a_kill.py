@@ -18,6 +18,7 @@ from serving import ANN, ANSWER, BOB, BOSS, RunService, asking, go, on, service,
 from written_processes import DECISION, chunk, process, step
 
 from instrc.engines.approvals import Opening, Vote, digest_of  # written as by a process that has ended then
+from instrc.engines.dbos.durable_engine import DurableEngine  # what a kill stops
 from instrc.engines.hosts import engine_of
 from instrc.engines.operating import AuditFilter, audit_log  # what is noted of it
 from instrc.engines.run_table import runs_query  # what it leaves
@@ -408,3 +409,33 @@ def test_a_deletion_that_was_interrupted_is_begun_again(
             await made.delete(BOSS, run)
 
     on(service(tmp_path, name=name, records=str(tmp_path), pay=asking()), body)
+
+
+def test_a_start_is_recorded_before_its_run_is_in_the_queue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder has the runs in one file and the audit log in another."""
+
+    async def body(made: RunService) -> None:
+        assert isinstance(made.engine, DurableEngine)
+        made.engine.starts_by_queue = True  # as with `--carry 1`
+        monkeypatch.setattr(made.engine.rows, "add", killed)
+        with pytest.raises(UnavailableError):
+            await made.start(ANN, "two", "x", run="kept")
+        assert (await made.engine.show("kept")).status == "running"
+        assert [(row.who, row.action) for row in audit_log(made.records, AuditFilter("kept"), 9)] == [("ann", "start")]
+
+    on(durable(tmp_path), body)
+
+
+def test_a_cancelled_run_asks_nobody_though_its_service_was_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def body(made: RunService) -> None:
+        run = await begun(made)
+        assert isinstance(made.engine, DurableEngine)
+        with monkeypatch.context() as patched:
+            patched.setattr(made.engine.rows, "note", killed)
+            with pytest.raises(OSError, match="killed"):
+                await made.cancel(BOSS, run)
+        assert (await made.run(BOSS, run)).report.status == "cancelled"
+        assert not (await made.questions(BOSS)).rows
+        assert [row.status for row in (await made.runs(BOSS)).rows] == ["cancelled"]
+
+    on(durable(tmp_path), body)

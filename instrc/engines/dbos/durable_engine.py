@@ -30,7 +30,7 @@ from instrc.engines.places import store_of
 from instrc.engines.projects import serve_runs_of
 from instrc.engines.run_table import RunTable, runs_query
 from instrc.engines.schedules import Clock, Overlap, Schedule, require_name
-from instrc.engines.service_tables import RUNS
+from instrc.engines.service_tables import AUDIT, RUNS
 from instrc.engines.stores import USUAL_FOLDER, RunStore
 from instrc.problems.errors import ConflictError, InstrcError, NotFoundError, UnavailableError
 from instrc.runtime.answers import copy_answer, find_question
@@ -172,9 +172,11 @@ class DurableEngine(TracedEngine):
         with self.asker.db().begin() as connection:
             is_new = store.enqueue(client, connection, begun, is_local=is_local)
             changes = self.rows.add(connection, begun, audited) if is_new and not is_local else []
+            if is_new and is_local and audited:  # a run that is in the queue begins, whatever becomes of this process
+                table.execute(sa.insert(AUDIT).values([*audited]))
         if is_new and is_local:
             with table.writing() as connection:
-                changes = self.rows.add(connection, begun, audited)
+                changes = self.rows.add(connection, begun, ())
         table.publish(changes)
         if not is_new:
             for row in client.list_workflows(workflow_ids=[begun["run"]]):
