@@ -53,31 +53,20 @@ def handler_of(name: str, table: McpTable, folder: Path) -> Handler:
 
     `environment` names the environment variables passed to the command, which receives no others.
     """
-    server = _server(table, folder)
+    address = _address(table, folder)
 
     async def call(value: Json) -> Json:
         if not isinstance(value, dict):
             raise ActivityError("a tool is given an object: name its arguments", code="invalid-input", retry=False)
-        return await _session(server).call(table.tool, name, value)
+        return await _session(address).call(table.tool, name, value)
 
     return call
 
 
-class _Server:
-    """The location of a server, shared by equal tables."""
-
-    def __init__(self, address: str | StdioServerParameters) -> None:
-        self.address = address
-        self.sessions: WeakKeyDictionary[asyncio.AbstractEventLoop, _Session] = WeakKeyDictionary()
-
-
-_servers: dict[str, _Server] = {}
-
-
-def _server(table: McpTable, folder: Path) -> _Server:
+def _address(table: McpTable, folder: Path) -> str | StdioServerParameters:
     words = table.mcp.strip()
     if words.startswith(("http://", "https://")):
-        return _servers.setdefault(words, _Server(words))
+        return words
     try:
         command, *rest = shlex.split(words) or [""]
     except ValueError as error:
@@ -85,15 +74,14 @@ def _server(table: McpTable, folder: Path) -> _Server:
     if not command:
         raise UnusableTableError("`mcp` is empty: it must be a command or a URL")
     environment = get_default_environment() | {item: secret(item) or "" for item in table.environment}
-    result = StdioServerParameters(command=command, args=rest, env=environment, cwd=str(folder))
-    return _servers.setdefault(repr(result), _Server(result))
+    return StdioServerParameters(command=command, args=rest, env=environment, cwd=str(folder))
 
 
 class _Session:
     """A session, owned by a dedicated task: the task that opened it must also close it."""
 
-    def __init__(self, server: _Server) -> None:
-        self.server = server
+    def __init__(self, address: str | StdioServerParameters) -> None:
+        self.address = address
         self.opened: asyncio.Future[tuple[Client, dict[str, Json]]] = asyncio.get_running_loop().create_future()
         """The client, and the schemas of the results of its tools by name."""
         self.calls: set[asyncio.Task[Json]] = set()
@@ -118,10 +106,9 @@ class _Session:
 
     async def _run(self) -> str | None:
         """Keep the session open while it is used; return why it cannot be opened."""
-        address = self.server.address
         logging.getLogger(stdio_client.__module__).addFilter(_without_traceback)
         try:
-            transport = address if isinstance(address, str) else stdio_client(address, _error_stream())
+            transport = self.address if isinstance(self.address, str) else stdio_client(self.address, _error_stream())
             opening = Client(transport)
             opening._connect = partial(_connected, opening._connect)  # noqa: SLF001  -- the first messages are bounded, too
             async with opening as client:
@@ -254,9 +241,13 @@ def _first(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}"
 
 
-def _session(server: _Server) -> _Session:
-    loop = asyncio.get_running_loop()
-    result = server.sessions.get(loop)
+_sessions: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, _Session]] = WeakKeyDictionary()
+"""Sessions by the address of their server, which equal tables share."""
+
+
+def _session(address: str | StdioServerParameters) -> _Session:
+    sessions = _sessions.setdefault(asyncio.get_running_loop(), {})
+    result = sessions.get(repr(address))
     if result is None or result.ended or result.task.done():
-        result = server.sessions[loop] = _Session(server)
+        result = sessions[repr(address)] = _Session(address)
     return result
