@@ -17,11 +17,13 @@ from instrc.runtime.interpreter.documents import (
     COUNTED,
     Author,
     Command,
+    Failed,
     FireCommand,
     PinnedPlan,
     Result,
     SpendingLimits,
     State,
+    Stopped,
     bare_instruction,
     bare_name,
     is_numbered,
@@ -78,7 +80,7 @@ def retry_of(run: str, journal: Journal, options: RetryOptions, *, ended: bool =
         _refuse(run, "it is done", "begin another run with what is recorded: `instrc fork`")
     played = _replayed(journal)
     fatal = _fatal(journal)
-    if options.step is None and not fatal and not _reached(run, journal, options):
+    if options.step is None and not fatal and not _reached(run, journal, options, outcome):
         if outcome["status"] == "stopped":
             reason = f"`{outcome['step']}` was refused"
         else:
@@ -95,10 +97,7 @@ def retry_of(run: str, journal: Journal, options: RetryOptions, *, ended: bool =
             _refuse(run, f"it ends again before `{options.step}`", "begin with an earlier step")
         drop = [command for command, _ in without.lost]
         fresh = [command for command, result in without.lost if options.new_key or "ok" in result]
-    again: Again = {"drop": drop, "after": journal.retries}
-    if fresh:
-        again["fresh"] = fresh
-    return _with_settings(again, options, idle)
+    return _again(journal, options, drop, fresh, idle)
 
 
 def _released(run: str, journal: Journal, options: RetryOptions) -> Again:
@@ -110,12 +109,9 @@ def _released(run: str, journal: Journal, options: RetryOptions) -> Again:
     if options.step is not None:
         advice = f"begin another run: `instrc fork {run} --at STEP`"
         _refuse(run, "it continues with the step that holds it, so `--from` has no effect", advice)
-    again: Again = {"drop": held, "after": journal.retries}
-    if held and options.new_key:
-        again["fresh"] = held
     if stalled is not None and (options.limits or not held):
         _require_higher(run, journal, options, stalled[1])
-    return _with_settings(again, options)
+    return _again(journal, options, held, held if options.new_key else [])
 
 
 def _refuse(run: str, reason: str, advice: str) -> NoReturn:
@@ -131,8 +127,11 @@ def _require_higher(run: str, journal: Journal, options: RetryOptions, reason: s
             _refuse(run, reason, f"raise it: `--{name} {used + max(used // 2, 1)}`")
 
 
-def _with_settings(again: Again, options: RetryOptions, idle: float = 0.0) -> Again:
+def _again(journal: Journal, options: RetryOptions, drop: list[str], fresh: list[str], idle: float = 0.0) -> Again:
     """Return a retry with the new settings for the run."""
+    again: Again = {"drop": drop, "after": journal.retries}
+    if fresh:
+        again["fresh"] = fresh
     if options.limits:
         again["limits"] = options.limits
     if options.model is not None:
@@ -214,15 +213,9 @@ def _ending(played: _Replay) -> list[str]:
     return [name for name, _ in played.kept if name == same or name.startswith(f"{same}#")]
 
 
-def _reached(run: str, journal: Journal, options: RetryOptions) -> bool:
+def _reached(run: str, journal: Journal, options: RetryOptions, outcome: Failed | Stopped) -> bool:
     """Return whether a run failed at one of its limits that is now raised."""
-    outcome = journal.state["outcome"]
-    if (
-        outcome is None
-        or outcome["status"] != "failed"
-        or outcome["error"]["kind"] != "limit"
-        or outcome["error"]["code"] not in COUNTED
-    ):
+    if outcome["status"] == "stopped" or outcome["error"]["kind"] != "limit" or outcome["error"]["code"] not in COUNTED:
         return False
     _require_higher(run, journal, options, outcome["error"]["message"])
     return True
@@ -231,8 +224,7 @@ def _reached(run: str, journal: Journal, options: RetryOptions) -> bool:
 def _refuse_step(run: str, played: _Replay, step: str) -> NoReturn:
     only = played.plan["options"].get("step")
     known = [key for command in played.commands.values() for key in steps_of(command)] if only is None else [only]
-    known = list(dict.fromkeys(known))
-    raise InputError([problems.runs.NoSuchStep(run=run, step=step, known=tuple(known))])
+    raise InputError([problems.runs.NoSuchStep(run=run, step=step, known=tuple(dict.fromkeys(known)))])
 
 
 def was_cancelled(run: str) -> ConflictError:
@@ -320,10 +312,7 @@ def fork_of(run: str, journal: Journal, options: ForkOptions, plan: PinnedPlan, 
         reason = reason or f"`{given[0]}` is or may be their own approval; `x-not` excludes the starter: begin at it to ask again"
         who = "" if options.by is None else options.by["who"]
         raise AccessError([problems.serving.NotAllowed(who=who, action=f"begin this fork of `{run}`", reason=reason)])
-    kept += [
-        (played.commands[name], _edit(played.commands[name], step, value, journal, options.by))
-        for name, (step, value) in edits.items()
-    ]
+    kept += [_edit(played.commands[name], *edit, journal, options.by) for name, edit in edits.items()]
     built = _reuse(plan, inputs, kept, holds=journal.holds)
     if (options.model is not None or options.settings) and not built.asked and not built.left:
         _refuse(run, "it has ended: another model or setting has no effect", f"repeat a step: `instrc fork {run} --at STEP`")
@@ -351,8 +340,8 @@ def _edited(run: str, played: _Replay, step: str) -> str:
     return result[0]
 
 
-def _edit(command: Command, step: str, value: Json, journal: Journal, by: Author | None) -> Result:
-    """Return a result with a new value for one of its steps; raise if the value does not fit."""
+def _edit(command: Command, step: str, value: Json, journal: Journal, by: Author | None) -> tuple[Command, Result]:
+    """Return a command with its result, in which one step has a new value; raise if the value does not fit."""
     recorded = next((result.get("ok") for name, result in reversed(journal.results) if name == command["id"]), None)
     keys = steps_of(command)
     key = next((item for item in keys if step == item or bare_name(step) == bare_name(item)), keys[0] if len(keys) == 1 else None)
@@ -364,7 +353,7 @@ def _edit(command: Command, step: str, value: Json, journal: Journal, by: Author
         wrong = within if not within or within[0]["pointer"] else wrong
     if wrong:
         raise AnswerError([problems.runs.RejectedAnswer(step=step, pointer=wrong[0]["pointer"], reason=wrong[0]["message"])])
-    return {"ok": built} if by is None or command["kind"] != "user" else {"ok": built, "by": by}
+    return command, {"ok": built} if by is None or command["kind"] != "user" else {"ok": built, "by": by}
 
 
 class _Reuse(Struct):
@@ -385,11 +374,7 @@ class _Reuse(Struct):
         bare = [bare_name(step) for step in steps_of(command)]
         same = [item for item in self.asked if item["kind"] == command["kind"] and [*map(bare_name, steps_of(item))] == bare]
         for item in same:
-            changed = [
-                name
-                for name, value in item.items()
-                if name != "id" and _plain(cast("Json", value)) != _plain(cast("Json", command.get(name)))
-            ]
+            changed = [name for name, value in item.items() if name != "id" and _plain(value) != _plain(command.get(name))]
             if changed:
                 return f"it has another `{changed[0]}`"
         if gone := [step for step in bare if step not in self.steps]:
@@ -432,8 +417,8 @@ def _reuse(plan: PinnedPlan, inputs: JsonObject, recorded: Sequence[tuple[Comman
 _NUMBERED: Final = re.compile(r"\b(step|[a-z]+Context)\d+")
 
 
-def _plain(value: Json) -> str:
-    return _NUMBERED.sub(r"\1", dumps(value, indent=False))
+def _plain(value: object) -> str:
+    return _NUMBERED.sub(r"\1", dumps(cast("Json", value), indent=False))
 
 
 _ASKED: Final = 3
@@ -449,7 +434,7 @@ def _words(command: Command) -> str:
     about = {name: value for name, value in command.items() if name != "id"}
     if command["kind"] == "timer":
         about["id"] = command["id"]
-    return _plain(cast("Json", about))
+    return _plain(about)
 
 
 def _renamed(result: Result, before: list[str], after: list[str]) -> Result:
@@ -484,11 +469,6 @@ def wrong_id(run: str) -> Iterator[Problem]:
 
 def origin_of(run: str, options: ForkOptions, made: Forked) -> ForkOrigin:
     """Return the origin stored with a fork."""
-    origin: ForkOrigin = {"run": run, "at": options.step}
-    if made.left:
-        origin["left"] = made.left
-    if options.edits:
-        origin["edits"] = {step: digest_of(value) for step, value in options.edits.items()}
-    if options.edits and options.by is not None:
-        origin["by"] = options.by
-    return origin
+    edits = {step: digest_of(value) for step, value in options.edits.items()}
+    more = {"left": made.left, "edits": edits, "by": options.by if edits else None}
+    return cast("ForkOrigin", {"run": run, "at": options.step} | {name: value for name, value in more.items() if value})
