@@ -26,14 +26,14 @@ from instrc.process.request_settings import WordsLevel
 from instrc.runtime.activities import ONCE, Activities, Activity
 from instrc.runtime.boundary import guarded, words_of
 from instrc.runtime.interpreter.documents import PinnedPlan, bare_name, spellings
-from instrc.runtime.interpreter.v1.runnable import PlanUnit, with_definitions
+from instrc.runtime.interpreter.v1.runnable import PlanUnit
 from instrc.runtime.interpreter.versions import program_of
 from instrc.runtime.models.model import instance_of
 from instrc.runtime.plan import plan_of
 from instrc.runtime.served_activities import served
 from instrc.schema.strip import is_meta, strip
 from instrc.schema.validation import json_fault
-from instrc.schema.walk import nodes
+from instrc.schema.walk import nodes, with_definitions
 from instrc.schema.wellformed import problems_of
 from instrc.text.files import read_whole, reason
 from instrc.text.jsontext import loads

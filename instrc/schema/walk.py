@@ -287,3 +287,11 @@ def reached_definitions(schema: Json, definitions: Mapping[str, Json]) -> dict[s
 
     found = dict.fromkeys(name for node in reached([schema], below) for name in names(node)) if definitions else ()
     return {name: definitions[name] for name in found}
+
+
+def with_definitions(schema: Json, definitions: Mapping[str, Json]) -> Json:
+    """Return a schema as a standalone document, with the definitions that it needs."""
+    if not definitions or not isinstance(schema, dict):
+        return schema
+    needed = reached_definitions(schema, definitions)
+    return {**schema, "$defs": {**needed, **mapping(schema.get("$defs"))}} if needed else schema

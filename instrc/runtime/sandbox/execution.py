@@ -19,7 +19,8 @@ from instrc.problems.settings import MissingExtra, SandboxNotStarted
 from instrc.runtime.sandbox.rounds import Observation, ObservationKind, RoundLimits, RoundStep, ToolCall, ToolResult
 from instrc.runtime.sandbox.values import Printed, plain, show, whole
 from instrc.schema.validation import validate
-from instrc.text.jsonvalue import Json, as_object
+from instrc.schema.walk import required_names, with_definitions
+from instrc.text.jsonvalue import Json, as_object, mapping
 
 if TYPE_CHECKING:
     from pydantic_monty import FunctionSnapshot, Monty, MontyError, MontySession, SyncSnapshot
@@ -293,13 +294,12 @@ class ToolParameters:
     """The parameters of one tool: the properties of a schema, in their order."""
 
     def __init__(self, tool: str, schema: Json) -> None:
-        known = schema if isinstance(schema, dict) else {}
-        properties, required = known.get("properties"), known.get("required")
+        known = mapping(schema)
         self._tool = tool
-        self._properties: dict[str, Json] = properties if isinstance(properties, dict) else {}
-        self._required = [name for name in required if name in self._properties] if isinstance(required, list) else []
-        self._definitions = known.get("$defs", {})
-        self._schemas = {name: self._with_definitions(part) for name, part in self._properties.items()}
+        self._properties = mapping(known.get("properties"))
+        self._required = [name for name in required_names(known) if name in self._properties]
+        definitions = mapping(known.get("$defs"))
+        self._schemas = {name: with_definitions(part, definitions) for name, part in self._properties.items()}
         self._is_open = not self._properties or known.get("additionalProperties") is True
 
     def named(self, given: list[Json], by_name: dict[str, Json]) -> dict[str, Json]:
@@ -322,9 +322,6 @@ class ToolParameters:
             for violation in validate(value, self._schemas.get(name, True), most=1):
                 self._fail(f"got a wrong argument '{name}': {violation.message}")
         return arguments
-
-    def _with_definitions(self, schema: Json) -> Json:
-        return {**schema, "$defs": self._definitions} if isinstance(schema, dict) and self._definitions else schema
 
     def _fail(self, reason: str) -> None:
         raise TypeError(f"{self._tool}() {reason}")

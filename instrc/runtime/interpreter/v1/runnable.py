@@ -13,7 +13,7 @@ from instrc.process.process import Process
 from instrc.runtime.interpreter.documents import PinnedPlan, RunOptions
 from instrc.schema.strip import strip
 from instrc.schema.validation import SchemaValidator
-from instrc.schema.walk import reached_definitions
+from instrc.schema.walk import with_definitions
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, listing, mapping
 
@@ -145,14 +145,6 @@ def replace_property(schema: Json, place: tuple[str, ...], change: _Change) -> J
         return {**schema, "properties": {**properties, name: replace_property(properties[name], rest, change)}}
     branches: list[Json] = [replace_property(branch, place, change) for branch in listing(schema.get("allOf"))]
     return {**schema, "allOf": branches} if branches else schema
-
-
-def with_definitions(schema: Json, definitions: dict[str, Json]) -> Json:
-    """Return a schema as a standalone document, with the definitions that it needs."""
-    if not definitions or not isinstance(schema, dict):
-        return schema
-    needed = reached_definitions(schema, definitions)
-    return {**schema, "$defs": {**needed, **mapping(schema.get("$defs"))}} if needed else schema
 
 
 class RunnablePlan:

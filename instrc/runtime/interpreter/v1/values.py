@@ -7,10 +7,11 @@ from collections.abc import Iterable
 from instrc.process.flow import Comparison, Condition, Constant, Else, Listed, Named, Read, Repeat, Segment, Value
 from instrc.runtime.activities import surely_valid
 from instrc.runtime.interpreter.documents import BodyState
-from instrc.runtime.interpreter.v1.runnable import LocatedPath, PlanRegion, PlanUnit, end_of_key, with_definitions
+from instrc.runtime.interpreter.v1.runnable import LocatedPath, PlanRegion, PlanUnit, end_of_key
 from instrc.runtime.interpreter.v1.state import Machine
 from instrc.schema.kinds import is_number
 from instrc.schema.strip import split
+from instrc.schema.walk import with_definitions
 from instrc.text.jsonvalue import Json, JsonObject, as_object, equal, mapping
 
 _META = ("_", "$")
