@@ -313,9 +313,8 @@ def in_language(found: Iterable[Complaint], value: Json, schema: Json, faults: M
 
 def beyond_schema(found: Iterable[Complaint], value: Json, schema: Json) -> list[Complaint]:
     """Return the complaints that a schema does not produce, without duplicates: validating the value again would repeat those."""
-    said: list[Complaint] = []
-    for item in found:
-        said += [item] if item not in said else []
+    items = [*found]
+    said = [item for number, item in enumerate(items) if item not in items[:number]]
     known = complaints(value, schema) if said else []
     return [item for item in said if item not in known]
 

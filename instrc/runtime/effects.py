@@ -7,7 +7,7 @@ import inspect
 import os
 import traceback
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext, suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
 from random import uniform
@@ -164,7 +164,7 @@ class Effects(Struct, frozen=True):
 
         async def answer(attempt: int) -> Reply:
             request = first if attempt == self.first else self.request(command)  # a model may have changed the one before
-            async with time_limit(policy.timeout):
+            async with asyncio.timeout(policy.timeout):
                 reply = await self._paid(request if tell_part is None else structs.replace(request, partial=tell_part))
             notes = _several(command)
             return structs.replace(reply, notes=(*notes, *reply.notes)) if notes else reply
@@ -553,11 +553,6 @@ def _shown_line(file: str, line: int) -> str:
     return f"{file}:{line}"
 
 
-def time_limit(span: float | None) -> AbstractAsyncContextManager[object]:
-    """Return a context that is cancelled after a number of seconds."""
-    return nullcontext() if span is None else asyncio.timeout(span)
-
-
 async def attempt_call(activity: Activity, given: Json, call: ActivityCall, *, whole: bool = False) -> HandlerResult:
     """Call a handler once, with a copy of its argument: a coroutine in the loop, a function in a thread.
 
@@ -566,7 +561,7 @@ async def attempt_call(activity: Activity, given: Json, call: ActivityCall, *, w
     """
     handler = activity.whole if whole and activity.whole is not None else activity.handler
     assert handler is not None
-    async with calls_of(activity.service) if activity.service else nullcontext(), time_limit(activity.retry.timeout):
+    async with calls_of(activity.service) if activity.service else nullcontext(), asyncio.timeout(activity.retry.timeout):
         with calling(call):
             return await _called(handler, copy_of(given))
 

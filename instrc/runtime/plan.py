@@ -13,7 +13,7 @@ from instrc.runtime.activities import complaints
 from instrc.runtime.interpreter import documents, versions
 from instrc.runtime.interpreter.versions import CURRENT, program_of
 from instrc.text.jsontext import dumps
-from instrc.text.jsonvalue import Json, JsonObject, without_type
+from instrc.text.jsonvalue import Json, JsonObject, mapping, without_type
 from instrc.text.names import snake
 
 PLAN_CALLS: Final = 1_000
@@ -70,8 +70,8 @@ def _process(document: Json) -> tuple[documents.PlanKind, JsonObject]:
         return "call", _wrap_tool(contexts, tool)
     if isinstance(document, dict) and Process.describes(document):
         return "process", document
-    properties = document.get("properties") if isinstance(document, dict) else None
-    keyed = isinstance(properties, dict) and bool(properties) and all(map(_STEP.fullmatch, properties))
+    properties = mapping(mapping(document).get("properties"))
+    keyed = bool(properties) and all(map(_STEP.fullmatch, properties))
     return "steps" if keyed else "tool", _wrap_tool({"llmContext1": document}, document)
 
 
@@ -114,10 +114,9 @@ def plan_digest(plan: documents.PinnedPlan) -> str:
 def child_inputs(command: documents.ActivityCommand, document: Json) -> JsonObject:
     """Return the inputs of a process for an activity: its arguments by name, all of them as `prompt`, and `called`."""
     given = command["input"]
-    inputs: JsonObject = dict(given) if isinstance(given, dict) else {}
-    declared = document.get("inputs") if isinstance(document, dict) else None
+    inputs = dict(mapping(given))
     inputs.setdefault("prompt", given)
-    if isinstance(declared, dict) and "called" in declared:
+    if "called" in mapping(mapping(document).get("inputs")):
         inputs["called"] = command["called"]
     return inputs
 

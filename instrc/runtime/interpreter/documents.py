@@ -213,7 +213,7 @@ class Stopped(TypedDict):
 Outcome: TypeAlias = Done | Failed | Stopped
 
 
-class Asking(TypedDict):
+class Asking(TypedDict, total=False):
     """The progress of a model's chunk."""
 
     round: int
@@ -229,24 +229,15 @@ class Asking(TypedDict):
 
 CommandWay: TypeAlias = Literal["run", "delay", "within", "task"]
 """Purpose of an open command: the work of a unit, its delay, its deadline, or one task of a plan."""
-Entry = TypedDict(
-    "Entry",
-    {
-        "scope": str,
-        "unit": int,
-        "as": CommandWay,
-        "after": NotRequired[str],
-        "task": NotRequired[str],
-        "copy": NotRequired[int | None],
-        "round": NotRequired[int],
-        "asks": NotRequired[int],
-        "previous": NotRequired[Json],
-        "rejected": NotRequired[Json],
-        "complaints": NotRequired[list[Complaint]],
-        "attempts": NotRequired[list[Attempt]],
-    },
-)
-"""An open command: its unit; the span of a timer, the task and copy of a task, the progress of a model request."""
+_Opened = TypedDict("_Opened", {"scope": str, "unit": int, "as": CommandWay})
+
+
+class Entry(_Opened, Asking, total=False):
+    """An open command: its unit; the span of a timer, the task and copy of a task, the progress of a model request."""
+
+    after: str
+    task: str
+    copy: int | None
 
 
 class TaskState(TypedDict):

@@ -21,11 +21,20 @@ from instrc.runtime.interpreter.documents import (
 from instrc.runtime.interpreter.v1 import blocks, tasks
 from instrc.runtime.interpreter.v1.progress import fail, finish, is_rescued, stop
 from instrc.runtime.interpreter.v1.runnable import PlanUnit, replace_property
-from instrc.runtime.interpreter.v1.state import ROOT, FailedError, Machine, give_up, kind_of_failure, scoped_id, unit_name
+from instrc.runtime.interpreter.v1.state import (
+    ROOT,
+    FailedError,
+    Machine,
+    failure,
+    give_up,
+    kind_of_failure,
+    scoped_id,
+    unit_name,
+)
 from instrc.runtime.interpreter.v1.values import context_of, evaluate, resolve, without_own
 from instrc.schema.walk import map_schemas
 from instrc.text.durations import seconds
-from instrc.text.jsonvalue import Json, as_integer, as_text
+from instrc.text.jsonvalue import Json, JsonObject, as_integer, as_text, optional_text
 
 
 def issue(machine: Machine) -> list[Command]:
@@ -107,17 +116,11 @@ def _span(unit: PlanUnit, which: str, choose: _Choose) -> str | None:
 def _error(given: Json, step: Step) -> Failure:
     """Return a failure with the values that `Fail` reads."""
     candidates = [given, *(given.values() if isinstance(given, dict) else given if isinstance(given, list) else ())]
-    known = next((item for item in candidates if isinstance(item, dict) and isinstance(item.get("message"), str)), None)
-    if known is None:
-        text = next((item for item in candidates if isinstance(item, str)), f"`{step.key}` ends the run")
-        known = {"message": text}
-    key, code = known.get("step"), known.get("code")
-    return {
-        "step": key if isinstance(key, str) else step.key,
-        "kind": kind_of_failure(known),
-        "code": code if isinstance(code, str) else None,
-        "message": as_text(known["message"]),
-    }
+    text = next((item for item in candidates if isinstance(item, str)), f"`{step.key}` ends the run")
+    errors = (item for item in candidates if isinstance(item, dict) and isinstance(item.get("message"), str))
+    known: JsonObject = next(errors, {"message": text})
+    key, code = optional_text(known.get("step")), optional_text(known.get("code"))
+    return failure(kind_of_failure(known), as_text(known["message"]), step.key if key is None else key, code)
 
 
 def _input(machine: Machine, scope: str, unit: PlanUnit, step: Step) -> Json:
@@ -227,11 +230,8 @@ def command_of(machine: Machine, command: str) -> Command:
         "input": _input(machine, scope, unit, step),
         "schema": unit.schema,
     }
-    if (
-        machine.program.options.get("labels")
-        and isinstance(called["input"], dict | list)
-        and _is_unlabelled(step.engine.arguments, name)
-    ):
+    is_whole = machine.program.options.get("labels") and _is_unlabelled(step.engine.arguments, name)
+    if is_whole and isinstance(called["input"], dict | list):
         called["whole"] = True
     return called
 

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from instrc.runtime.interpreter import documents
 from instrc.runtime.interpreter.v1.runnable import PlanRegion, PlanUnit, RunnablePlan
-from instrc.text.jsonvalue import Json, JsonObject, as_text, without_type
+from instrc.text.jsonvalue import Json, JsonObject, as_text, text_or_empty, without_type
 
 ROOT = ""
 """Id of the outermost scope."""
@@ -194,5 +194,4 @@ def came_of(result: documents.Result) -> Came:
 
 def kind_of_failure(said: JsonObject) -> documents.FailureKind:
     """Return the kind of an error, or `failed` for an unknown kind."""
-    kind = said.get("kind")
-    return documents.KINDS.get(kind, "failed") if isinstance(kind, str) else "failed"
+    return documents.KINDS.get(text_or_empty(said.get("kind")), "failed")
