@@ -6,7 +6,7 @@ import faulthandler
 import statistics
 import string
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import cache, partial
 from importlib.util import find_spec
 from itertools import chain
@@ -194,25 +194,23 @@ def worker_session(limits: RoundLimits) -> Iterator[MontySession]:
     from pydantic_monty import ExternalModule
 
     modules = {name: ExternalModule(members, id=uuid5(NAMESPACE_URL, name)) for name, members in MODULES.items()}
-    try:
-        session = _pool().checkout(
-            limits={
-                "max_feed_duration_secs": limits.seconds,
-                "max_memory": limits.memory,
-                "max_recursion_depth": limits.recursion,
-                "max_suspensions": _SUSPENSIONS,
-            },
-            os_policy={"random_start": {"seed": 0}, "sleep": "zero"},  # so that repeated code behaves the same
-            external_modules=modules,
-            assert_message_annotations=False,  # the message raised by the code, as in Python
-        )
-        opened = session.__enter__()
-    except (OSError, RuntimeError) as error:  # `TimeoutError` is one
-        raise SettingsError([SandboxNotStarted(reason=str(error))]) from None
-    try:
+    with ExitStack() as stack:
+        try:
+            session = _pool().checkout(
+                limits={
+                    "max_feed_duration_secs": limits.seconds,
+                    "max_memory": limits.memory,
+                    "max_recursion_depth": limits.recursion,
+                    "max_suspensions": _SUSPENSIONS,
+                },
+                os_policy={"random_start": {"seed": 0}, "sleep": "zero"},  # so that repeated code behaves the same
+                external_modules=modules,
+                assert_message_annotations=False,  # the message raised by the code, as in Python
+            )
+            opened = stack.enter_context(session)
+        except (OSError, RuntimeError) as error:  # `TimeoutError` is one
+            raise SettingsError([SandboxNotStarted(reason=str(error))]) from None
         yield opened
-    finally:
-        session.__exit__(None, None, None)
 
 
 @cache

@@ -6,8 +6,8 @@ import atexit
 import os
 import pickle
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from subprocess import DEVNULL, PIPE, Popen, TimeoutExpired
 from threading import BoundedSemaphore
@@ -46,8 +46,23 @@ def call_in_process(function: Callable[[_Given], _Result], given: _Given) -> _Re
 
     Raise the `SettingsError` of the function, or one if no process can be started.
     """
-    with _leased() as process:
-        return process.call(function, given)
+    pool = _pool(os.getpid())
+    if not pool.free.acquire(timeout=_PATIENCE):
+        raise SettingsError([SandboxNotStarted(reason=f"all {_PROCESSES} processes have been busy for {_PATIENCE:g} seconds")])
+    try:
+        try:
+            process = pool.idle_process() or _Process()
+        except (OSError, ValueError) as error:
+            raise SettingsError([SandboxNotStarted(reason=str(error))]) from None
+        try:
+            result = process.call(function, given)
+        except BaseException:
+            process.end()
+            raise
+        pool.idle.append(process)
+        return result
+    finally:
+        pool.free.release()
 
 
 class _Process:
@@ -117,28 +132,6 @@ def end_processes() -> None:
     """End the idle processes."""
     while (process := _pool(os.getpid()).idle_process()) is not None:
         process.end()
-
-
-@contextmanager
-def _leased() -> Iterator[_Process]:
-    pool = _pool(os.getpid())
-    if not pool.free.acquire(timeout=_PATIENCE):
-        raise SettingsError([SandboxNotStarted(reason=f"all {_PROCESSES} processes have been busy for {_PATIENCE:g} seconds")])
-    process = None
-    try:
-        try:
-            process = pool.idle_process() or _Process()
-        except (OSError, ValueError) as error:
-            raise SettingsError([SandboxNotStarted(reason=str(error))]) from None
-        yield process
-    except BaseException:
-        if process is not None:
-            process.end()
-        raise
-    else:
-        pool.idle.append(process)
-    finally:
-        pool.free.release()
 
 
 def _serve() -> None:

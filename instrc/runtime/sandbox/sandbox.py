@@ -55,15 +55,12 @@ class CodeRuns:
             if not error.is_late:
                 return Observation(logs="", kind="ended", message=str(error))
             return Observation(logs="", kind="time", message=f"the code ran longer than {self._limits.seconds:g} seconds")
-        self._keep(run, kept)
-        return step
-
-    def _keep(self, run: str, state: _KeptState | None) -> None:
-        if state is not None:
+        if kept is not None:
             with self._lock:
-                self._states[run] = state
+                self._states[run] = kept
                 while len(self._states) > _STATES:
                     self._states.popitem(last=False)
+        return step
 
 
 class _KeptState(Struct, frozen=True):
