@@ -12,7 +12,7 @@ from instrc.runtime.boundary import NotJsonError, received
 from instrc.runtime.interpreter import documents
 from instrc.runtime.interpreter.documents import bare_instruction
 from instrc.runtime.journal import Again
-from instrc.runtime.questions import LIMIT, Question, only_step_key, read_shown_id
+from instrc.runtime.questions import LIMIT, Question, read_shown_id
 from instrc.runtime.run_report import RunReport, step_values
 from instrc.runtime.secrets import redacted
 from instrc.runtime.traces import EventFacts
@@ -56,7 +56,7 @@ def question_closed(run: str, step: str, open_: tuple[str, ...], closed: problem
 def _end_of_question(report: RunReport, step: str) -> problems.runs.QuestionEnd:
     """Return why a question is closed."""
     name = step.rpartition(".")[2]
-    brought = [*step_values(report.record), *(only_step_key(report.config.step) if report.record else ())]
+    brought = step_values(report.record, report.config.step)
     if name in brought or (not documents.is_numbered(name) and bare_instruction(name) in map(bare_instruction, brought)):
         return "answered"
     error = report.outcome["error"] if report.outcome is not None and report.outcome["status"] == "failed" else None

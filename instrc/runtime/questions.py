@@ -82,7 +82,7 @@ def open_questions(
     plan: documents.PinnedPlan, state: documents.State, later: Collection[str], held: Mapping[str, Json]
 ) -> list[Question]:
     """Return the open questions of a run: to people, to systems that answer later, and to its operator."""
-    only = only_step_key(plan["options"].get("step"))
+    only = (plan["options"]["step"],) if "step" in plan["options"] else ()
     result = [
         _held_question(command, held[command["id"]], only) if command["id"] in held else question_of(command)
         for command in versions.pending(plan, state)
@@ -101,11 +101,6 @@ def open_questions(
             Question(LIMIT, only or tuple(steps), {"error": {"message": message}}, {"anyOf": [raised, _FAIL]}, "operator")
         )
     return result
-
-
-def only_step_key(only: Json) -> tuple[str, ...]:
-    """Return the name of a program's only step without a key, if there is one."""
-    return (only,) if isinstance(only, str) else ()
 
 
 _RETRY: Final[JsonObject] = {**_FAIL, "properties": {"retry": {"const": True}}, "required": ["retry"]}

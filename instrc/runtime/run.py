@@ -244,8 +244,7 @@ class Run(ABC, Generic[Value]):
 
     def _values(self) -> JsonObject:
         """Return the outputs of the steps so far, by key."""
-        record, only = self.record or {}, self.only_step
-        return step_values(record) if only is None else dict(zip([only], record.values(), strict=False))
+        return step_values(self.record, self.only_step)
 
     @property
     def output(self) -> Json:

@@ -29,7 +29,7 @@ from instrc.runtime.retry import ForkOrigin
 from instrc.runtime.run_config import RunConfig
 from instrc.text import arguments
 from instrc.text.durations import is_duration, seconds
-from instrc.text.jsonvalue import Json, JsonObject
+from instrc.text.jsonvalue import Json, JsonObject, mapping
 from instrc.text.sentences import LANGUAGES, sentences_in
 
 
@@ -204,11 +204,13 @@ def require_ended(report: RunReport) -> None:
         raise ConflictError([problems.runs.RunGoesOn(run=report.run, status=report.status)])
 
 
-def step_values(record: Json) -> JsonObject:
-    """Return the values of steps by key: for a repeated block, all values of its steps."""
+def step_values(record: Json, only: str | None = None) -> JsonObject:
+    """Return the values of steps by key: for a repeated block, all values of its steps; `only` is that of a single step."""
+    if only is not None:
+        return dict(zip([only], mapping(record).values(), strict=False))
     result: JsonObject = {}
     outputs: set[str] = set()
-    for name, part in record.items() if isinstance(record, dict) else ():
+    for name, part in mapping(record).items():
         if isinstance(part, list):
             several: dict[str, list[Json]] = {}
             for item in part:

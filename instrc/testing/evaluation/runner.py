@@ -381,16 +381,14 @@ def _facts(live: LiveRun, seconds: float) -> RunFacts:
         error = f"it waits for an answer to {asked or 'somebody'}: give it under `answers`"
     elif outcome["status"] != "done":
         error = describe_outcome(outcome)
-    only = live.only_step
-    record = live.record
-    steps = step_values(record) if only is None else dict(zip([only], record.values(), strict=False))
+    steps = step_values(live.record, live.only_step)
     return RunFacts(
         value=outcome["value"] if outcome is not None and outcome["status"] == "done" else None,
         steps={key: split(value)["output"] for key, value in steps.items()},
         metrics=live.metrics,
         error=error,
         unanswered=error is not None and bool(trouble),
-        uses=_uses(live.events, only),
+        uses=_uses(live.events, live.only_step),
         seconds=seconds,
         trace=live.id,
     )
