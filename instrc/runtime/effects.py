@@ -44,6 +44,7 @@ from instrc.runtime.interpreter.documents import (
     ModelCommand,
     Result,
     bare_name,
+    placed,
 )
 from instrc.runtime.models.budget import CountedBudget, Prices, cost_of, estimate_of
 from instrc.runtime.models.cache import AnswerCache
@@ -345,8 +346,7 @@ class Effects(Struct, frozen=True):
         wrong = [item for each in schemas if each is not True for item in complaints(command["input"], each)]
         if not wrong:
             return None
-        place = wrong[0]["pointer"] or "/"
-        text = f"`{command['activity']}` is given what does not fit, at `{place}`: {wrong[0]['message']}"
+        text = f"`{command['activity']}` is given what does not fit, {placed(wrong[0])}"
         return self._failed(command["id"], text, "invalid-input", 1, began)
 
     async def _retried(

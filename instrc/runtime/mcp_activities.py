@@ -29,7 +29,7 @@ from instrc.runtime.activities import INVALID_OUTPUT, ActivityError, Handler, Se
 from instrc.runtime.interpreter.documents import bare_name
 from instrc.runtime.secrets import UnusableTableError, redacted, secret
 from instrc.schema.validation import validate
-from instrc.text.jsontext import loads
+from instrc.text.jsontext import value_in
 from instrc.text.jsonvalue import Json
 
 IDLE = 10.0
@@ -215,14 +215,10 @@ def _value(result: mcp_types.CallToolResult) -> Json:
     if result.is_error:
         raise ActivityError(text or "the tool reports an error", code="tool", retry=False)
     if result.structured_content is not None:
-        structured: Json = result.structured_content
-        return structured
+        return cast("Json", result.structured_content)
     if len(texts) < len(result.content):
         return [block.model_dump(mode="json", by_alias=True, exclude_none=True) for block in result.content]
-    try:
-        value = loads(text)
-    except ValueError:
-        return text
+    value = value_in(text)
     return value if isinstance(value, dict | list) else text
 
 

@@ -59,13 +59,9 @@ def logged(event: Event) -> None:
 
 
 def listened() -> bool:
-    """Return whether the log is enabled."""
-    logger: logging.Logger | None = LOGGER
-    while logger is not None:
-        if any(not isinstance(handler, logging.NullHandler) for handler in logger.handlers):
-            return True
-        logger = logger.parent if logger.propagate else None
-    return False
+    """Return whether the log has a handler besides that of this module."""
+    above = LOGGER.parent if LOGGER.propagate else None
+    return len(LOGGER.handlers) > 1 or (above is not None and above.hasHandlers())
 
 
 CAPTURE = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
@@ -156,10 +152,9 @@ class Telemetry:
 
         what = event.get("activity") or event.get("child") or event.get("chunk")
         kind = trace.SpanKind.CLIENT if operation == "chat" else trace.SpanKind.INTERNAL
-        span = self._tracer.start_span(f"{operation} {what}", kind=kind, start_time=at)
         about = {"gen_ai.operation.name": operation}
-        span.set_attributes({**about, "gen_ai.conversation.id": key[0].partition("/")[0]})
-        span.set_attributes({"instrc.run": key[0], "instrc.command": key[1]})
+        ids = {"gen_ai.conversation.id": key[0].partition("/")[0], "instrc.run": key[0], "instrc.command": key[1]}
+        span = self._tracer.start_span(f"{operation} {what}", kind=kind, attributes={**about, **ids}, start_time=at)
         if operation == "execute_tool":
             span.set_attributes({"gen_ai.tool.name": str(what), "gen_ai.tool.call.id": "/".join(key)})
         if event.get("steps"):

@@ -19,6 +19,11 @@ class Complaint(TypedDict):
     message: str
 
 
+def placed(complaint: Complaint) -> str:
+    """Return a complaint with its place, as messages quote it."""
+    return f"at `{complaint['pointer'] or '/'}`: {complaint['message']}"
+
+
 class Attempt(TypedDict):
     """A rejected answer of a model, with the reasons."""
 
@@ -154,15 +159,20 @@ PlanKind: TypeAlias = Literal["process", "tool", "steps", "call"]
 """Kind of compiled document; `steps` is a tool whose properties are steps."""
 
 
-class RunOptions(TypedDict, total=False):
+class SpendingLimits(TypedDict, total=False):
+    """The spending limits of a run: those of its options, and raised ones, which replace them."""
+
+    requests: int
+    tokens: int
+
+
+class RunOptions(SpendingLimits, total=False):
     """Settings that affect a run."""
 
     asks: int
     """Maximum number of times that a model is asked again."""
     elements: int | None
     """Maximum concurrent elements of an `each`."""
-    requests: int
-    tokens: int
     pauses: bool
     """`false` to skip every `delay`."""
     fires: dict[str, str]
@@ -344,13 +354,6 @@ class Stalled(Asking):
 
     scope: str
     unit: int
-
-
-class SpendingLimits(TypedDict, total=False):
-    """Raised spending limits of a run, which replace its options."""
-
-    requests: int
-    tokens: int
 
 
 class State(TypedDict):

@@ -123,10 +123,6 @@ class AnthropicOutput(Anthropic):
     forms: ClassVar[Mapping[Form, str]] = {"output": "anthropic-output", "words": "anthropic-output"}
 
 
-_LEVELS: Final[Mapping[object, str]] = {"xhigh": "HIGH"}
-"""Gemini's name for the highest effort."""
-
-
 class Gemini(Provider):
     """`gemini:MODEL`; `GEMINI_BASE_URL` selects another server."""
 
@@ -170,9 +166,8 @@ class Gemini(Provider):
         options = dict(asked.options)
         level = options.pop("thinking_level", None)
         if level is not None:
-            options["thinking_config"] = (
-                {"thinking_budget": 0} if level == "none" else {"thinking_level": _LEVELS.get(level, str(level).upper())}
-            )
+            highest = "HIGH" if level == "xhigh" else str(level).upper()
+            options["thinking_config"] = {"thinking_budget": 0} if level == "none" else {"thinking_level": highest}
         limits: JsonObject = {"http_options": {"timeout": int(asked.timeout * 1000)}}
         config: JsonObject = {**self.form(asked), **limits, **options, **asked.extra}
         return {"model": asked.model, "contents": asked.message, "config": config}

@@ -12,6 +12,7 @@ from instrc.process.request_settings import RequestSettings
 from instrc.runtime.activities import complaints
 from instrc.runtime.models.model import Request, model_message
 from instrc.runtime.models.settings import joined
+from instrc.schema.strip import is_meta
 from instrc.text.jsonvalue import Json, equal, mapping, tokens
 from instrc.text.sentences import Sentences
 
@@ -75,7 +76,7 @@ def _narrowed(schema: Json, value: Json, path: list[str]) -> Json:
     node = mapping(schema)
     if isinstance(value, dict):
         properties = mapping(node.get("properties"))
-        seen = path[:1] or [name for name in value if not name.startswith(("_", "$"))]
+        seen = path[:1] or [name for name in value if not is_meta(name)]
         if len(seen) != 1 or seen[0] not in value or seen[0] not in properties:
             return schema
         part = _narrowed(properties[seen[0]], value[seen[0]], path[1:])

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 from instrc.providers.lifting.answers import reported_error
 from instrc.providers.lifting.reply import text_of
@@ -16,6 +16,9 @@ from instrc.runtime.models.model import ModelError
 from instrc.runtime.secrets import redacted
 from instrc.text.jsontext import dumps, value_in
 from instrc.text.jsonvalue import Json, JsonObject, listing, mapping
+
+if TYPE_CHECKING:
+    import httpx
 
 _MESSAGE: Final = 600
 """Maximum characters kept of a provider's message: some return a whole page."""
@@ -98,17 +101,7 @@ class StatusError(Exception):
         self.headers = headers
 
 
-class HttpAnswer(Protocol):
-    """A response of httpx, which the providers' libraries use."""
-
-    status_code: int
-    headers: Mapping[str, str]
-
-    async def aread(self) -> bytes:
-        """Return the body."""
-
-
-async def raise_reported(response: HttpAnswer) -> None:
+async def raise_reported(response: httpx.Response) -> None:
     """Raise the error reported by a response with status 200, which some libraries drop as an unknown member."""
     kind = response.headers.get("content-type", "").split(";")[0]
     if response.status_code < HTTPStatus.BAD_REQUEST and kind == "application/json":

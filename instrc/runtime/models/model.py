@@ -9,7 +9,7 @@ from msgspec import Struct, field
 
 from instrc.process.request_settings import RequestSettings
 from instrc.runtime.activities import in_language
-from instrc.runtime.interpreter.documents import Complaint, ModelCommand, bare_name
+from instrc.runtime.interpreter.documents import Complaint, ModelCommand, bare_name, placed
 from instrc.runtime.models.cache import AnswerCache
 from instrc.text import arguments
 from instrc.text.jsontext import dumps
@@ -206,7 +206,7 @@ def _no_answer(request: Request, reason: str) -> NoReturn:
     message = f"the script has no answer for `{request.key.rpartition('/')[2]}`{reason}"
     complaints = request.command["complaints"] if request.command is not None else []
     if complaints:
-        message += f"; the one before was not accepted: at `{complaints[0]['pointer'] or '/'}`: {complaints[0]['message']}"
+        message += f"; the one before was not accepted: {placed(complaints[0])}"
     raise ModelError(message, code="no-answer")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from instrc.runtime.activities import complaints, complaints_by
-from instrc.runtime.interpreter.documents import Asking, Attempt, Complaint, Entry, Result, bare_name
+from instrc.runtime.interpreter.documents import Asking, Attempt, Complaint, Entry, Result, bare_name, placed
 from instrc.runtime.interpreter.v1 import blocks, tasks
 from instrc.runtime.interpreter.v1.issue import answer_schema, ask, new_round
 from instrc.runtime.interpreter.v1.progress import fail, finish, stop
@@ -123,9 +123,7 @@ def _again(
     first = wrong[0]["pointer"].split("/")
     steps = unit.steps if unit.called is None else ()
     step = next((step.key for step in steps if len(first) > 1 and step.key == first[1]), unit_name(unit))
-    message = (
-        f"the answer was not accepted after {len(attempts)} attempts; at `{wrong[0]['pointer'] or '/'}`: {wrong[0]['message']}"
-    )
+    message = f"the answer was not accepted after {len(attempts)} attempts; {placed(wrong[0])}"
     raise FailedError({**failure("plan" if planned else "invalid", message, step), "attempts": attempts})
 
 
@@ -188,8 +186,7 @@ def _apply_activity_result(machine: Machine, scope: str, unit: PlanUnit, came: C
     value, wrong = _fit_result(unit, came.value)
     if wrong:
         name = step.engine.activity or step.key
-        reason = f"`{name}` gave what does not fit, at `{wrong[0]['pointer'] or '/'}`: {wrong[0]['message']}"
-        give_up("invalid", reason, step.key)
+        give_up("invalid", f"`{name}` gave what does not fit, {placed(wrong[0])}", step.key)
     finish(machine, scope, unit, {} if machine.program.open else {step.key: value})  # nothing reads it in a direct call
 
 
@@ -197,13 +194,8 @@ def _fit_result(unit: PlanUnit, value: Json) -> tuple[Json, list[Complaint]]:
     """Return a result in its recorded form, and its errors: for a step with `output`, the value is its member."""
     wrapped: Json = {"output": value} if unit.wrapped else value
     wrong = complaints_by(unit.validator, wrapped)
-    if (
-        wrong
-        and unit.wrapped
-        and isinstance(value, dict)
-        and value.keys() == {"output"}
-        and not complaints_by(unit.validator, value)
-    ):
+    is_whole = unit.wrapped and isinstance(value, dict) and value.keys() == {"output"}
+    if wrong and is_whole and not complaints_by(unit.validator, value):
         return value, []
     return wrapped, wrong
 

@@ -7,7 +7,7 @@ from instrc.runtime.interpreter.v1 import blocks
 from instrc.runtime.interpreter.v1.runnable import PlanUnit
 from instrc.runtime.interpreter.v1.state import ROOT, FailedError, Machine, scoped_id
 from instrc.runtime.interpreter.v1.values import evaluate, shown_of
-from instrc.schema.strip import split
+from instrc.schema.strip import is_meta, split
 from instrc.text.jsonvalue import Json, JsonObject
 
 
@@ -29,7 +29,7 @@ def output_of(machine: Machine) -> Done:
             continue
         recorded = scope["record"].get(unit.context)
         for step in unit.steps:
-            if not isinstance(recorded, dict) or step.key not in recorded or step.key[:1] in {"_", "$"}:
+            if not isinstance(recorded, dict) or step.key not in recorded or is_meta(step.key):
                 continue
             shown = shown_of(machine, unit, step.key, recorded[step.key])
             before = output.get(step.key)

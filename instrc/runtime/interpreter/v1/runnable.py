@@ -11,7 +11,7 @@ from instrc.process import flow
 from instrc.process.chunk_json import loops_of
 from instrc.process.process import Process
 from instrc.runtime.interpreter.documents import PinnedPlan, RunOptions
-from instrc.schema.strip import strip
+from instrc.schema.strip import is_meta, strip
 from instrc.schema.validation import SchemaValidator
 from instrc.schema.walk import with_definitions
 from instrc.text.jsontext import dumps
@@ -365,7 +365,7 @@ def _keys(unit: PlanUnit) -> tuple[str, ...]:
 def _by_model(chunk: flow.Chunk, models: dict[str, str]) -> Iterator[tuple[str | None, tuple[flow.Step, ...]]]:
     """Split a chunk by model; the steps in a mixin stay together."""
     chosen = [models.get(step.key) for step in chunk.steps]
-    if len(set(chosen)) < 2 or any(step.key[:1] in {"_", "$"} for step in chunk.steps):
+    if len(set(chosen)) < 2 or any(is_meta(step.key) for step in chunk.steps):
         yield next((model for model in chosen if model), None), chunk.steps
         return
     start = 0

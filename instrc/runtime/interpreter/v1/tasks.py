@@ -11,12 +11,12 @@ from msgspec import Struct
 
 from instrc.process.flow import value_of
 from instrc.runtime.activities import complaints
-from instrc.runtime.interpreter.documents import ActivityCommand, Entry, FailureKind, Fault, PlanState, TaskState
+from instrc.runtime.interpreter.documents import ActivityCommand, Entry, FailureKind, Fault, PlanState, TaskState, placed
 from instrc.runtime.interpreter.v1.progress import finish
 from instrc.runtime.interpreter.v1.runnable import PlanUnit
 from instrc.runtime.interpreter.v1.state import Came, Machine, error_value, give_up, scoped_id
 from instrc.runtime.interpreter.v1.values import evaluate
-from instrc.text.jsonvalue import Json, JsonObject, as_array, as_object, at_or, pointer
+from instrc.text.jsonvalue import Json, JsonObject, as_array, as_object, at_or, listing, pointer
 from instrc.tools.plan_check import check_tasks, tool_set
 from instrc.tools.tasks import PlanTask, Reference
 
@@ -52,13 +52,9 @@ def arguments_of(task: PlanTask, state: PlanState, copy: int | None) -> dict[str
     chosen = iter(() if isinstance(counts, str) or copy is None else _chosen(counts, copy))
     given: dict[str, Json] = {}
     for name, value in task.arguments.items():
-        if not isinstance(value, Reference):
-            given[name] = value
-        elif value.kind == "from":
-            given[name] = _resolve_reference(value, state)
-        else:
-            listed = _resolve_reference(value, state)
-            given[name] = (listed if isinstance(listed, list) and listed else [None])[next(chosen, 0)]
+        given[name] = _resolve_reference(value, state) if isinstance(value, Reference) else value
+        if isinstance(value, Reference) and value.kind == "each":
+            given[name] = (listing(given[name]) or [None])[next(chosen, 0)]
     return given
 
 
@@ -203,7 +199,7 @@ def conclude(machine: Machine, scope: str, unit: PlanUnit, result: Json) -> None
     machine.scope(scope)["blocks"].pop(unit.id, None)
     faults = complaints(result, unit.schema)
     if faults:
-        give_up("invalid", f"at `{faults[0]['pointer'] or '/'}`: {faults[0]['message']}", unit.steps[0].key)
+        give_up("invalid", placed(faults[0]), unit.steps[0].key)
     finish(machine, scope, unit, {unit.steps[0].key: result})
 
 
@@ -218,7 +214,7 @@ def apply(machine: Machine, entry: Entry, came: Came) -> None:
     if error is None:
         faults = complaints(output, _output(unit, task))
         if faults:
-            error = _fault("invalid", f"at `{faults[0]['pointer'] or '/'}`: {faults[0]['message']}")
+            error = _fault("invalid", placed(faults[0]))
     if error is not None:
         noted.setdefault("error", error)
     elif copy is None:

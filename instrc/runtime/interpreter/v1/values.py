@@ -10,11 +10,9 @@ from instrc.runtime.interpreter.documents import BodyState
 from instrc.runtime.interpreter.v1.runnable import LocatedPath, PlanRegion, PlanUnit, end_of_key
 from instrc.runtime.interpreter.v1.state import Machine
 from instrc.schema.kinds import is_number
-from instrc.schema.strip import split
+from instrc.schema.strip import is_meta, split
 from instrc.schema.walk import with_definitions
 from instrc.text.jsonvalue import Json, JsonObject, as_object, equal, mapping
-
-_META = ("_", "$")
 
 
 def resolve(machine: Machine, scope: str, read: Read, *, shown: bool = False) -> Json:
@@ -192,7 +190,7 @@ def _properties(unit: PlanUnit) -> Iterable[str]:
 
 
 def _names_meta(path: tuple[Segment, ...]) -> bool:
-    return any(segment.name[:1] in _META for segment in path)
+    return any(is_meta(segment.name) for segment in path)
 
 
 def _set_member(found: dict[str, Json], names: tuple[str, ...], value: Json) -> None:
