@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TypeAlias, cast
+from typing import Literal, TypeAlias, cast
 
 from instrc.process.flow import Named, Read, Step, Value
 from instrc.runtime.interpreter.documents import (
@@ -20,7 +20,7 @@ from instrc.runtime.interpreter.documents import (
 )
 from instrc.runtime.interpreter.v1 import blocks, tasks
 from instrc.runtime.interpreter.v1.progress import fail, finish, is_rescued, stop
-from instrc.runtime.interpreter.v1.runnable import PlanUnit, replace_property
+from instrc.runtime.interpreter.v1.runnable import PlanUnit, durations_of, replace_property
 from instrc.runtime.interpreter.v1.state import (
     ROOT,
     FailedError,
@@ -103,10 +103,9 @@ def _begin(machine: Machine, scope: str, unit: PlanUnit, *, delayed: bool) -> No
 _Choose: TypeAlias = Callable[..., str]
 
 
-def _span(unit: PlanUnit, which: str, choose: _Choose) -> str | None:
+def _span(unit: PlanUnit, word: Literal["within", "delay"], choose: _Choose) -> str | None:
     """Return the deadline or delay of a unit: of several steps the shortest deadline, the longest delay."""
-    parts = unit.steps or ((unit.block,) if unit.block is not None else ())
-    spans = [span for part in parts if (span := getattr(part, which, None)) is not None]
+    spans = durations_of(unit, word)
     try:
         return choose(spans, key=seconds) if spans else None
     except ValueError as error:

@@ -202,7 +202,7 @@ class RunnablePlan:
             region, inner = waiting.pop()
             for context in inner.contexts:
                 for unit in self._units(context, len(region.units)):
-                    unit.timed = any(part.within or part.delay for part in (*unit.steps, *_of_block(unit)))
+                    unit.timed = bool(durations_of(unit, "within") or durations_of(unit, "delay"))
                     region.units.append(unit)
                     if unit.kind == "branch":
                         continue
@@ -351,9 +351,9 @@ def _source(region: PlanRegion, name: str) -> NameSource | None:
     return "context" if name in region.contexts else None
 
 
-def _of_block(unit: PlanUnit) -> tuple[flow.KeyedBlock, ...]:
-    """Return the block of a unit, if it may have a deadline."""
-    return () if unit.block is None or isinstance(unit.block, flow.Else) else (unit.block,)
+def durations_of(unit: PlanUnit, word: Literal["within", "delay"]) -> list[str]:
+    """Return the deadlines or delays of a unit's steps, or of its block."""
+    return [span for part in (*unit.steps, unit.block) if (span := getattr(part, word, None)) is not None]
 
 
 def _keys(unit: PlanUnit) -> tuple[str, ...]:
