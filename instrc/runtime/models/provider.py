@@ -127,16 +127,12 @@ class Provider(ABC):
     endless: ClassVar[bool] = False
     """Whether answers have no limit by default and therefore need one."""
 
-    def __init__(self, model: str, *, client: Client = None, settings: RequestSettings | None = None) -> None:
-        """`model` may be empty if every request names one; `client` is one of the provider's library, by default a new one.
-
-        `settings` apply to every request that does not override them.
-        """
+    def __init__(self, model: str, *, settings: RequestSettings | None = None) -> None:
+        """Use a model, or none if every request names one; `settings` apply to every request that does not override them."""
         self.model = model
         self.settings: RequestSettings = settings or {}
         self.memory: Path | None = None
         """The file of the project that remembers the forms which providers have refused."""
-        self._given = client
         self._context: int | None = None
         """Size of the model's context in tokens, if an error has stated it."""
         self._told: set[str] = set()
@@ -305,8 +301,6 @@ class Provider(ABC):
 
     def client(self) -> Client:
         """Return the client of this event loop, shared by all models of the provider; failures raise `SettingsError`."""
-        if self._given is not None:
-            return self._given
         key = secret(self.key) if self.key is not None else None
         return client_of_loop(self.kind, (key, base_url_from(self.url)), lambda: self._connected(key))
 
