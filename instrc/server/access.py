@@ -40,6 +40,8 @@ class Caller(Struct, frozen=True):
     """Expiry of the token's claims, in seconds since 1970."""
     stated: frozenset[str] = frozenset()
     """Groups in the token or of the key, without those of the settings, which may be others later."""
+    barred: frozenset[str] = frozenset()
+    """Groups of the person's other keys: a rule that excludes one excludes them, with whichever key they come."""
 
     def may(self, role: Role, program: str) -> bool:
         """Return whether the caller has a role for a program; an `admin` has all, and the bearer of a link none."""
@@ -72,7 +74,8 @@ class Caller(Struct, frozen=True):
     @property
     def as_excluded(self) -> frozenset[str]:
         """Return the names under which rules exclude the caller: a group counts in every spelling, an outsider as their name."""
-        return frozenset(map(normal_name, self.as_candidates | {known_as(self.name)}))
+        others = {known_as(self.name), *(f"group:{group}" for group in self.barred)}
+        return frozenset(map(normal_name, self.as_candidates | others))
 
 
 LOCAL: Final = Caller("local", roles={ALL: frozenset({"admin"})})

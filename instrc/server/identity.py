@@ -174,17 +174,18 @@ class Identity(Struct, frozen=True):
         return word
 
     def _of_key(self, word: str) -> Caller:
-        row = self.records.key(word.split("_")[1])
-        if row is None or not hmac.compare_digest(row.hash, _digest(word)):
+        rows = self.records.key(word.split("_")[1])
+        if not rows or not hmac.compare_digest(rows[0].hash, _digest(word)):
             refuse_unknown("the key is not one of this service, or has expired")
-        return self._of_row("key", row)
+        return self._of_row("key", *rows)
 
-    def _of_row(self, by: Means, row: KeyRow) -> Caller:
+    def _of_row(self, by: Means, row: KeyRow, *others: KeyRow) -> Caller:
         name = normal_name(row.name)
         if _is_reserved(name):
             refuse_unknown("the key has a name that is not one of a key")
         known = _caller(self.settings, self.records, by, name, row.groups, row.roles)
-        return structs.replace(known, key=row.id, until=row.expires)
+        barred = frozenset(group for each in others for group in each.groups)
+        return structs.replace(known, key=row.id, until=row.expires, barred=barred)
 
     async def _of_token(self, word: str, oidc: OidcSettings) -> Caller:
         assert self.keys is not None
@@ -241,8 +242,8 @@ class Identity(Struct, frozen=True):
         if session.name.startswith("oidc:"):
             known = _caller(self.settings, self.records, "cookie", session.name, session.groups)
             return structs.replace(known, key=session.key, until=session.expires)
-        row = self.records.key(session.key)
-        return None if row is None else self._of_row("cookie", row)
+        rows = self.records.key(session.key)
+        return self._of_row("cookie", *rows) if rows else None
 
 
 def cookie_in(header: str, name: str) -> str | None:
@@ -278,7 +279,7 @@ def caller_later(settings: ServiceSettings, records: Records, name: str, kept: J
         until = kept.get("until")
         groups = as_texts(kept["groups"]) if isinstance(until, int | float) and until >= time() else []
         return _caller(settings, records, "token", name, groups) if is_known(settings, records, name) else None
-    row = records.key(str(kept.get("key")))
+    row = next(iter(records.key(str(kept.get("key")))), None)
     if row is None or normal_name(row.name) != name:
         return None
     return _caller(settings, records, "key", name, row.groups, row.roles)

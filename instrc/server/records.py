@@ -60,7 +60,7 @@ VoteCheck: TypeAlias = "Callable[[Sequence[Vote]], object]"
 KeyRow: TypeAlias = sa.Row[*tuple[object, ...]]
 """An API key as stored."""
 _VALID: Final = sa.select(KEYS).where(sa.func.coalesce(KEYS.c.expires, sa.bindparam("now")) >= sa.bindparam("now"))
-_KEY: Final = _VALID.where(KEYS.c.id == sa.bindparam("of"))
+_KEY: Final = _VALID.where(KEYS.c.name == sa.select(KEYS.c.name).where(KEYS.c.id == sa.bindparam("of")).scalar_subquery())
 _FIRST: Final = postgresql.insert(RATES)
 _COUNT: Final = _FIRST.on_conflict_do_update(index_elements=["name", "minute"], set_={"count": RATES.c.count + 1}).returning(
     RATES.c.count
@@ -300,13 +300,15 @@ class Records(RunTable):
         """Return the valid API keys of a person."""
         return [*self.select(_VALID.where(KEYS.c.name.in_(self._spellings(name))), now=time())]
 
-    def key(self, ident: str) -> KeyRow | None:
-        """Return an API key that has not expired, recording its use at most once a minute."""
+    def key(self, ident: str) -> Sequence[KeyRow]:
+        """Return an API key that has not expired, and the others of its owner, recording its use at most once a minute."""
         with self.single.connect() as connection:
-            row = connection.execute(_KEY, {"of": ident, "now": time()}).first()
-            if row is not None and (row.used or 0) < time() - 60:
+            rows = sorted(connection.execute(_KEY, {"of": ident, "now": time()}), key=lambda row: row.id != ident)
+            if not rows or rows[0].id != ident:
+                return ()
+            if (rows[0].used or 0) < time() - 60:
                 connection.execute(sa.update(KEYS).where(KEYS.c.id == ident).values(used=time()))
-            return row
+            return rows
 
     def add_session(self, digest: str, name: str, groups: Sequence[str], key: str | None, expires: float) -> None:
         """Store the digest of a page session; expired ones, and those of the same caller beyond the limit, are deleted."""

@@ -451,6 +451,26 @@ def test_nobody_who_is_excluded_has_a_link_as_an_outsider(to: str, tmp_path: Pat
     go(body())
 
 
+def test_whoever_is_excluded_by_a_group_of_one_key_is_excluded_with_each_of_their_keys(tmp_path: Path) -> None:
+    """What grants is that of the key alone: one may be made for little."""
+
+    async def body() -> None:
+        made = service(tmp_path, ask=asking(**{"x-approvers": ["group:staff"], "x-not": ["group:finance"]}))
+        identity = Identity(made.records, made.settings, made.signer)
+        words = [identity.new_key("fay", ["answerer"], groups) for groups in (["staff", "finance"], ["staff"], [])]
+        words.append(identity.new_key("dan", ["answerer"], ["staff"]))
+        done = []
+        async with client(made, identity=identity) as http:
+            run = (await made.start(BOSS, "ask", "x", wait=20)).report.run
+            place = f"/v1/questions/{run}:userContext1/answer"
+            for word in words:
+                sent = await http.post(place, json={"data": ANSWER}, headers={"Authorization": f"Bearer {word}"})
+                done.append((sent.status_code, EXCLUDED in sent.text))
+        assert done == [(403, True), (403, True), (404, False), (200, False)]
+
+    go(body())
+
+
 def test_whoever_answers_as_a_candidate_and_as_an_outsider_counts_once(tmp_path: Path) -> None:
     """Their groups are those of a token, so no link knows that they are a candidate."""
 
