@@ -286,6 +286,10 @@ class RunTable:
         """Return the open questions of a `questions_query`."""
         return [_question_row(row) for row in self.select(query, limit)]
 
+    def tags(self, query: sa.Select[*tuple[object, ...]]) -> dict[str, str | None]:
+        """Return the tags of the open questions of a run by id, without what they show; `None` of an earlier release."""
+        return {row.question: row.tag for row in self.select(query.with_only_columns(QUESTIONS.c.question, QUESTIONS.c.tag))}
+
     def feed(self, after: int, limit: int = 200) -> list[RunChange]:
         """Return the events after a number."""
         with self.single.connect() as connection:
@@ -456,9 +460,9 @@ def _note_questions(
 
 def tags_in(connection: sa.Connection, report: RunReport) -> dict[str, str]:
     """Return the tags of the recorded questions of a run; one that an earlier release recorded has that of the run."""
-    tags = {each.id: each.tag for each in report.questions}
+    asked = {each.id: each for each in report.questions}
     rows = connection.execute(sa.select(QUESTIONS.c.question, QUESTIONS.c.tag).where(QUESTIONS.c.run == report.run))
-    return {row.question: row.tag or tags.get(row.question, "") for row in rows}
+    return {row.question: row.tag or (asked[row.question].tag if row.question in asked else "") for row in rows}
 
 
 _APART: Final = 1e-5

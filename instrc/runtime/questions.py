@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
+from functools import cached_property
 from typing import Final, Literal, TypeAlias
 
 from msgspec import Struct, structs
@@ -14,7 +15,7 @@ from instrc.text.jsontext import digest_of
 from instrc.text.jsonvalue import Json, JsonObject
 
 
-class Question(Struct, frozen=True):
+class Question(Struct, frozen=True, dict=True):
     """A pending answer of a person, or later result of an activity."""
 
     id: str
@@ -27,7 +28,7 @@ class Question(Struct, frozen=True):
     """JSON Schema that the answer must satisfy."""
     by: Asker = "person"
 
-    @property
+    @cached_property
     def tag(self) -> str:
         """A short text that changes with what is shown and asked."""
         return digest_of([self.show, self.schema])[:24]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from logging import getLogger
 from typing import Final
@@ -49,7 +49,7 @@ CONTEXT: Final = "a2a.context"
 MOST_PUSHED: Final = 20
 """Maximum push addresses of one caller for a task."""
 DATA: Final = 16 * 1024
-"""Maximum characters of a value that is also sent as data: protobuf's library takes long, and holds up other requests."""
+"""Maximum characters of the values of a message that are also sent as data: protobuf's library takes long in the event loop."""
 _STATES: Final[dict[str, pb.TaskState]] = {
     "running": pb.TASK_STATE_WORKING,
     "waiting": pb.TASK_STATE_INPUT_REQUIRED,
@@ -64,17 +64,21 @@ for _name in ("a2a.server.routes.jsonrpc_dispatcher", "a2a.server.routes.rest_di
     getLogger(_name).addFilter(lambda record: str(record.msg).startswith(("Unhandled", "Unknown")))  # others repeat what was sent
 
 
-def parts_of(value: Json, question: str | None = None) -> list[pb.Part]:
-    """Return a value as parts: its exact JSON as text, and data next to it if it is small and protobuf can represent it."""
-    metadata = None if question is None else struct_pb2.Struct(fields={"question": struct_pb2.Value(string_value=question)})
-    made = [pb.Part(text=dumps(value, indent=False), media_type=exchange.EXACT, metadata=metadata)]
-    if len(made[0].text) > DATA:
-        return made
-    try:
-        data = ParseDict(value, struct_pb2.Value())  # type: ignore[arg-type]  # accepts any JSON
-    except (ParseError, ValueError, RecursionError, OverflowError):
-        return made
-    return [*made, pb.Part(data=data, media_type=exchange.EXACT, metadata=metadata)]
+def parts_of(values: Iterable[tuple[Json, str | None]]) -> list[pb.Part]:
+    """Return values, each with the question that it is about, as parts: the exact JSON of each as text.
+
+    Data is next to the first ones, if they are small and protobuf can represent them.
+    """
+    made, left = list[pb.Part](), DATA
+    for value, question in values:
+        metadata = None if question is None else struct_pb2.Struct(fields={"question": struct_pb2.Value(string_value=question)})
+        made.append(pb.Part(text=dumps(value, indent=False), media_type=exchange.EXACT, metadata=metadata))
+        left -= len(made[-1].text)
+        with suppress(ParseError, ValueError, RecursionError, OverflowError):
+            if left >= 0:
+                data = ParseDict(value, struct_pb2.Value())  # type: ignore[arg-type]  # accepts any JSON
+                made.append(pb.Part(data=data, media_type=exchange.EXACT, metadata=metadata))
+    return made
 
 
 def given_in(parts: Iterable[pb.Part]) -> tuple[bool, Json, str]:
@@ -119,14 +123,14 @@ def _whole(value: Json) -> Json:
 def task_of(info: RunInfo) -> pb.Task:
     """Return a run as a task: its questions as the message of its status, its result as an artifact."""
     report = info.report
-    asked = exchange.asked_of_people(report)
+    asked = exchange.listed(exchange.asked_of_people(report))
     state = pb.TASK_STATE_INPUT_REQUIRED if asked else _STATES[report.status]
     if not asked and report.status == "waiting":
         state = pb.TASK_STATE_WORKING  # a system will answer later
     context = info.metadata.get(CONTEXT, report.run)
     status = pb.TaskStatus(state=state)
     status.timestamp.FromDatetime(datetime.fromtimestamp(report.ended or report.began or 0.0, UTC))
-    parts = [part for each in asked for part in parts_of(exchange.question_json(each), each.shown_id)]
+    parts = parts_of((exchange.question_json(each), each.shown_id) for each in asked)
     if not parts and report.status not in {"running", "waiting", "done"}:
         parts = [pb.Part(text=exchange.ended_words(report), media_type="text/plain")]
     if parts:
@@ -137,7 +141,8 @@ def task_of(info: RunInfo) -> pb.Task:
     task = pb.Task(id=report.run, context_id=context, status=status)
     task.metadata.update({"program": report.name})
     if report.status == "done" and report.outcome is not None:  # who is only asked in it sees no result
-        task.artifacts.append(pb.Artifact(artifact_id="result", name="result", parts=parts_of(exchange.result_of(report))))
+        result = parts_of([(exchange.result_of(report), None)])
+        task.artifacts.append(pb.Artifact(artifact_id="result", name="result", parts=result))
     return task
 
 

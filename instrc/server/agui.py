@@ -20,7 +20,7 @@ from instrc.runtime.run_report import RunFilter
 from instrc.server.access import Caller
 from instrc.server.bounds import PARTS
 from instrc.server.door import caller_of
-from instrc.server.exchange import answer_of, asked_of_people, ended_words, result_of, standings, steps_done
+from instrc.server.exchange import answer_of, asked_of_people, ended_words, listed, result_of, standings, steps_done
 from instrc.server.http import EventResponse
 from instrc.server.run_service import RunService
 from instrc.server.views import QuestionInfo
@@ -116,7 +116,7 @@ async def _events(
     report = info.report
     finished = partial(events.RunFinishedEvent, thread_id=asked.thread_id, run_id=asked.run_id)
     if waits := asked_of_people(report):
-        interrupts = [_interrupt(await service.question(caller, run, each.id)) for each in waits]
+        interrupts = [_interrupt(await service.question(caller, run, each.id)) for each in listed(waits)]
         outcome = events.RunFinishedInterruptOutcome(interrupts=interrupts)
         yield finished(outcome=outcome)
     elif report.status in {"failed", "held"}:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from itertools import accumulate, takewhile
 from typing import Final
 
 from starlette.requests import Request
@@ -12,11 +14,12 @@ from instrc.runtime.questions import Question
 from instrc.runtime.run_report import RunReport, describe_outcome
 from instrc.schema.validation import is_valid
 from instrc.server.access import Caller
-from instrc.server.bounds import loads_bounded
+from instrc.server.bounds import LISTED, loads_bounded
 from instrc.server.door import caller_of
 from instrc.server.run_service import RunService
 from instrc.server.streams import TraceReading
 from instrc.server.views import RunInfo
+from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, as_texts
 
 EXACT: Final = "application/json"
@@ -33,7 +36,8 @@ async def standings(service: RunService, caller: Caller, run: str) -> AsyncItera
     async for event in service.event_streams.events(caller, run, _ALL):
         if event.kind in _TURNS:
             info = await service.run(caller, run)
-            now = (info.report.status, [each.shown_id for each in info.report.questions])
+            asked = info.report.questions
+            now = (info.report.status, await asyncio.to_thread(lambda: [each.shown_id for each in asked]))  # noqa: B023  -- awaited
             if now != before:
                 before = now
                 yield info
@@ -50,6 +54,12 @@ async def settled(service: RunService, caller: Caller, run: str) -> RunInfo:
 def asked_of_people(report: RunReport) -> list[Question]:
     """Return the questions that people answer."""
     return [each for each in report.questions if each.by == "person"]
+
+
+def listed(questions: Sequence[Question]) -> Sequence[Question]:
+    """Return the first questions, as many as a page shows, and at least one: the others follow when these are answered."""
+    lengths = accumulate(len(dumps([each.show, each.schema], indent=False)) for each in questions)
+    return questions[: max(1, len([*takewhile(LISTED.__ge__, lengths)]))]
 
 
 def question_json(question: Question) -> JsonObject:

@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
-from itertools import accumulate
 from secrets import token_hex
 from time import monotonic
 from typing import Final, TypeVar, cast
@@ -35,9 +34,9 @@ from instrc.process.process import Process
 from instrc.runtime.questions import Question, read_shown_id
 from instrc.schema.strip import split, strip
 from instrc.server.access import Caller
-from instrc.server.bounds import LISTED, SESSIONS
+from instrc.server.bounds import SESSIONS
 from instrc.server.door import caller_of
-from instrc.server.exchange import Identified, answer_of, asked_of_people, ended_words, question_json, standings
+from instrc.server.exchange import Identified, answer_of, asked_of_people, ended_words, listed, question_json, standings
 from instrc.server.http import Beside
 from instrc.server.mcp import Answered, Context, McpServer, caller_in, is_still, result_of_call, server_of
 from instrc.server.offers import Offers, RefusedError, ServerTool
@@ -146,8 +145,7 @@ def _of_run(description: str, more: JsonObject | None = None, optional: JsonObje
 def _page_of(info: RunInfo, after: str | None) -> JsonObject:
     """Return the questions of a run after one of them, and where to go on if they show much."""
     rest = sorted((each for each in info.report.questions if after is None or each.id > after), key=lambda each: each.id)
-    lengths = accumulate(len(dumps([each.show, each.schema], indent=False)) for each in rest)
-    shown = rest[: max(1, len([each for each in lengths if each <= LISTED]))]
+    shown = listed(rest)
     asked: list[Json] = [
         {"id": each.shown_id, **{key: value for key, value in question_json(each).items() if key != "question"}} for each in shown
     ]
@@ -313,7 +311,7 @@ class RunTasks:
                 if asked and not context.session.can_send_request:
                     requests: mcp_types.InputRequests = {
                         each.shown_id: _again(elicitation_of(each, self.link(run, each.id)), (wrong or {}).get(each.shown_id))
-                        for each in asked
+                        for each in listed(asked)
                     }
                     return mcp_types.InputRequiredResult(input_requests=requests, request_state=run)
                 if asked and not await self._elicit(context, caller, run, asked):
@@ -389,10 +387,10 @@ class RunTasks:
         if made["status"] == "completed":
             result = result_of_run(info).model_dump(mode="json", by_alias=True, exclude_none=True)
             made["result"] = {**result, "resultType": "complete"}
-        asked = {each.shown_id: elicitation_of(each, self.link(params.task_id, each.id)) for each in asked_of_people(info.report)}
-        if asked:
+        if asked := listed(asked_of_people(info.report)):
+            requests = {each.shown_id: elicitation_of(each, self.link(params.task_id, each.id)) for each in asked}
             made["inputRequests"] = {
-                name: each.model_dump(mode="json", by_alias=True, exclude_none=True) for name, each in asked.items()
+                name: each.model_dump(mode="json", by_alias=True, exclude_none=True) for name, each in requests.items()
             }
         return {"resultType": "complete", **made}
 

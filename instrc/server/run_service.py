@@ -625,7 +625,7 @@ class RunService:
         if self._keeper is None:
             asked = [each.id for each in (await self.engine.show(run)).questions]
         else:
-            asked = [each.question.id for each in await asyncio.to_thread(self.records.questions, questions_query(run=run), None)]
+            asked = [*await asyncio.to_thread(self.records.tags, questions_query(run=run))]
         return question.id not in asked and (question.by == "operator" or await self._is_recorded(run, question.id, data, by))
 
 

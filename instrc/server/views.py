@@ -61,7 +61,7 @@ class RunInfo(Struct, frozen=True):
     @property
     def tag(self) -> str:
         """A short text that changes when the run does."""
-        asked = [[each.id, digest_of(each.show)] for each in self.report.questions]
+        asked = [[each.id, each.tag] for each in self.report.questions]
         return digest_of(cast("Json", [self.report.status, asked, self.report.ended, self.report.record]))[:24]
 
 

@@ -17,7 +17,7 @@ from instrc.engines.equip import names_of, opening_for, opening_of
 from instrc.engines.launch import Launcher
 from instrc.engines.projects import is_here
 from instrc.engines.run_table import QuestionRow, questions_query
-from instrc.engines.service_tables import DELETED
+from instrc.engines.service_tables import CLAIMS, DELETED
 from instrc.problems.errors import ConflictError, GoneError, NotFoundError
 from instrc.runtime.engine_protocol import Engine, WorkerListing
 from instrc.runtime.interpreter.documents import Author, Command, Result
@@ -80,10 +80,9 @@ class Visibility:
         """Return the open questions of a run that the caller is asked: as a candidate, by a claim, or by a link."""
         if caller.only is not None:
             return tuple(each for each in report.questions if caller.only == (report.run, each.id))
-        named = self.records.questions(questions_query(run=report.run, who=caller.as_candidates), None)
-        held = self.records.questions(questions_query(run=report.run, claimed_by=caller.name), None)
-        mine = {row.question.shown_id for row in (*named, *(each for each in held if each.given))}
-        return tuple(each for each in report.questions if each.shown_id in mine)
+        held = questions_query(run=report.run, claimed_by=caller.name).where(CLAIMS.c.given)
+        mine = self.records.tags(questions_query(run=report.run, who=caller.as_candidates)) | self.records.tags(held)
+        return tuple(each for each in report.questions if each.id in mine and mine[each.id] in {None, each.tag})
 
     async def asked_in(self, rows: Sequence[QuestionRow]) -> tuple[QuestionInfo, ...]:
         """Return the questions in rows with their rules, and with the people who may answer or have answered."""

@@ -424,7 +424,11 @@ def digest_of(value: Json) -> str:
     """Return a digest of a value: equal for equal values, whatever the order of their keys."""
     from hashlib import sha256  # a program without a digest starts without it
 
-    return sha256(dumps(_sorted(value), indent=False).encode()).hexdigest()
+    try:
+        text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+    except orjson.JSONEncodeError:  # as in `dumps`
+        text = dumps(_sorted(value), indent=False).encode()
+    return sha256(text).hexdigest()
 
 
 def _sorted(value: Json) -> Json:

@@ -14,7 +14,7 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from time import process_time
-from typing import Any
+from typing import Any, Final
 
 import httpx
 import pytest
@@ -22,23 +22,24 @@ import uvicorn
 from a2a.types.a2a_pb2 import Part
 from a2a.utils.errors import InvalidParamsError
 from listening import at_port, knowing
-from serving import BOSS, CAT, asking, client, go, on, service
+from serving import ANSWER, BOSS, CAT, asking, client, go, on, service
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 from written_processes import DECISION, chunk, each, process, step
 
-from instrc.engines import launch  # what checks inputs
+from instrc.engines import launch, run_table  # what checks inputs, and what is read
 from instrc.engines.approvals import Vote  # of other people
 from instrc.engines.run_table import runs_query  # to find the run
 from instrc.engines.service_tables import vote_in  # what is read
 from instrc.problems.errors import InputError, RequestError
 from instrc.runtime.activities import Activities, ActivityCall  # one attempt of a call
 from instrc.runtime.effects import attempt_call  # one attempt of a call
+from instrc.runtime.questions import Question
 from instrc.runtime.traces import trace_file  # where it is long
 from instrc.server import bounds  # the table of what is tried here
-from instrc.server.a2a import a2a_routes, given_in, parts_of  # the service over A2A
+from instrc.server.a2a import DATA, a2a_routes, given_in, parts_of  # the service over A2A
 from instrc.server.access import peer_of  # as limits count it
 from instrc.server.agui import agui_routes  # the service over AG-UI
 from instrc.server.connections import BoundedProtocol, admits  # what listens in a service
@@ -248,8 +249,9 @@ def test_what_takes_time_by_the_length_of_a_value_runs_beside_the_loop(tmp_path:
 
 def test_a_list_of_tasks_of_a2a_does_not_convert_large_results(tmp_path: Path) -> None:
     large = [1] * 50_000
-    assert [part.WhichOneof("content") for part in parts_of(large)] == ["text"]
-    assert [part.WhichOneof("content") for part in parts_of(large[:100])] == ["text", "data"]
+    assert [part.WhichOneof("content") for part in parts_of([(large, None)])] == ["text"]
+    kinds = [part.WhichOneof("content") for part in parts_of([(large[:100], None)] * 200)]
+    assert (kinds[:2], kinds.count("text"), kinds.count("data")) == (["text", "data"], 200, DATA // 201)
 
     async def test() -> None:
         made = service(tmp_path, name="durable", letter=asking())
@@ -389,6 +391,64 @@ def test_questions_of_a_run_that_show_much_are_read_a_page_at_a_time_over_mcp(tm
             assert sorted(seen) == [*range(12)]
 
     go(test())
+
+
+CHUNKS: Final = {f"userContext{at}": chunk(**{f"step{at}_approve": step(DECISION, "prompt")}) for at in (1, 2, 3)}
+THREE: Final = process(**CHUNKS)
+"""Three questions at once, each of which shows all of the input."""
+
+
+def test_questions_of_a_run_that_show_much_are_listed_a_few_at_a_time(tmp_path: Path) -> None:
+    """The others follow when these are answered."""
+
+    async def test() -> None:
+        made = service(tmp_path, letter=THREE)
+        async with client(made, BOSS, routes=[*a2a_routes(made), *agui_routes(made)]) as http:
+            run = (await made.start(BOSS, "letter", "x" * 600_000, wait=20)).report.run
+            for name in ("userContext1", "userContext2", "userContext3"):
+                asked = {"jsonrpc": "2.0", "id": 1, "method": "GetTask", "params": {"id": run}}
+                task = (await http.post("/a2a", json=asked, headers={"A2A-Version": "1.0"})).json()["result"]
+                [part] = task["status"]["message"]["parts"]
+                listed = await RunOffers([], made).call("open_questions", {"run": run}, BOSS)
+                assert [each["id"] for each in listed["questions"]] == [part["metadata"]["question"]]  # type: ignore[index, call-overload]  # as JSON is
+                assert part["metadata"]["question"].startswith(f"{name}@")
+                await made.answer(BOSS, run, name, ANSWER)
+            said = {"threadId": "t", "runId": "r", "messages": [{"id": "1", "role": "user", "content": "x" * 600_000}]}
+            told = await http.post("/agui/letter", json={**said, "tools": [], "context": [], "state": {}, "forwardedProps": {}})
+            assert told.text.count('"reason":"question"') == 1
+
+    go(test())
+
+
+def test_an_answer_reads_what_its_own_question_shows_and_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    question_row = run_table._question_row
+
+    def noting(row: Any) -> Any:
+        read.append(row.question)
+        return question_row(row)
+
+    async def test(made: RunService) -> None:
+        run = (await made.start(BOSS, "letter", "x", wait=20)).report.run
+        assert len((await made.questions(CAT)).rows) == 3
+        monkeypatch.setattr(run_table, "_question_row", noting)
+        assert [each.id for each in (await made.run(CAT, run)).report.questions] == [
+            "userContext1",
+            "userContext2",
+            "userContext3",
+        ]
+        await made.answer(CAT, run, "userContext2", ANSWER)
+        assert {*read} == {"userContext2"}
+
+    on(service(tmp_path, name="durable", letter=THREE), test)
+
+
+def test_what_a_question_shows_is_digested_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[Json] = []
+    monkeypatch.setattr("instrc.runtime.questions.digest_of", lambda value: made.append(value) or "0" * 64)
+    question = Question("userContext1", ("approve",), "x", {})
+    assert question.shown_id == question.shown_id == f"userContext1@{question.tag}"
+    assert made == [["x", {}]]
 
 
 def test_answers_to_closed_questions_are_not_read_for_a_list_or_a_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

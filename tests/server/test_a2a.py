@@ -146,7 +146,7 @@ def deep(levels: int) -> Any:
 
 @pytest.mark.parametrize("value", [deep(300), "\0", {"": 1}, 10**400, 1.5, None, [], {"a": {"b": [True]}}])
 def test_what_protobuf_cannot_hold_is_told_as_text_alone(value: Any) -> None:
-    parts = a2a.parts_of(value)
+    parts = a2a.parts_of([(value, None)])
     assert json.loads(parts[0].text) == value
     assert len(parts) <= 2
     for each in parts:
