@@ -258,8 +258,11 @@ class Inbox:
             return await self._closed(request, error, {})
         schema, show = self._asked(request, found), found.question.show
         words, files = self.words(request), self.service.settings.body
-        form = AnswerForm(schema, begun(schema, show), words, show=show, decides=True, zone=self._offset(), files=files)
-        return await self._shown(request, found, form, {})
+
+        def form() -> AnswerForm:
+            return AnswerForm(schema, begun(schema, show), words, show=show, decides=True, zone=self._offset(), files=files)
+
+        return await self._shown(request, found, await asyncio.to_thread(form), {})
 
     def _asked(self, request: Request, found: QuestionInfo) -> Json:
         """Return the schema of a question; operator questions have titles in the reader's language."""
@@ -328,12 +331,12 @@ class Inbox:
         filled = partial(AnswerForm, schema, words=self.words(request), show=show, decides=True, files=limit)
         kept: dict[str, object] = {"comment": comment, "to": to, "tag": tag or found.question.tag}
         try:
-            sent |= await self._uploaded(request, found, filled(sent))
+            sent |= await self._uploaded(request, found, await asyncio.to_thread(filled, sent))
         except LimitError as error:
             kept["problems"] = error.problems
-            return await self._shown(request, found, filled(sent), kept, codes_of(type(error)).http)
+            return await self._shown(request, found, await asyncio.to_thread(filled, sent), kept, codes_of(type(error)).http)
         if button in {"claim", "release", "delegate"}:
-            form, status = filled(sent), 200
+            form, status = await asyncio.to_thread(filled, sent), 200
             try:
                 found = await self._moved(await self._caller(request), found, button, to)
                 kept["note"] = f"done_{button}"
@@ -342,14 +345,14 @@ class Inbox:
             return await self._shown(request, found, form, kept, status)
         if button not in {"answer", "check"}:
             data, at = changed(schema, sent, button, show)
-            form = filled(data)
+            form = await asyncio.to_thread(filled, data)
             form.focus(at)
             return await self._shown(request, found, form, kept, 200)
-        form = filled(sent)
+        form = await asyncio.to_thread(filled, sent)
         if form.unseen and button == "answer":
             form.focus(form.unseen[0].name)
             return await self._shown(request, found, form, {**kept, "note": "unseen"}, 200)
-        if not form.check() or button == "check":
+        if not await asyncio.to_thread(form.check) or button == "check":
             return await self._shown(request, found, form, {**kept, "note": None if form.errors else "fits"})
         try:
             await self.service.answer(
@@ -363,7 +366,7 @@ class Inbox:
         except InstrcError as error:
             if isinstance(error, ConflictError | GoneError | NotFoundError) and _ends(error):
                 return await self._closed(request, error, {**sent, "/comment": comment})
-            kept["problems"] = _at_fields(error, form)
+            kept["problems"] = await asyncio.to_thread(_at_fields, error, form)
             if isinstance(error, StaleError):
                 kept["tag"] = found.question.tag  # now shown on the page
             return await self._shown(request, found, form, kept, codes_of(type(error)).http)
@@ -409,18 +412,19 @@ class Inbox:
         sent = await _sent(request)
         button, key = sent.pop("do", "check"), sent.pop("key", "")
         facts: dict[str, object] = {"info": info, "key": key or f"{time():.6f}", "problems": ()}
+        filled = partial(AnswerForm, info.inputs, words=words, label=words["inputs"])
         if request.method == "GET" or button != "answer":
             data, at = (begun(info.inputs, None), ROOT) if request.method == "GET" else changed(info.inputs, sent, button, None)
-            form = AnswerForm(info.inputs, data, words, label=words["inputs"], zone=self._offset())
+            form = await asyncio.to_thread(filled, data, zone=self._offset())
             form.focus(at)
             return await self.page(request, "start.html", {"form": form, **facts})
-        form = AnswerForm(info.inputs, sent, words, label=words["inputs"])
-        if form.unseen or not form.check():
+        form = await asyncio.to_thread(filled, sent)
+        if form.unseen or not await asyncio.to_thread(form.check):
             return await self.page(request, "start.html", {"form": form, **facts}, 422)
         try:
             made = await self.service.start(caller, info.name, form.value, key=f"page {key}" if key else None)
         except InstrcError as error:
-            facts["problems"] = _at_fields(error, form)
+            facts["problems"] = await asyncio.to_thread(_at_fields, error, form)
             return await self.page(request, "start.html", {"form": form, **facts}, codes_of(type(error)).http)
         return RedirectResponse(f"/inbox/runs/{quote(made.report.run)}", 303)
 
@@ -491,10 +495,13 @@ class Inbox:
         steps = {} if story.launch is None else schemas_of(Process.from_json(story.launch.plan["process"]))
         schema: Json = steps.get(step, {})
         recorded = step_values((await self.service.run(caller, report.run)).report.record).get(step)
-        data = data_of(schema, recorded) if button == "edit" and recorded is not None else sent
-        data, _ = changed(schema, data, button, None)
-        form = AnswerForm(schema, data, words, label=name_of_step(step))
-        if button != "answer" or not form.check():
+
+        def filled() -> AnswerForm:
+            data = data_of(schema, recorded) if button == "edit" and recorded is not None else sent
+            return AnswerForm(schema, changed(schema, data, button, None)[0], words, label=name_of_step(step))
+
+        form = await asyncio.to_thread(filled)
+        if button != "answer" or not await asyncio.to_thread(form.check):
             return await self._run_page(request, story, {"form": form, "step": step}, 422 if form.errors else 200)
         made = await self.service.fork(caller, report.run, ForkOptions(edits={step: form.value}))
         return RedirectResponse(f"/inbox/runs/{quote(made.report.run)}", 303)

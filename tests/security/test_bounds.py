@@ -38,7 +38,7 @@ from instrc.runtime.activities import Activities, ActivityCall  # one attempt of
 from instrc.runtime.effects import attempt_call  # one attempt of a call
 from instrc.runtime.questions import Question
 from instrc.runtime.traces import trace_file  # where it is long
-from instrc.server import bounds  # the table of what is tried here
+from instrc.server import bounds, forms  # the table of what is tried here, and the forms of pages
 from instrc.server.a2a import DATA, a2a_routes, given_in, parts_of  # the service over A2A
 from instrc.server.access import peer_of  # as limits count it
 from instrc.server.agui import agui_routes  # the service over AG-UI
@@ -449,6 +449,36 @@ def test_what_a_question_shows_is_digested_once(monkeypatch: pytest.MonkeyPatch)
     question = Question("userContext1", ("approve",), "x", {})
     assert question.shown_id == question.shown_id == f"userContext1@{question.tag}"
     assert made == [["x", {}]]
+
+
+def test_the_form_of_a_page_is_read_and_checked_beside_the_loop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun: list[bool] = []
+
+    def watched(name: str) -> None:
+        original = getattr(forms, name)
+
+        def call(*given: Any) -> Any:
+            begun.append(asyncio._get_running_loop() is not None)
+            return original(*given)
+
+        monkeypatch.setattr(forms, name, call)
+
+    async def test() -> None:
+        made = service(tmp_path, letter=asking())
+        async with client(made, BOSS, routes=Inbox(made).routes) as http:
+            run = (await made.start(BOSS, "letter", "x", wait=20)).report.run
+            watched("shape_of")
+            watched("complaints")
+            question = f"/inbox/question/{run}:userContext1"
+            done = [await http.get(question), await http.post(question, data={"do": "check", "json:/data": "{}"})]
+            done += [await http.post(question, data={"do": button}) for button in ("add:/data/x", "claim")]
+            done += [await http.get("/inbox/start/letter"), await http.post("/inbox/start/letter", data={"do": "answer"})]
+            sent = {"do": "answer", "step": "step1_approve"}
+            done += [await http.post(f"/inbox/runs/{run}", data={**sent, "do": button}) for button in ("edit", "answer")]
+            assert [each.status_code for each in done] == [200, 422, 200, 200, 200, 422, 200, 422]
+
+    go(test())
+    assert {*begun} == {False}
 
 
 def test_answers_to_closed_questions_are_not_read_for_a_list_or_a_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
