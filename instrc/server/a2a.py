@@ -32,7 +32,7 @@ from instrc.runtime.questions import read_shown_id
 from instrc.runtime.run_report import RunFilter
 from instrc.server import exchange
 from instrc.server.access import Caller
-from instrc.server.bounds import LISTED, PARTS, loads_bounded
+from instrc.server.bounds import LISTED, PARTS, SETTING, loads_bounded
 from instrc.server.door import caller_of
 from instrc.server.identity import caller_later, kept_rights
 from instrc.server.operation_json import place_of_run, token_of
@@ -316,6 +316,8 @@ class ServiceHandler(RequestHandler):
             params.id = params.id or uuid4().hex
             if sum(hook.owner == caller.name for hook in await self._hooks().hooks(run=params.task_id)) >= MOST_PUSHED:
                 raise LimitError([problems.serving.TooMuch(what="addresses that are told of a task", limit=MOST_PUSHED)])
+            if params.ByteSize() > SETTING:
+                raise LimitError([problems.serving.TooMuch(what="bytes of a push setting", limit=SETTING)])
             if not re.fullmatch(r"[ -~]*", params.token + said.scheme + said.credentials):
                 raise errors.InvalidParamsError(message="a token or credentials are sent in a header: one line of ASCII")
             ident = _hook_id(params.task_id, params.id, caller.name)

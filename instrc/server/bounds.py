@@ -40,6 +40,8 @@ NAME: Final = 500
 """Maximum characters of client-chosen names: idempotency keys, messages, threads, contexts, metadata values."""
 COMMENT: Final = 10_000
 """Maximum characters of the comment of an answer."""
+SETTING: Final = 8 * 1024
+"""Maximum bytes of a push setting: each message has its token and credentials."""
 PARTS: Final = 1000
 """Maximum parts of a message, and messages of a conversation."""
 SESSIONS: Final = 20

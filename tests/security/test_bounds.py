@@ -53,7 +53,7 @@ from instrc.server.inbox import Inbox  # the pages
 from instrc.server.mcp_runs import RunOffers, mcp_mount, no_link  # the service over MCP
 from instrc.server.run_service import RunService  # the service itself
 from instrc.server.templates import linked, words_for  # the texts of the form
-from instrc.server.webhooks import AddressRules  # where messages are sent
+from instrc.server.webhooks import AddressRules, Webhooks  # where messages are sent
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json
 from instrc.vibes.service_settings import ServiceSettings  # without a file
@@ -637,6 +637,23 @@ def test_names_that_clients_choose_are_bounded_at_every_door(long: str, tmp_path
                 done = await http.post("/v1/runs", json=start, headers={"Idempotency-Key": name} if long == "key" else {})
             assert "error" in done.text or "RUN_ERROR" in done.text
             assert (await http.get("/v1/runs")).json()["items"] == []
+
+    go(test())
+
+
+def test_a_push_setting_is_bounded(tmp_path: Path) -> None:
+    """Each of its messages has its token and credentials."""
+
+    async def test() -> None:
+        made = service(tmp_path, letter=asking())
+        hooks = Webhooks(made.records, AddressRules.of(["127.0.0.0/8"]), lambda _: "")
+        async with client(made, BOSS, routes=a2a_routes(made, hooks)) as http:
+            run = (await made.start(BOSS, "letter", "x", wait=20)).report.run
+            for length, is_taken in ((bounds.SETTING, False), (1000, True)):
+                setting = {"taskId": run, "id": "one", "url": "http://127.0.0.1:9/", "token": "x" * length}
+                sent = {"jsonrpc": "2.0", "id": 1, "method": "CreateTaskPushNotificationConfig", "params": setting}
+                done = (await http.post("/a2a", json=sent, headers={"A2A-Version": "1.0"})).json()
+                assert ("result" in done, "a push setting" in str(done)) == (is_taken, not is_taken)
 
     go(test())
 
