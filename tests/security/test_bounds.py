@@ -38,6 +38,7 @@ from instrc.runtime.activities import Activities, ActivityCall  # one attempt of
 from instrc.runtime.effects import attempt_call  # one attempt of a call
 from instrc.runtime.questions import Question
 from instrc.runtime.traces import trace_file  # where it is long
+from instrc.schema.walk import map_schemas
 from instrc.server import bounds, forms  # the table of what is tried here, and the forms of pages
 from instrc.server.a2a import DATA, a2a_routes, given_in, parts_of  # the service over A2A
 from instrc.server.access import peer_of  # as limits count it
@@ -441,6 +442,31 @@ def test_an_answer_reads_what_its_own_question_shows_and_no_other(tmp_path: Path
         assert {*read} == {"userContext2"}
 
     on(service(tmp_path, name="durable", letter=THREE), test)
+
+
+@pytest.mark.parametrize(("rule", "mapped"), [({}, False), ({"x-approvers": ["item"]}, False), ({"x-approvers": "item"}, True)])
+def test_only_a_rule_that_may_name_an_argument_is_looked_for_in_each_question(
+    rule: dict[str, Json],
+    mapped: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,  # noqa: FBT001
+) -> None:
+    """A run may ask ten thousand, each of which has the schema of its step."""
+    looked: list[Json] = []
+
+    def noting(schema: Json, **more: Any) -> Json:
+        looked.append(schema)
+        return map_schemas(schema, **more)
+
+    monkeypatch.setattr("instrc.runtime.interpreter.v1.issue.map_schemas", noting)
+
+    async def test(made: RunService) -> None:
+        run = (await made.start(BOSS, "letter", "x", wait=20)).report.run
+        assert len((await made.run(BOSS, run)).report.questions) == 1
+
+    asked = step({**DECISION, **rule}, "prompt", arguments={"item": "prompt"})
+    on(service(tmp_path, letter=process(userContext1=chunk(step1_approve=asked))), test)
+    assert bool(looked) == mapped
 
 
 def test_what_a_question_shows_is_digested_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -126,7 +126,7 @@ class DurablePort(MemoryPort):
         if letter in self.letters:
             recorded.set_result(True)
             return recorded
-        if tag is not None and all((each.id, each.tag) != (command, tag) for each in self.questions):
+        if tag is not None and all(each.id != command or each.tag != tag for each in self.questions):
             return None
         result: Result = answer_result(data, by)
         if command in self.held or command == LIMIT:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Literal, TypeAlias, cast
 
-from instrc.process.flow import Named, Read, Step, Value
+from instrc.process.flow import Read, Step, Value
 from instrc.runtime.interpreter.documents import (
     COUNTED,
     ActivityCommand,
@@ -281,10 +281,9 @@ def answer_schema(machine: Machine, scope: str, unit: PlanUnit) -> Json:
         choices = _choices(machine, scope, step, among.choices)
         place = among.place if alone else (step.key, *among.place)
         schema = replace_property(schema, place, lambda node, choices=choices: {**node, "enum": choices})  # type: ignore[misc]  # a default is not inferred
-    for step in unit.steps if unit.kind == "user" else ():
-        if isinstance(arguments := step.engine.arguments, Named):
-            place, with_people = () if alone else (step.key,), partial(_with_people, machine, scope, arguments.members)
-            schema = replace_property(schema, place, partial(map_schemas, change=with_people))
+    for step, arguments in unit.people:
+        place, with_people = () if alone else (step.key,), partial(_with_people, machine, scope, arguments.members)
+        schema = replace_property(schema, place, partial(map_schemas, change=with_people))
     return schema
 
 

@@ -13,7 +13,7 @@ from instrc.process.process import Process
 from instrc.runtime.interpreter.documents import PinnedPlan, RunOptions
 from instrc.schema.strip import is_meta, strip
 from instrc.schema.validation import SchemaValidator
-from instrc.schema.walk import with_definitions
+from instrc.schema.walk import nodes, with_definitions
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, listing, mapping
 
@@ -71,6 +71,8 @@ class PlanUnit(Struct):
     """Paths that its steps read."""
     among: tuple[tuple[flow.Step, flow.Among], ...] = ()
     """Properties whose value is chosen from a list."""
+    people: tuple[tuple[flow.Step, flow.Named], ...] = ()
+    """Steps of a person with the arguments of which a rule of approval may name one."""
     plans: tuple[tuple[flow.Step, flow.Planned], ...] = ()
     """Properties whose value is a plan."""
     loops: tuple[flow.Loop, ...] = ()
@@ -264,6 +266,10 @@ class RunnablePlan:
         unit.wrapped = len(unit.steps) == 1 and unit.steps[0].output
         unit.references = tuple(read for step in unit.steps for read in step.references)
         unit.among = tuple((step, among) for step in unit.steps for among in step.among)
+        rules = [node.get(word) for node in nodes(unit.schema) for word in ("x-approvers", "x-not")]
+        if unit.kind == "user" and any(isinstance(rule, str) for rule in rules):
+            given = ((step, step.engine.arguments) for step in unit.steps)
+            unit.people = tuple((step, named) for step, named in given if isinstance(named, flow.Named))
         unit.plans = tuple((step, planned) for step in unit.steps for planned in step.plans)
         unit.loops = tuple(loops_of(unit.chunk))
         return unit
