@@ -304,11 +304,10 @@ class Records(RunTable):
         """Return an API key that has not expired, and the others of its owner, recording its use at most once a minute."""
         with self.single.connect() as connection:
             rows = sorted(connection.execute(_KEY, {"of": ident, "now": time()}), key=lambda row: row.id != ident)
-            if not rows or rows[0].id != ident:
-                return ()
-            if (rows[0].used or 0) < time() - 60:
+            is_valid = bool(rows) and rows[0].id == ident
+            if is_valid and (rows[0].used or 0) < time() - 60:
                 connection.execute(sa.update(KEYS).where(KEYS.c.id == ident).values(used=time()))
-            return rows
+            return rows if is_valid else ()
 
     def add_session(self, digest: str, name: str, groups: Sequence[str], key: str | None, expires: float) -> None:
         """Store the digest of a page session; expired ones, and those of the same caller beyond the limit, are deleted."""

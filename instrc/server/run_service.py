@@ -623,10 +623,10 @@ class RunService:
             return self._keeper is None or (row is not None and row.status != DELETED)
         question, data, by = given
         if self._keeper is None:
-            asked = [each.id for each in (await self.engine.show(run)).questions]
+            is_open = any(each.id == question.id for each in (await self.engine.show(run)).questions)
         else:
-            asked = [*await asyncio.to_thread(self.records.tags, questions_query(run=run))]
-        return question.id not in asked and (question.by == "operator" or await self._is_recorded(run, question.id, data, by))
+            is_open = await asyncio.to_thread(self.records.question, run, question.id) is not None
+        return not is_open and (question.by == "operator" or await self._is_recorded(run, question.id, data, by))
 
 
 def _begun_by(caller: Caller, launch: Launch, metadata: Mapping[str, str] | None = None) -> Launch:

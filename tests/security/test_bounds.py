@@ -447,9 +447,9 @@ def test_an_answer_reads_what_its_own_question_shows_and_no_other(tmp_path: Path
 @pytest.mark.parametrize(("rule", "mapped"), [({}, False), ({"x-approvers": ["item"]}, False), ({"x-approvers": "item"}, True)])
 def test_only_a_rule_that_may_name_an_argument_is_looked_for_in_each_question(
     rule: dict[str, Json],
-    mapped: bool,
+    mapped: bool,  # noqa: FBT001
     tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,  # noqa: FBT001
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A run may ask ten thousand, each of which has the schema of its step."""
     looked: list[Json] = []
