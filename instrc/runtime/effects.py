@@ -153,10 +153,9 @@ class Effects(Struct, frozen=True):
         steps = command["steps"]
         if command["complaints"]:
             command = {**command, "complaints": _said_once(command)}
+            self.tell("rejected", _before(command["id"]), complaints=command["complaints"])
         first = self.request(command)
         policy = self._policy({**self.table.of_model(first.model or self.words), **first.settings})
-        if command["complaints"]:
-            self.tell("rejected", _before(command["id"]), complaints=command["complaints"])
         self.tell("asked", command["id"], chunk=command["chunk"], steps=list(steps), sent=first.message, schema=command["schema"])
         if self.telemetry is not None:
             self.telemetry.name_model(self.run, command["id"], first.model or self.words)
@@ -569,11 +568,9 @@ async def attempt_call(activity: Activity, given: Json, call: ActivityCall, *, w
 async def _called(handler: Handler, given: Json) -> HandlerResult:
     value: HandlerResult | Awaitable[HandlerResult]
     with guarded():
-        if asyncio.iscoroutinefunction(handler):
-            value = await handler(given)
-        else:
-            value = await in_thread(_called_here, handler, given)
-        if isinstance(value, Awaitable):  # a function that returns a coroutine
+        is_coroutine = asyncio.iscoroutinefunction(handler)
+        value = handler(given) if is_coroutine else await in_thread(_called_here, handler, given)
+        if isinstance(value, Awaitable):  # also of a function that returns a coroutine
             value = await value
         return value if isinstance(value, Pending) else await asyncio.to_thread(received, value)
 
@@ -606,12 +603,12 @@ def place_of(error: BaseException) -> EventFacts:
         return {}
     first = trace.tb_frame.f_code.co_filename
     folder = f"{os.path.dirname(first)}{os.sep}"  # noqa: PTH120  -- `<stdin>` is not a path
+
+    def is_own(file: str) -> bool:
+        return file == first or (file.startswith(folder) and "site-packages" not in file.removeprefix(folder))
+
     lines = [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(trace)]
-    own = [
-        item
-        for item in lines
-        if item[0] == first or (item[0].startswith(folder) and "site-packages" not in item[0].removeprefix(folder))
-    ]
+    own = [item for item in lines if is_own(item[0])]
     written = "".join(traceback.format_exception(type(error), error, trace))
     return {"place": _shown_line(*own[-1]), "traceback": redacted(writable(written))[-TRACEBACK_CHARACTERS:]}
 

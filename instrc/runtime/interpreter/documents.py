@@ -338,14 +338,8 @@ class BodyState(TypedDict):
     """Steps that people refused: region and key."""
 
 
-class Spent(TypedDict):
-    """The cost of model calls so far."""
-
-    requests: int
-    tokens: int
-
-
-COUNTED: Final[tuple[Literal["requests", "tokens"], ...]] = ("requests", "tokens")
+Counted: TypeAlias = Literal["requests", "tokens"]
+COUNTED: Final[tuple[Counted, ...]] = ("requests", "tokens")
 """What the limits of a run count."""
 
 
@@ -366,7 +360,8 @@ class State(TypedDict):
     queue: list[str | FireCommand]
     """Commands not yet issued: their ids, or whole commands if no result is expected."""
     open: dict[str, Entry]
-    spent: Spent
+    spent: dict[Counted, int]
+    """The cost of model calls so far."""
     vain: list[str]
     """Rounds that ended without reaching their goal."""
     outcome: Outcome | None

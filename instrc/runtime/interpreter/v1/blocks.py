@@ -10,7 +10,7 @@ from instrc.runtime.interpreter.v1.refusals import decisions_of
 from instrc.runtime.interpreter.v1.runnable import PlanUnit
 from instrc.runtime.interpreter.v1.state import Machine, error_value, give_up, scoped_id, unit_name
 from instrc.runtime.interpreter.v1.values import evaluate, holds, resolve
-from instrc.text.jsonvalue import Json, JsonObject, as_integer
+from instrc.text.jsonvalue import Json, JsonObject, as_integer, kind_in_words
 
 CHOSEN_FROM: Final = 100_000
 """Maximum elements among which a condition selects: checking them takes seconds, in which no other run continues."""
@@ -140,10 +140,8 @@ def _elements(unit: PlanUnit, source: Json, most: int | None) -> list[Json]:
     elif isinstance(source, list):
         count = len(source)
     else:
-        kind = {"dict": "an object", "str": "a text", "bool": "a truth value", "float": "a number"}.get(
-            type(source).__name__, "no list"
-        )
-        give_up("failed", f"`{unit.context}` goes through a list, but is given {kind}", name, "not-a-list")
+        message = f"`{unit.context}` goes through a list, but is given {kind_in_words(source)}"
+        give_up("failed", message, name, "not-a-list")
     if most is not None and count > most:
         give_up("limit", f"`{unit.context}` has a limit of {most} elements, and there are {count}", name, "too-many-elements")
     return source if isinstance(source, list) else list(range(1, count + 1))
@@ -249,13 +247,6 @@ def _next_round(machine: Machine, scope: str, unit: PlanUnit, block: Repeat) -> 
             return _end_repeat(machine, scope, unit, block)
 
 
-def _note_shown(machine: Machine, inner: str, block: Repeat, noted: RepeatState) -> None:
-    """Store the part of a `repeat` round's value that enclosing rounds show."""
-    if machine.program.shows:
-        before = noted.get("shows", []) if block.source is not None else []
-        noted["shows"] = [*before, _shown(machine, inner)]
-
-
 def _hand_on(machine: Machine, inner: str, block: Repeat, noted: RepeatState) -> None:
     """Store the part of a round that later rounds see, if they use it."""
     if machine.region(inner).index not in machine.program.handed:
@@ -306,7 +297,9 @@ def _round_ends(machine: Machine, inner: str, unit: PlanUnit, block: Repeat, val
     noted["value"] = value
     if block.source is not None:
         noted["values"].append(value)
-    _note_shown(machine, inner, block, noted)
+    if machine.program.shows:
+        before = noted.get("shows", []) if block.source is not None else []
+        noted["shows"] = [*before, _shown(machine, inner)]
     machine.close_scope(inner)
     last = noted["round"] >= ((block.most or 0) if block.source is None else len(noted["items"] or ()))
     if last and not ends and block.source is None:

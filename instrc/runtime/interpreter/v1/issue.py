@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Literal, TypeAlias, cast
+from typing import Literal, cast
 
 from instrc.process.flow import Read, Step, Value
 from instrc.runtime.interpreter.documents import (
@@ -100,10 +100,7 @@ def _begin(machine: Machine, scope: str, unit: PlanUnit, *, delayed: bool) -> No
             machine.open_command(here, {"scope": scope, "unit": unit.index, "as": "run"})
 
 
-_Choose: TypeAlias = Callable[..., str]
-
-
-def _span(unit: PlanUnit, word: Literal["within", "delay"], choose: _Choose) -> str | None:
+def _span(unit: PlanUnit, word: Literal["within", "delay"], choose: Callable[..., str]) -> str | None:
     """Return the deadline or delay of a unit: of several steps the shortest deadline, the longest delay."""
     spans = durations_of(unit, word)
     try:

@@ -122,9 +122,6 @@ def _bound(tool: Json) -> Iterator[flow.Read]:
         yield from flow.reads_of(flow.value_of(tool["bound"]))
 
 
-_Change: TypeAlias = Callable[[dict[str, Json]], Json]
-
-
 def schema_without_engine(chunk: flow.Chunk, steps: tuple[flow.Step, ...], definitions: dict[str, Json], *, alone: bool) -> Json:
     """Return the schema of some steps of a chunk, or of one step `alone`."""
     if alone:
@@ -136,7 +133,7 @@ def schema_without_engine(chunk: flow.Chunk, steps: tuple[flow.Step, ...], defin
     return with_definitions(strip(schema, {"engine"}), definitions)
 
 
-def replace_property(schema: Json, place: tuple[str, ...], change: _Change) -> Json:
+def replace_property(schema: Json, place: tuple[str, ...], change: Callable[[dict[str, Json]], Json]) -> Json:
     """Return a schema with the property at a path changed, or unchanged if there is none."""
     if not place:
         return change(schema) if isinstance(schema, dict) else schema

@@ -212,7 +212,7 @@ def apply(machine: Machine, entry: Entry, came: Came) -> None:
     noted = state["tasks"][task.id]
     error, output = came.error, came.value
     if error is None:
-        faults = complaints(output, _output(unit, task))
+        faults = complaints(output, _tool(unit, task).get("output", True))
         if faults:
             error = _fault("invalid", placed(faults[0]))
     if error is not None:
@@ -227,10 +227,6 @@ def apply(machine: Machine, entry: Entry, came: Came) -> None:
     listed = _result(machine, scope, unit, tuple(read.tasks.values()))
     if listed is not None:
         conclude(machine, scope, unit, listed)
-
-
-def _output(unit: PlanUnit, task: PlanTask) -> Json:
-    return _tool(unit, task).get("output", True)
 
 
 def _tool(unit: PlanUnit, task: PlanTask) -> JsonObject:
@@ -257,5 +253,5 @@ def task_command(machine: Machine, command: str, scope: str, unit: PlanUnit, ent
         "process": process if isinstance(process, str) else None,
         "called": task.tool,
         "input": given,
-        "schema": _output(unit, task),
+        "schema": tool.get("output", True),
     }
