@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from hashlib import sha256
 from typing import Final, NotRequired, TypeAlias, TypedDict, Unpack, final
@@ -192,6 +193,11 @@ def memo_of(begun: Launched) -> JsonObject:
 def run_of_tick(name: str, workflow_id: str) -> str:
     """Return the id of the run that a tick starts, from the server's workflow id: `daily-2026-11-30T06:00:00Z`."""
     return f"{name}-{workflow_id[-20:].replace('-', '').replace(':', '')}"
+
+
+def tick_of_run(workflow_id: str) -> str:
+    """Return the workflow id of the tick that started a run of a schedule."""
+    return re.sub(r"(\d{4})(\d\d)(\d\dT\d\d)(\d\d)(\d\dZ)$", r"\1-\2-\3:\4:\5", workflow_id)
 
 
 sinks: list[Sink] = []

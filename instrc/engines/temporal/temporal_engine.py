@@ -271,13 +271,17 @@ class TemporalEngine(TracedEngine):
         return found
 
     async def delete(self, run: str) -> None:
-        """Delete a run that has ended, and its children; of one whose history the server has deleted, what lies beside it."""
+        """Delete a run that has ended, its children, and the tick of its schedule, whose history has its result.
+
+        Of a run whose history the server has deleted, delete what lies beside it.
+        """
         client, workflow = await self._client(), self.prefix + run
         await require_deletable(self.show(run), run, self._store)
         with trouble():
-            rows = [row async for row in client.list_workflows(f'WorkflowType = "{documents.WORKFLOW}"')]
+            query = f'WorkflowType IN ("{documents.WORKFLOW}", "{documents.TICK}")'
+            rows = [row async for row in client.list_workflows(query)]
         for row in rows:  # a run that was retried has several executions
-            if row.id == workflow or row.id.startswith(f"{workflow}/"):
+            if row.id in {workflow, documents.tick_of_run(workflow)} or row.id.startswith(f"{workflow}/"):
                 execution = WorkflowExecution(workflow_id=row.id, run_id=row.run_id)
                 asked = DeleteWorkflowExecutionRequest(namespace=client.namespace, workflow_execution=execution)
                 with suppress(NotFoundError), trouble():  # the list may be late

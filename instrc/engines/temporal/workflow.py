@@ -30,6 +30,8 @@ COMMANDS_IN_FLIGHT: Final = 500
 """Maximum commands in flight: Temporal allows 2,000 concurrent activities per run, and is slow long before."""
 HISTORY_EVENTS: Final = 20_000
 """Maximum events in a history, if the server does not suggest a new one; its limit is 51,200."""
+_CHILDREN_BYTES: Final = 20_000_000
+"""Maximum bytes of a history while children, which cannot go along, are open: one may wait for a person for days."""
 TASK_BYTES: Final = 3_500_000
 """Maximum bytes that one workflow task sends: the server refuses messages over 4 MB."""
 _COMMAND_BYTES: Final = 2_000
@@ -145,6 +147,8 @@ class TemporalPort:
     def ending(self) -> bool:
         """Return whether the history is long enough to begin a new one."""
         info = workflow.info()
+        if self.children and workflow.patched("children-at-work"):  # not where an earlier release has waited for them
+            return info.get_current_history_length() > 2 * HISTORY_EVENTS or info.get_current_history_size() > _CHILDREN_BYTES
         most = self.launch.get("events") or HISTORY_EVENTS
         return info.is_continue_as_new_suggested() or info.get_current_history_length() > most
 
@@ -295,6 +299,7 @@ class TemporalPort:
         key = self.key(command["id"])
         name = f"{workflow.info().workflow_id}/{key}"
         self.children[command["id"]] = name
+        self.release()
         how = RunConfig.from_json(self.launch["how"]).for_child(self.model).to_json()
         launch: documents.Launched = {**self.launch, **begun, "run": f"{self.launch['run']}/{key}", "how": how}
         launch["digest"] += "" if self.model is None else f"/{self.model}"  # workers keep launches by it

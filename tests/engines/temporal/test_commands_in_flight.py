@@ -34,8 +34,10 @@ class Workflow:
         self.children: list[tuple[str, Any]] = []
         self.sent: Counter[int] = Counter()
         self.length = 0
+        self.size = 0
         self.suggested = False
         self.cancelled: str | None = None
+        self.ends: asyncio.Event | None = None
         self.outcome: Any = {"status": "done", "value": {"text": "served"}, "output": None}
 
     def info(self) -> Any:
@@ -43,7 +45,11 @@ class Workflow:
             workflow_id="w1",
             is_continue_as_new_suggested=lambda: self.suggested,
             get_current_history_length=lambda: self.length,
+            get_current_history_size=lambda: self.size,
         )
+
+    def patched(self, _name: str) -> bool:
+        return True
 
     def time(self) -> float:
         return 100.0
@@ -60,6 +66,8 @@ class Workflow:
         self.children.append((id, launch))
         if isinstance(self.outcome, Exception):
             raise self.outcome
+        if self.ends is not None:
+            await self.ends.wait()
         return {"outcome": self.outcome, "record": {}}
 
 
@@ -181,6 +189,30 @@ def test_a_process_that_serves_an_activity_is_a_workflow_below_with_its_own_begi
         }
         assert launch == {"heartbeat": 5, "events": 10, **its_own}
         assert made.children == {}, "it has ended"
+
+    go(body())
+
+
+def test_a_process_that_waits_for_a_person_does_not_hold_up_what_runs_beside_it(workflow: Workflow) -> None:
+    async def body() -> None:
+        made = TemporalPort(LAUNCH, {**NOTHING, "due": {}, "unread": {}})
+        works = {"a": made.start(activity("a"))}
+        await turn()
+        workflow.ends, workflow.suggested, workflow.length = asyncio.Event(), True, 39_000
+        works["b"] = made.start(activity("b"))
+        assert len(made._kept_back) == 1, "the server has suggested a new history"
+        workflow.begun["a"].set_result({"launch": {"name": "served", "plan": {}, "inputs": {}, "digest": "e"}})
+        await turn()
+        assert sorted(workflow.begun) == ["a", "b"], "the process cannot go along into it"
+        workflow.size = 21_000_000
+        works["c"] = made.start(activity("c"))
+        await turn()
+        assert sorted(workflow.begun) == ["a", "b"], "the server would soon refuse more"
+        workflow.ends.set()
+        workflow.begun["b"].set_result({"ok": 1})
+        await turn()
+        assert sorted(name for name, _ in await made.wait_first(works)) == ["a", "b"]
+        assert made.want_handoff()
 
     go(body())
 

@@ -46,7 +46,7 @@ def engine(tmp_path: Path, temporal_server: Any, monkeypatch: pytest.MonkeyPatch
 LAUNCH = Launch("none", "ask", plan_of(DOCUMENT), {"prompt": "go"})
 
 
-def test_a_tick_begins_a_run_and_none_beside_one_that_goes_on(engine: TemporalEngine) -> None:
+def test_a_tick_begins_a_run_and_none_beside_one_that_goes_on(engine: TemporalEngine, monkeypatch: pytest.MonkeyPatch) -> None:
     async def waiting(count: int) -> list[str]:
         for _ in range(600):
             found = [report.run for report in await engine.runs() if report.status == "waiting"]
@@ -80,6 +80,15 @@ def test_a_tick_begins_a_run_and_none_beside_one_that_goes_on(engine: TemporalEn
                 assert set(await waiting(2)) == {run, other}
             assert (await engine.answer(run, "confirm", {"decision": "Approve"})).status == "done"
             assert (await engine.journal(run))[0].inputs == {"prompt": "go"}
+            [tick] = [each.action.workflow_id for each in (await handle.describe()).info.recent_actions]
+            deleted: list[str] = []
+
+            async def delete(asked: Any) -> None:
+                deleted.append(asked.workflow_execution.workflow_id)
+
+            monkeypatch.setattr(client.workflow_service, "delete_workflow_execution", delete)
+            await engine.delete(run)
+            assert sorted(deleted) == sorted([f"{engine.prefix}{run}", tick]), "the tick has its result"
         assert (await engine.pause("daily", paused=True)).due is None
         assert (await engine.pause("daily", paused=False)).due == added.due
         await engine.unschedule("daily")
