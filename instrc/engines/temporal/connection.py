@@ -161,7 +161,7 @@ LATE: Final = frozenset({RPCStatusCode.DEADLINE_EXCEEDED, RPCStatusCode.CANCELLE
 def _is_passing(error: Exception) -> bool:
     """Return whether the error is transient."""
     if isinstance(error, RPCError):
-        return error.status in {RPCStatusCode.UNAVAILABLE, RPCStatusCode.UNKNOWN, *LATE}
+        return error.status in {RPCStatusCode.UNAVAILABLE, RPCStatusCode.UNKNOWN, RPCStatusCode.RESOURCE_EXHAUSTED, *LATE}
     return isinstance(error, OSError) or (isinstance(error, RuntimeError) and not isinstance(error, TemporalError))
 
 

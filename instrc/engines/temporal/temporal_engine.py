@@ -487,8 +487,8 @@ class ServerClient(Struct, frozen=True):
                     pass
                 except RPCError as error:
                     late = error.status in LATE and not tries  # for busy workers
-                    if error.status != RPCStatusCode.FAILED_PRECONDITION and not late:
-                        raise  # otherwise the server does not know the worker yet
+                    if error.status not in {RPCStatusCode.FAILED_PRECONDITION, RPCStatusCode.RESOURCE_EXHAUSTED} and not late:
+                        raise  # otherwise the server does not know the worker yet, or too many ask about the run
                 else:
                     return found
                 await asyncio.sleep(_PAUSE)
