@@ -10,16 +10,23 @@ import logging
 import shlex
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable, Mapping
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, suppress
 from functools import partial
+from itertools import count
 from pathlib import Path
+from time import monotonic
 from typing import Any, Final, NoReturn, TextIO, cast
 from weakref import WeakKeyDictionary
 
+import httpx2
+import mcp
 import mcp_types
 from mcp.client import Client
+from mcp.client._transport import TransportStreams
 from mcp.client.stdio import StdioServerParameters, get_default_environment, stdio_client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared._httpx_utils import create_mcp_http_client
 from mcp.shared.exceptions import MCPError
 from mcp.shared.message import SessionMessage
 from msgspec import field
@@ -30,7 +37,8 @@ from instrc.runtime.interpreter.documents import bare_name
 from instrc.runtime.secrets import UnusableTableError, redacted, secret
 from instrc.schema.validation import validate
 from instrc.text.jsontext import value_in
-from instrc.text.jsonvalue import Json
+from instrc.text.jsonvalue import Json, mapping
+from instrc.text.visible import visible
 
 IDLE = 10.0
 """Seconds without a call after which a session is closed."""
@@ -38,6 +46,12 @@ PARTS: Final = 5_000
 """Maximum blocks of a result, or tools of a page, with the parts of the lists in them."""
 _PAGES: Final = 100
 """Maximum pages read of a server's list of tools."""
+REQUESTS: Final = 500
+"""Maximum requests of a server that are answered in a session: over HTTP each answer is a request of its own."""
+_LOGS: Final = ("mcp.client.stdio", "client", "mcp.client.streamable_http", "mcp.shared.jsonrpc_dispatcher")
+"""Logs of the library that repeat what a server sends."""
+PAUSE: Final = 1.0
+"""Seconds between two lines of the same kind in them, and before a stream of a server is opened: it may end at once."""
 
 
 class McpTable(ServedTable, frozen=True):
@@ -106,9 +120,11 @@ class _Session:
 
     async def _run(self) -> str | None:
         """Keep the session open while it is used; return why it cannot be opened."""
-        logging.getLogger(stdio_client.__module__).addFilter(_without_traceback)
+        address = self.address
+        for name in _LOGS:
+            logging.getLogger(name).addFilter(_is_logged)
         try:
-            transport = self.address if isinstance(self.address, str) else stdio_client(self.address, _error_stream())
+            transport = _over_http(address) if isinstance(address, str) else stdio_client(address, _error_stream())
             opening = Client(transport)
             opening._connect = partial(_connected, opening._connect)  # noqa: SLF001  -- the first messages are bounded, too
             async with opening as client:
@@ -148,15 +164,32 @@ class _Session:
         raise ActivityError(message, code="unreachable")
 
 
+@asynccontextmanager
+async def _over_http(url: str) -> AsyncIterator[TransportStreams]:
+    async with create_mcp_http_client() as client:
+        client.event_hooks = {"request": [_paused]}
+        async with streamable_http_client(url, http_client=client) as streams:
+            yield streams
+
+
+async def _paused(request: httpx2.Request) -> None:
+    """Wait before a stream is opened: a server that ends it at once would be asked again and again."""
+    await asyncio.sleep(PAUSE if request.method == "GET" else 0)
+
+
 async def _connected(connect: Callable[..., Awaitable[Any]], *given: object) -> Any:  # noqa: ANN401  -- of the library
     dispatcher = await connect(*given)
-    dispatcher._dispatch = partial(_bounded, dispatcher._dispatch)  # noqa: SLF001  -- it reads each part of a message in the loop
+    dispatcher._dispatch = partial(_bounded, dispatcher._dispatch, count(1))  # noqa: SLF001  -- it reads each part of a message in the loop
     return dispatcher
 
 
-async def _bounded(dispatch: Callable[..., Awaitable[None]], item: SessionMessage | Exception, *given: object) -> None:
-    """Pass on a message of the server; of one with too many parts, only to the call that it answers, as an error."""
+async def _bounded(
+    dispatch: Callable[..., Awaitable[None]], requests: Iterator[int], item: SessionMessage | Exception, *given: object
+) -> None:
+    """Pass on a message of the server, but not too many requests; of one with too many parts, only an error to its call."""
     message = getattr(item, "message", None)
+    if isinstance(message, mcp_types.JSONRPCRequest) and next(requests) > REQUESTS:
+        return
     if _parts(getattr(message, "result", None) or getattr(message, "params", None)) <= PARTS:
         await dispatch(item, *given)
     elif isinstance(message, mcp_types.JSONRPCResponse):
@@ -168,9 +201,10 @@ _TAKEN_WHOLE: Final = frozenset({"structuredContent", "inputSchema", "outputSche
 
 
 def _parts(value: object) -> int:
-    """Return the number of parts of all lists that the library reads: it takes other members as they are."""
+    """Return the number of parts of all lists, and of all requests for input, that the library reads: it takes the rest whole."""
     if isinstance(value, dict):
-        return sum(_parts(each) for name, each in value.items() if name not in _TAKEN_WHOLE)
+        asked = len(mapping(value.get("inputRequests")))
+        return asked + sum(_parts(each) for name, each in value.items() if name not in _TAKEN_WHOLE)
     return len(value) + sum(map(_parts, value)) if isinstance(value, list) else 0
 
 
@@ -182,9 +216,19 @@ def _misfit(reason: str) -> NoReturn:
     raise ActivityError(f"the answer of the tool does not fit: {reason}", code=INVALID_OUTPUT, retry=False) from None
 
 
-def _without_traceback(record: logging.LogRecord) -> bool:
-    """Make the library log a line that is not a message, such as a banner, without a traceback."""
-    record.exc_info = None
+_logged: dict[tuple[str, int], float] = {}
+"""When each place of the library has last logged."""
+
+
+def _is_logged(record: logging.LogRecord) -> bool:
+    """Let each place of the library log one short line at a time, without a traceback, secrets, or what controls a terminal."""
+    place, now = (record.pathname, record.lineno), monotonic()
+    if not record.pathname.startswith(mcp.__path__[0]):  # others may have a log named `client`, too
+        return True
+    if now - _logged.get(place, -PAUSE) < PAUSE:
+        return False
+    _logged[place] = now
+    record.msg, record.args, record.exc_info = visible(redacted(record.getMessage()))[:500], (), None
     return True
 
 

@@ -319,6 +319,25 @@ def odd(tmp_path: Path) -> Any:
     return run
 
 
+def test_what_a_server_writes_beside_messages_is_short_seldom_and_holds_no_secret(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("mcp")
+    monkeypatch.setenv("SHOP_TOKEN", "s3cr3t-of-the-shop")
+    monkeypatch.setattr("instrc.runtime.mcp_activities.PAUSE", 3_600)
+    monkeypatch.setattr("instrc.runtime.mcp_activities._logged", {})
+    bad = json.dumps({"jsonrpc": "2.0", "method": "notifications/progress", "params": {"s3cr3t-of-the-shop": "\x1b]0;x\x07"}})
+    beside = f"print('\\x1b[2J s3cr3t-of-the-shop', flush=True)\nprint({bad!r}, flush=True)\n" * 9
+    (tmp_path / "loud.py").write_text(beside + MISFIT, encoding="utf-8")
+    fits = served("fits", {"mcp": f"{sys.executable} {tmp_path / 'loud.py'}"}, Path())
+    result: Any = asyncio.run(attempt_call(fits, {}, ActivityCall("r/b", "fits", 1)))
+    assert list(result) == ["n"]
+    told = [record for record in caplog.records if "mcp" in record.pathname]
+    assert len(told) == len({record.name for record in told}) == 2
+    assert all(record.exc_info is None and record.getMessage().isprintable() for record in told)
+    assert not any("s3cr3t" in record.getMessage() for record in told)
+
+
 def test_an_answer_that_breaks_the_schema_of_its_tool_is_one_call(odd: Any) -> None:
     results, calls = odd("text", "nothing")
     assert [(result["error"]["kind"], result["error"]["code"]) for result in results] == [("invalid", "invalid-output")] * 2

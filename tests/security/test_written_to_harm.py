@@ -6,6 +6,7 @@ import asyncio
 import sys
 import tracemalloc
 from collections.abc import Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from time import process_time
 from typing import Any
@@ -341,7 +342,14 @@ for line in sys.stdin:
         known["tools/call"]["content"] = [said]
     if "the server" in sys.argv:
         known["initialize"]["serverInfo"]["icons"] = [{"src": "a", "sizes": [0] * 5000}]
+    if "input" in sys.argv:
+        known["server/discover"] = {"supportedVersions": ["2026-07-28"], "resultType": "complete", **about}
+        asks = {str(number): {"method": "roots/list"} for number in range(5001)}
+        known["tools/call"] = {"resultType": "input_required", "inputRequests": asks}
+        known["tools/list"] |= {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
     method = asked.get("method")
+    if "pings" in sys.argv and method == "tools/call":
+        print(*(json.dumps({"jsonrpc": "2.0", "id": 1_000 + each, "method": "ping"}) for each in range(5)), sep="\\n", flush=True)
     if "a request" in sys.argv and method == "tools/call":
         params = {"messages": [{"role": "user", "content": said}], "maxTokens": 1}
         print(json.dumps({"jsonrpc": "2.0", "id": 1_000, "method": "sampling/createMessage", "params": params}), flush=True)
@@ -361,7 +369,7 @@ def test_a_server_of_tools_does_not_stop_the_loop_by_what_it_lists(how: str, tmp
     assert "does not match" in result["error"]["message"]
 
 
-@pytest.mark.parametrize("how", ["blocks", "tools", "a block", "the server"])
+@pytest.mark.parametrize("how", ["blocks", "tools", "a block", "the server", "input"])
 def test_a_server_of_tools_does_not_stop_the_loop_by_very_many_parts(how: str, tmp_path: Path) -> None:
     """The library would check each of them in the loop."""
     pytest.importorskip("mcp")
@@ -377,6 +385,41 @@ def test_a_request_of_a_server_with_very_many_parts_is_not_read(tmp_path: Path, 
     result, _ = called({"mcp": f"{sys.executable} {tmp_path / 'server.py'} 'a request' pages"})
     assert result["error"]["code"] == "invalid-output"
     assert read == []
+
+
+def test_a_server_of_tools_is_answered_a_limited_number_of_requests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each answer over HTTP is a request of its own."""
+    session, read = pytest.importorskip("mcp.client.session"), []
+    parse = session._methods.parse_server_request
+    monkeypatch.setattr(session._methods, "parse_server_request", lambda *given: (read.append(given[0]), parse(*given))[1])
+    monkeypatch.setattr("instrc.runtime.mcp_activities.REQUESTS", 2)
+    (tmp_path / "server.py").write_text(MCP, encoding="utf-8")
+    result, _ = called({"mcp": f"{sys.executable} {tmp_path / 'server.py'} pings"})
+    assert result["error"]["code"] == "invalid-output"
+    assert read == ["ping"] * 2
+
+
+def test_a_server_of_tools_that_ends_its_stream_is_not_asked_again_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("mcp")
+    import httpx2
+
+    from instrc.runtime import mcp_activities  # its client over HTTP
+
+    @asynccontextmanager
+    async def connect(url: str, http_client: Any) -> Any:
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(http_client.get(url), 0.01)
+        yield (await http_client.post(url)).status_code
+
+    async def ask() -> Any:
+        async with mcp_activities._over_http("http://shop.example/mcp") as status:
+            return status
+
+    web = httpx2.AsyncClient(transport=httpx2.MockTransport(lambda request: httpx2.Response(200, request=request)))
+    monkeypatch.setattr(mcp_activities, "PAUSE", 3_600)
+    monkeypatch.setattr(mcp_activities, "create_mcp_http_client", lambda: web)
+    monkeypatch.setattr(mcp_activities, "streamable_http_client", connect)
+    assert asyncio.run(ask()) == 200
 
 
 @pytest.mark.long  # the time in which the server begins
