@@ -27,9 +27,9 @@ def main() -> int:
 
 def _show_warning(message: Warning | str, *_place: object, **_more: object) -> None:
     """Show a warning without the line of this package from which it comes."""
-    from instrc.cli.terminal import write_error
+    from instrc.cli.terminal import write_foreign
 
-    write_error(f"warning: {message}\n")
+    write_foreign(f"warning: {message}\n")
 
 
 def _end_beside_threads(ended: list[int]) -> None:

@@ -31,14 +31,23 @@ _results: list[IO[str] | None] = []
 
 @contextmanager
 def claimed_results() -> Iterator[None]:
-    """Reserve standard output for the results: output of activities goes to standard error, with their names."""
-    from instrc.text.streams import claimed_output  # most commands run no foreign code
+    """Reserve standard output for the results: output of activities goes to standard error, with their names.
 
+    So do logs that nobody else writes: libraries log what providers and servers send, and addresses with secrets.
+    """
+    import logging  # most commands run no foreign code
+
+    from instrc.text.streams import claimed_output
+
+    usual, last = logging.lastResort, logging.Handler(logging.WARNING)
+    last.emit = lambda record: write_foreign(f"{last.format(record)}\n")  # type: ignore[method-assign]  # its only method
     with claimed_output() as stream:
         _results.append(stream)
+        logging.lastResort = last
         try:
             yield
         finally:
+            logging.lastResort = usual
             _results.pop()
 
 
@@ -103,6 +112,13 @@ def write_error(text: str, *, exact: bool = False) -> None:
         _send(sys.stderr, text if exact else visible_lines(text))
     except (OSError, ValueError):
         _leave_in_silence(sys.stderr)
+
+
+def write_foreign(text: str) -> None:
+    """Write a text of a library or of other code to standard error, without secrets."""
+    from instrc.runtime.secrets import redacted
+
+    write_error(redacted(text))
 
 
 def coloured(stream: IO[str] | None) -> bool:

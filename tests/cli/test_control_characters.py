@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import re
 from pathlib import Path
 
@@ -62,6 +63,20 @@ def test_a_warning_is_visible(capsys: pytest.CaptureFixture[str]) -> None:
     _show_warning(f"the answers were recorded with {EVIL}")
     assert not UNSEEN.search(said := capsys.readouterr().err)
     assert said.startswith("warning: the answers were recorded with ")
+
+
+def test_a_log_that_nobody_writes_is_visible_and_has_no_secret(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SHOP_TOKEN", "s3cr3t-of-the-shop")
+    with terminal.claimed_results():
+        log = logging.Logger("library")  # noqa: LOG001  -- nothing above it writes
+        log.warning("redirect to %s", f"https://shop.example/s3cr3t-of-the-shop{EVIL}")
+    _show_warning("it was s3cr3t-of-the-shop")
+    first, second = capsys.readouterr().err.splitlines()
+    assert not UNSEEN.search(first)
+    assert first.startswith("redirect to https://shop.example/***")
+    assert second == "warning: it was ***"
 
 
 def test_the_title_of_a_case_and_what_came_are_visible(instrc: Instrc, folder: Path) -> None:
