@@ -6,7 +6,7 @@ import asyncio
 import inspect
 import os
 import traceback
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
@@ -223,20 +223,33 @@ class Effects(Struct, frozen=True):
         if budget is None:
             with guarded():
                 return _copied_reply(await model.answer(request))
-        entry = await asyncio.to_thread(budget.reserve, self.run, self.estimate(request))
+        entry = await asyncio.to_thread(budget.reserve, self.run, estimate := self.estimate(request))
         try:
             with guarded():
                 reply = _copied_reply(await model.answer(request))
         except ModelError as error:
-            if error.code not in {"timeout", "unreachable", "unreadable"}:
-                await asyncio.to_thread(budget.settle, entry, 0.0)
+            await asyncio.to_thread(budget.settle, entry, self._lost((error, *error.failures), estimate))
             raise
-        cost = reply.cost if reply.cost is not None else cost_of(self.prices, reply.model, reply.usage)
+        cost, note = self._counted(reply, estimate)
+        await asyncio.to_thread(budget.settle, entry, cost + self._lost(reply.failures, estimate))
+        return reply if note is None else structs.replace(reply, notes=(*reply.notes, note))
+
+    def _counted(self, reply: Reply, estimate: float) -> tuple[float, str | None]:
+        """Return the cost of a reply, which is the estimate if it does not say its tokens, and a note if it is not known."""
+        cost = self._cost(reply)
         is_told = reply.cached or reply.invented or {"input_tokens", "output_tokens"} <= reply.usage.keys()
         if cost is not None and reply.cost is None and not is_told:
-            return structs.replace(reply, notes=(*reply.notes, _ESTIMATED))
-        await asyncio.to_thread(budget.settle, entry, cost or 0.0)
-        return reply if cost is not None or reply.invented else structs.replace(reply, notes=(*reply.notes, _NOT_COUNTED))
+            return estimate, _ESTIMATED
+        return cost or 0.0, _NOT_COUNTED if cost is None and not reply.invented else None
+
+    def _lost(self, failures: Iterable[ModelError], estimate: float) -> float:
+        """Return what requests without an answer cost; one that may go on elsewhere costs the estimate."""
+        may_go_on = {"timeout", "unreachable", "unreadable"}
+        known = [(each.reply, estimate if each.code in may_go_on else 0.0) for each in failures]
+        return sum(cost if reply is None else self._counted(reply, estimate)[0] for reply, cost in known)
+
+    def _cost(self, reply: Reply) -> float | None:
+        return reply.cost if reply.cost is not None else cost_of(self.prices, reply.model, reply.usage)
 
     def _policy(self, settings: RequestSettings) -> Retry:
         """Return the retry policy of a request."""
@@ -249,7 +262,7 @@ class Effects(Struct, frozen=True):
         answer, numbered = with_unique_ids(reply.answer, command["schema"])
         wrong = [*beyond_schema(reply.complaints, answer, command["schema"]), *self._checked(command, answer)]  # not said twice
         parts = split(answer, command["schema"])
-        cost = reply.cost if reply.cost is not None else cost_of(self.prices, reply.model, reply.usage)
+        cost = self._cost(reply)
         facts: EventFacts = {
             "answer": answer,
             "thoughts": parts["thoughts"],
@@ -262,16 +275,9 @@ class Effects(Struct, frozen=True):
             "seconds": monotonic() - began,
             "attempt": attempt,
         }
-        if reply.sent is not None:
-            facts["sent"] = reply.sent
-        if reply.complaints and answer is None and reply.text:
-            facts["text"] = reply.text
-        if reply.invented:
-            facts["invented"] = True
-        if reply.cached:
-            facts["cached"] = True
-        if reply.notes:
-            facts["notes"] = [*reply.notes]
+        text = reply.text if reply.complaints and answer is None else None
+        also = {"sent": reply.sent, "text": text, "invented": reply.invented, "cached": reply.cached, "notes": [*reply.notes]}
+        facts |= cast("EventFacts", {name: fact for name, fact in also.items() if fact})
         self.tell("answered", command["id"], **facts)
         result: Result = {"ok": answer, "usage": reply.usage}
         if cost is not None:
@@ -502,7 +508,7 @@ def _copied_reply(reply: Reply) -> Reply:
         answer = received(reply.answer)
     except NotJsonError as error:
         answer, complaints = None, [*complaints, {"pointer": "", "message": f"the answer is not JSON, {error}"}]
-    kept = reply.invented, tuple(notes), reply.cached
+    kept = reply.invented, tuple(notes), reply.cached, reply.failures
     return Reply(answer, usage, cost, model, tuple(repairs), tuple(complaints), text, sent, *kept)
 
 

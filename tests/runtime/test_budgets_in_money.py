@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from applications import run_in_app
-from standins import KEY, Standin, called
+from standins import KEY, Standin, called, completion
 
 import instrc
 from instrc.problems.errors import SettingsError
@@ -121,6 +121,25 @@ def test_an_answer_that_does_not_say_its_tokens_costs_what_was_estimated(standin
     assert run.status == "done"
     assert any("how many tokens" in note for event in run.trace for note in event.get("notes") or ())
     assert spent_one(standin, "0.27 USD/day").status == "failed"
+
+
+REFUSAL = completion({"content": None, "refusal": "no"})
+
+
+@pytest.mark.parametrize("models", ["openai:gpt-5", "openai:gpt-5,openai:gpt-4"])
+@pytest.mark.parametrize(
+    ("body", "cost"), [(REFUSAL, 0.007), ({**REFUSAL, "usage": None}, 0.256), ({"usage": REFUSAL["usage"]}, 0.256)]
+)
+def test_what_is_used_without_an_answer_is_counted(body: Any, cost: float, models: str, standin: Standin) -> None:
+    """A refusal has used its tokens; a response that cannot be read may have."""
+    standin.answers += [(200, body)]
+    if "," in models:
+        answers(standin, "read")
+        cost += 0.007
+    run = run_in_app("one.aug", "x", model=models, budget="9 USD", settings={"attempts": 1})
+    assert run.status == ("done" if "," in models else "failed")
+    assert spent_one(standin, f"{cost + 0.255:.4f} USD/day").status == "failed"
+    assert spent_one(standin, f"{cost + 0.257:.4f} USD/day").status == "done"
 
 
 @pytest.mark.parametrize(

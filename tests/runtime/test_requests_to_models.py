@@ -841,6 +841,16 @@ def test_tokens_of_a_minute_are_counted_by_guess_and_then_by_use(tmp_path: Path)
         limited(Model(), "a:1", {"rpm": 5}, file)
 
 
+def test_an_answer_uses_up_the_tokens_of_an_hour_at_most_whatever_it_says(tmp_path: Path) -> None:
+    class Model:
+        async def answer(self, request: Request) -> Reply:  # noqa: ARG002  -- its answer is the same
+            return Reply(None, {"input_tokens": 2**53 - 1, "output_tokens": 1})
+
+    file = tmp_path / "models.sqlite"
+    asyncio.run(Limited(Model(), "a:1", {"tpm": 10_000}, file).answer(REQUEST))
+    assert 3_500 < turn(file, "a:1 tpm", 10_000, 0, 0.0) < 3_601
+
+
 def test_a_model_that_one_process_leaves_alone_others_leave_alone_too(tmp_path: Path) -> None:
     file = tmp_path / "models.sqlite"
     for told, asked in ((file, ["b:2"]), (tmp_path / "others.sqlite", ["a:1", "b:2"])):

@@ -227,7 +227,7 @@ class Fallback:
         """Answer a request with the first model that can, or raise the last `ModelError`."""
         request = structs.replace(request, model=None)  # combines the messages of all models
         notes: list[str] = []
-        before: ModelError | None = None
+        failures: list[ModelError] = []
         turned = min(max(attempt_of(request) - SAME_MODEL, 0), len(self.models) - 1)
         if self.file is not None and self.file.exists():
             await asyncio.to_thread(self._hear, self.file)
@@ -241,17 +241,19 @@ class Fallback:
             except ModelError as error:
                 await self._note(words, error)
                 if words == asked[-1] or not (error.retry or error.code in _ELSEWHERE):
+                    error.failures = tuple(failures)
                     raise
                 notes.append(f"`{words}` gave no answer ({error}): the next model was asked")
-                before = error
+                failures.append(error)
             except InstrcError as error:  # for example a missing key: the previous failure may be temporary
-                if before is None:
+                if not failures:
                     raise
-                said = f"{before}; and {error.problems[0].message}"
-                raise ModelError(said, code=before.code, retry=before.retry, after=before.after) from error
+                before = failures.pop()
+                before.args, before.failures = (f"{before}; and {error.problems[0].message}",), tuple(failures)
+                raise before from error
             else:
                 self._failed.pop(words, None)
-                return structs.replace(reply, notes=(*notes, *reply.notes)) if notes else reply
+                return structs.replace(reply, notes=(*notes, *reply.notes), failures=tuple(failures)) if notes else reply
         raise AssertionError
 
     async def _note(self, words: str, error: ModelError) -> None:
@@ -279,6 +281,8 @@ class Fallback:
 _TURNS: Final = "turns (key TEXT PRIMARY KEY, next REAL)"
 """Time by model and setting at which past requests no longer count against the limit, in seconds since 1970."""
 MINUTE: Final = 60.0
+LONGEST_TURN: Final = 60
+"""Maximum minutes for which one answer uses up the limit of tokens, whatever count a provider reports."""
 
 
 def turn(place: Path | str, key: str, per_minute: float, amount: float, ahead: float) -> float:
@@ -350,7 +354,8 @@ class Limited(Struct):
                 await asyncio.sleep(await self._turn("tpm", tpm, min(guess, tpm), MINUTE))
             reply = await self.model.answer(request)
             if tpm is not None and reply.usage:
-                await self._turn("tpm", tpm, tokens_of(reply.usage) - min(guess, tpm), MINUTE)
+                used = min(tokens_of(reply.usage), tpm * LONGEST_TURN)
+                await self._turn("tpm", tpm, used - min(guess, tpm), MINUTE)
             return reply
 
     def _turn(self, name: str, per_minute: float, amount: float, ahead: float) -> Awaitable[float]:

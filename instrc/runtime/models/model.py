@@ -75,6 +75,8 @@ class Reply(Struct, frozen=True):
     """Notes for people: a setting that the provider lacks, a server that ignored the schema."""
     cached: bool = False
     """Whether the answer to an earlier identical request was reused."""
+    failures: tuple[ModelError, ...] = ()
+    """Failures of the models that were asked before."""
 
 
 class ModelError(Exception):
@@ -83,6 +85,11 @@ class ModelError(Exception):
     `retry` is whether to retry, `after` the number of seconds to wait first, if the provider states it;
     `code` is a code for programs, such as `refused`.
     """
+
+    reply: Reply | None = None
+    """What it sent in place of an answer, and used tokens for."""
+    failures: tuple[ModelError, ...] = ()
+    """Failures of the models that were asked before."""
 
     def __init__(self, message: str, *, code: str | None = None, retry: bool = False, after: float | None = None) -> None:
         super().__init__(message)

@@ -413,11 +413,12 @@ def provider_name(lowering: Lowering) -> str:
 
 def reply_of(lifted: Lifted, model: str, usage: dict[str, int], answer: Json, sentences: Sentences) -> Reply:
     """Return a lifted answer as a reply: an unusable one becomes a complaint, or an error if asking again would not help."""
-    if lifted.status == "failed":
-        raise failure_of(lifted.failure or "the provider reports an error", answer)
-    if lifted.status == "refused":
+    if lifted.status in {"failed", "refused"}:
         reasons = dict.fromkeys(filter(None, (lifted.refusal or "the model declined", lifted.text)))
-        raise ModelError(": ".join(reasons), code="refused")
+        refused, failed = ModelError(": ".join(reasons), code="refused"), lifted.failure or "the provider reports an error"
+        error = failure_of(failed, answer) if lifted.status == "failed" else refused
+        error.reply = Reply(None, usage, model=model) if usage or error is refused else None
+        raise error
     if lifted.truncated or any(call.truncated for call in lifted.calls):
         cut = _longest_text(answer)
         return Reply(None, usage, model=model, complaints=(_complaint("", cut_complaint(cut, sentences)),), text=cut)
