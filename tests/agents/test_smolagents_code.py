@@ -8,6 +8,7 @@ import sys
 from dataclasses import dataclass, field
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import pytest
@@ -58,6 +59,23 @@ def logged(log: list[str], name: str) -> Any:
         return agent.TOOLS[name](given)
 
     return call
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("a\n```py\nx = 1\n```\nb\n```python\ny\n```", "x = 1\n\ny"),
+        ("```py\nx = '```'\n```", "x = '```'"),
+        ("```py" * 20_000, None),
+        ("-" * 50_000 + "1", None),
+        ("a." * 50_000 + "a", None),
+    ],
+    ids=["blocks", "fence in a text", "many beginnings", "deep", "long"],
+)
+def test_code_is_read_in_time_by_its_length_or_costs_a_round(text: str, code: str | None) -> None:
+    began = process_time()
+    assert agent.read_code({"rounds": [], "act": {"code": text}})["code"] == code
+    assert process_time() - began < 2
 
 
 def theirs(script: list[str], last: Any = None) -> Played:

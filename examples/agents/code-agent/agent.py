@@ -20,7 +20,7 @@ from instrc.runtime.sandbox.rounds import AnsweredCall, Round, RoundLimits, Tool
 from instrc.runtime.sandbox.sandbox import CodeRuns
 
 HERE = Path(__file__).parent
-_BLOCKS = (r"<code>(.*?)(?:</code>|\Z)", r"```(?:python|py)(.*?)\n```")
+_BLOCKS = (r"<code>(.*?)(?:</code>|\Z)", r"```(?:python|py)((?:(?!```(?:python|py)).)*?)\n```")
 _INHABITANTS = {"Paris": 2_048_472, "Oslo": 717_710}
 PLAYED = [
     {"thought": "First the number.", "code": "<code>\nn = look_up('Oslo')\nprint(n)\n</code>"},
@@ -73,7 +73,7 @@ def read_code(given: Mapping[str, Any]) -> dict[str, Any]:
     earlier = [part(each, "_do")["round"] for each in given["rounds"] or []]
     try:
         code = code_of(given["act"]["code"])
-    except (SyntaxError, ValueError):
+    except (SyntaxError, ValueError, MemoryError, RecursionError):  # the last two for very deep expressions
         code = None
     return {"code": code, "earlier": [each for each in earlier if each is not None]}
 
