@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Final
@@ -59,10 +58,7 @@ def deleted() -> Iterable[str]:
     """Return the programs and vibes that git sees deleted or renamed for the next commit; none without git."""
     import subprocess  # most checks do not use git
 
-    git = shutil.which("git")
-    if git is None:
-        return []
-    command = [git, *GIT_OPTIONS, "diff", "--cached", "--name-only", "--no-renames", "--diff-filter=D", "-z", "--relative"]
+    command = ["git", *GIT_OPTIONS, "diff", "--cached", "--name-only", "--no-renames", "--diff-filter=D", "-z", "--relative"]
     try:
         done = subprocess.run(command, capture_output=True, check=False, timeout=60)  # noqa: S603  -- no part of it comes from a user
     except (OSError, subprocess.SubprocessError):

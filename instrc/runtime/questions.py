@@ -71,12 +71,13 @@ LIMIT: Final = "limit"
 """Id of the question to the operator of a run held by a limit."""
 
 
-_FAIL: Final[JsonObject] = {
-    "type": "object",
-    "properties": {"fail": {"const": True}},
-    "required": ["fail"],
-    "additionalProperties": False,
-}
+def _way(name: str, schema: Json) -> JsonObject:
+    """Return the schema of an operator's decision: an object with one member."""
+    return {"type": "object", "properties": {name: schema}, "required": [name], "additionalProperties": False}
+
+
+_FAIL: Final = _way("fail", {"const": True})
+_RETRY: Final = _way("retry", {"const": True})
 
 
 def open_questions(
@@ -104,9 +105,6 @@ def open_questions(
     return result
 
 
-_RETRY: Final[JsonObject] = {**_FAIL, "properties": {"retry": {"const": True}}, "required": ["retry"]}
-
-
 def _held_question(command: documents.Command, error: Json, only: tuple[str, ...]) -> Question:
     """Return the question to the operator about a command that holds a run: retry it, provide its result, or let it fail."""
     assert command["kind"] == "model" or command["kind"] == "activity"
@@ -115,8 +113,7 @@ def _held_question(command: documents.Command, error: Json, only: tuple[str, ...
     properties = schema.get("properties") if isinstance(schema, dict) else None
     if command["kind"] == "activity" and isinstance(properties, dict) and properties.keys() == {"output"}:
         schema = {"anyOf": [schema, properties["output"]]}  # as its handler returns it: the value, or an object that contains it
-    given: JsonObject = {**_FAIL, "properties": {"result": schema}, "required": ["result"]}
     show: JsonObject = {"error": error}
     if command["kind"] == "activity":
         show |= {"activity": command["activity"], "input": command["input"]}
-    return Question(command["id"], steps, show, {"anyOf": [_RETRY, given, _FAIL]}, "operator")
+    return Question(command["id"], steps, show, {"anyOf": [_RETRY, _way("result", schema), _FAIL]}, "operator")

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from instrc.runtime.models.clients import Client
 from instrc.runtime.models.failures import StatusError, raise_reported
-from instrc.runtime.models.forms import Form, forms_by, thinks_adaptively
+from instrc.runtime.models.forms import Form, forms_by, thinking_of
 from instrc.runtime.models.model import Reply, Request
 from instrc.runtime.models.provider import CACHED_LETTERS, Provider, ProviderRequest, TokenNames, Told, base_url_from, is_long
 from instrc.text.jsontext import dumps, loads
@@ -54,12 +54,9 @@ class Anthropic(Provider):
     async def _create(self, client: Client, asked: ProviderRequest, **form: Json) -> Client:
         options = dict(asked.options)
         effort = options.pop("effort", None)
-        if effort == "none":
-            options["thinking"] = {"type": "disabled"}
-        elif effort is not None:
+        options |= thinking_of(asked.model, asked.form, effort)
+        if effort not in {None, "none"}:
             options["output_config"] = {"effort": effort}
-            if thinks_adaptively(asked.model) and asked.form != "forced":  # rejected while a model reasons
-                options["thinking"] = {"type": "adaptive"}
         if asked.form == "output":
             options["output_config"] = {**as_object(options.get("output_config", {})), "format": asked.payload}
         elif asked.form != "words":

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Final
 from instrc.problems.errors import unusable
 from instrc.runtime.models.clients import Client
 from instrc.runtime.models.failures import StatusError, require_no_report
-from instrc.runtime.models.forms import Form, forms_by, thinks_adaptively
+from instrc.runtime.models.forms import Form, forms_by, thinking_of
 from instrc.runtime.models.provider import Provider, ProviderRequest, TokenNames, base_url_from, is_long
 from instrc.runtime.simultaneous import in_thread
 from instrc.text.jsonvalue import Json, JsonObject, as_object, mapping
@@ -62,13 +62,10 @@ class Bedrock(Provider):
     def _arguments(self, asked: ProviderRequest) -> JsonObject:
         """Return the arguments of a request; `extra` has model-specific fields."""
         limits = {name: value for name, value in asked.options.items() if name != "effort"}
-        effort, extra, form = asked.options.get("effort"), dict(asked.extra), self.form(asked)
-        if effort == "none":
-            extra.setdefault("thinking", {"type": "disabled"})
-        elif effort is not None:
+        effort, form = asked.options.get("effort"), self.form(asked)
+        extra = {**thinking_of(asked.model, asked.form, effort), **asked.extra}
+        if effort not in {None, "none"}:
             form["outputConfig"] = {**mapping(form.get("outputConfig")), "effort": effort}
-            if thinks_adaptively(asked.model) and asked.form != "forced":
-                extra.setdefault("thinking", {"type": "adaptive"})
         return {
             "modelId": asked.model,
             "messages": [{"role": "user", "content": [{"text": asked.message}]}],

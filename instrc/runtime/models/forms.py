@@ -13,6 +13,7 @@ from typing import Final, Literal, NamedTuple
 
 from instrc.runtime.models.database import create_private, transaction
 from instrc.runtime.models.model import ModelError
+from instrc.text.jsonvalue import Json, JsonObject
 
 Form = Literal["forced", "choice", "output", "words"]
 FORMS: Final[dict[Form, str]] = {
@@ -88,6 +89,13 @@ def thinks_adaptively(model: str) -> bool:
     """Return whether an Anthropic model chooses its own reasoning effort: since 4.6 (AWS, adaptive thinking, 2026-11-28)."""
     version = _VERSION.search(model.lower())
     return version is not None and (int(version[1]), int(version[2] or 0)) >= (4, 6)
+
+
+def thinking_of(model: str, form: Form, effort: Json) -> JsonObject:
+    """Return the parameter of an Anthropic model for its thoughts at an effort; it refuses a forced tool while it thinks."""
+    if effort == "none":
+        return {"thinking": {"type": "disabled"}}
+    return {"thinking": {"type": "adaptive"}} if effort and thinks_adaptively(model) and form != "forced" else {}
 
 
 _NO: Final = re.compile(
