@@ -244,8 +244,7 @@ class Effects(Struct, frozen=True):
 
     def _lost(self, failures: Iterable[ModelError], estimate: float) -> float:
         """Return what requests without an answer cost; one that may go on elsewhere costs the estimate."""
-        may_go_on = {"timeout", "unreachable", "unreadable"}
-        known = [(each.reply, estimate if each.code in may_go_on else 0.0) for each in failures]
+        known = [(each.reply, estimate if each.code in {"timeout", "unreachable", "unreadable"} else 0.0) for each in failures]
         return sum(cost if reply is None else self._counted(reply, estimate)[0] for reply, cost in known)
 
     def _cost(self, reply: Reply) -> float | None:

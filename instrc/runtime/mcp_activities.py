@@ -120,11 +120,10 @@ class _Session:
 
     async def _run(self) -> str | None:
         """Keep the session open while it is used; return why it cannot be opened."""
-        address = self.address
         for name in _LOGS:
             logging.getLogger(name).addFilter(_is_logged)
         try:
-            transport = _over_http(address) if isinstance(address, str) else stdio_client(address, _error_stream())
+            transport = _over_http(self.address) if isinstance(self.address, str) else stdio_client(self.address, _error_stream())
             opening = Client(transport)
             opening._connect = partial(_connected, opening._connect)  # noqa: SLF001  -- the first messages are bounded, too
             async with opening as client:
@@ -203,8 +202,8 @@ _TAKEN_WHOLE: Final = frozenset({"structuredContent", "inputSchema", "outputSche
 def _parts(value: object) -> int:
     """Return the number of parts of all lists, and of all requests for input, that the library reads: it takes the rest whole."""
     if isinstance(value, dict):
-        asked = len(mapping(value.get("inputRequests")))
-        return asked + sum(_parts(each) for name, each in value.items() if name not in _TAKEN_WHOLE)
+        read = [each for name, each in value.items() if name not in _TAKEN_WHOLE]
+        return len(mapping(value.get("inputRequests"))) + sum(map(_parts, read))
     return len(value) + sum(map(_parts, value)) if isinstance(value, list) else 0
 
 
@@ -223,13 +222,12 @@ _logged: dict[tuple[str, int], float] = {}
 def _is_logged(record: logging.LogRecord) -> bool:
     """Let each place of the library log one short line at a time, without a traceback, secrets, or what controls a terminal."""
     place, now = (record.pathname, record.lineno), monotonic()
-    if not record.pathname.startswith(mcp.__path__[0]):  # others may have a log named `client`, too
-        return True
-    if now - _logged.get(place, -PAUSE) < PAUSE:
-        return False
-    _logged[place] = now
-    record.msg, record.args, record.exc_info = visible(redacted(record.getMessage()))[:500], (), None
-    return True
+    is_theirs = record.pathname.startswith(mcp.__path__[0])  # others may have a log named `client`, too
+    is_due = now - _logged.get(place, -PAUSE) >= PAUSE
+    if is_theirs and is_due:
+        _logged[place] = now
+        record.msg, record.args, record.exc_info = visible(redacted(record.getMessage()))[:500], (), None
+    return is_due or not is_theirs
 
 
 def _error_stream() -> TextIO:

@@ -120,13 +120,10 @@ def provider_of(model: Model) -> Provider | None:
 
 def _parts(model: Model) -> list[Model]:
     """Return the models that a model passes requests on to, in order."""
-    match model:
-        case Limited():
-            return _parts(model.model)
-        case Fallback():
-            return [part for item in model.models.values() for part in _parts(item)]
-        case _:
-            return [model]
+    if isinstance(model, Limited):
+        return _parts(model.model)
+    several = model.models.values() if isinstance(model, Fallback) else ()
+    return [part for each in several for part in _parts(each)] or [model]
 
 
 def words_from(words: str, folder: Path) -> str:
@@ -354,8 +351,7 @@ class Limited(Struct):
                 await asyncio.sleep(await self._turn("tpm", tpm, min(guess, tpm), MINUTE))
             reply = await self.model.answer(request)
             if tpm is not None and reply.usage:
-                used = min(tokens_of(reply.usage), tpm * LONGEST_TURN)
-                await self._turn("tpm", tpm, used - min(guess, tpm), MINUTE)
+                await self._turn("tpm", tpm, min(tokens_of(reply.usage), tpm * LONGEST_TURN) - min(guess, tpm), MINUTE)
             return reply
 
     def _turn(self, name: str, per_minute: float, amount: float, ahead: float) -> Awaitable[float]:
