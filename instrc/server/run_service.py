@@ -22,7 +22,6 @@ from instrc.engines.run_table import UNDUE, QuestionRow, RunChange, TableEngine,
 from instrc.engines.schedules import Schedule, Scheduling
 from instrc.engines.service_tables import DELETED, RUNS
 from instrc.problems.errors import (
-    AccessError,
     ConflictError,
     InstrcError,
     NotFoundError,
@@ -436,10 +435,8 @@ class RunService:
                 return await self.visibility.info_of(caller, report)
         found = await self.question(caller, run, question)
         require_allowed("answer", found, caller)
-        gives = found.question.by == "operator" and "result" in mapping(data)
-        if gives and self.visibility.protects(await self.engine.show(run), mapping(found.question.show)):
-            action, reason = f"give the result of `{question}`", "people decide in the process that serves it"
-            raise AccessError([problems.serving.NotAllowed(who=caller.name, action=action, reason=reason)])
+        if found.question.by == "operator" and "result" in mapping(data):
+            await self.visibility.require_giving(caller, found)
         if (tags or tag) and found.question.tag not in {*tags, tag}:
             raise StaleError([problems.serving.QuestionNotFree(question=question, state="shown anew")])
         return await self._take(caller, found, data, comment)

@@ -18,7 +18,7 @@ from instrc.engines.launch import Launcher
 from instrc.engines.projects import is_here
 from instrc.engines.run_table import QuestionRow, questions_query
 from instrc.engines.service_tables import CLAIMS, DELETED
-from instrc.problems.errors import ConflictError, GoneError, NotFoundError
+from instrc.problems.errors import AccessError, ConflictError, GoneError, NotFoundError
 from instrc.runtime.engine_protocol import Engine, WorkerListing
 from instrc.runtime.interpreter.documents import Author, Command, Result
 from instrc.runtime.questions import Question
@@ -29,7 +29,7 @@ from instrc.server.access import Caller
 from instrc.server.records import QuestionPeople, Records
 from instrc.server.views import QuestionInfo, RunInfo
 from instrc.text.jsontext import digest_of
-from instrc.text.jsonvalue import Json
+from instrc.text.jsonvalue import Json, mapping
 from instrc.vibes.service_settings import Role, ServiceSettings
 
 SEES: Final[tuple[Role, ...]] = ("viewer", "operator", "author")
@@ -132,6 +132,15 @@ class Visibility:
         asks = command.get("kind") == "user" if activity is None else launcher is None or launcher.asks_people(str(activity))
         asks = asks or command.get("id") in answered
         return asks and not (is_here(report.config.project) and self.settings.allow_fork_person_steps)
+
+    async def require_giving(self, caller: Caller, found: QuestionInfo) -> None:
+        """Raise if an operator may not give the result of what holds a run, since people do, or have answered behind it."""
+        run, held = found.run, found.question.id
+        votes = await asyncio.to_thread(self.records.votes, run)
+        answered = {held} if any(each.startswith((f"{held}/", f"{held}~")) for each in votes) else ()
+        if self.protects(await self.engine.show(run), {**mapping(found.question.show), "id": held}, answered):
+            action, reason = f"give the result of `{held}`", "people decide in the process that serves it"
+            raise AccessError([problems.serving.NotAllowed(who=caller.name, action=action, reason=reason)])
 
     def _excludes(self, caller: Caller, mine: _Placed, protects: _Protects, command: Command, result: Result) -> bool:
         """Return whether a result is or may be an approval of the caller, who may not give it as the starter of a fork.

@@ -854,6 +854,28 @@ def test_an_operator_gives_no_result_that_people_give_in_a_process(allowed: bool
     go(body())
 
 
+def test_an_operator_gives_no_result_behind_which_people_have_answered_in_another_version(tmp_path: Path) -> None:
+    """A release lets a function do what a process did, which failed after somebody had answered in it."""
+
+    async def body() -> None:
+        made = service(tmp_path, letter=LETTER)
+        look = chunk(step2_look=call("Look", "step1_approve", TEXT, "prompt"))
+        inner = process(userContext1=chunk(step1_approve=step(DECISION, "prompt")), serverContext1=look)
+        made.launchers["outer"] = calling(tmp_path, inner)
+        op = person("op", "operator", "starter", "answerer")
+        run = (await made.start(op, "outer", "x", wait=20)).report.run
+        [question] = (await made.run(op, run)).report.questions
+        await made.answer(op, run, question.id, ANSWER)
+        held = (await settled(made, run, "held")).report.questions[0].id
+        (tmp_path / "pyproject.toml").write_text('[tool.instrc.activities]\n"Consent" = "breaking:look"\n')
+        prepared = replace(made.launchers["outer"].prepared, settings=read_settings(tmp_path))
+        made.launchers["outer"] = Launcher(prepared, rehearse="with-activities")
+        with pytest.raises(AccessError, match="people decide in the process"):
+            await made.answer(op, run, held, {"result": ANSWER})
+
+    go(body())
+
+
 def test_what_holds_a_run_is_shown_to_nobody_whom_the_settings_ask_in_its_place(tmp_path: Path) -> None:
     """It shows what a service was given and said; candidates of the settings are people who are asked by the program."""
 
