@@ -34,10 +34,11 @@ from instrc.engines.approvals import Vote  # of other people
 from instrc.engines.run_table import runs_query  # to find the run
 from instrc.engines.service_tables import vote_in  # what is read
 from instrc.problems.errors import InputError, RequestError
+from instrc.runtime import traces  # where lines are read
 from instrc.runtime.activities import Activities, ActivityCall  # one attempt of a call
 from instrc.runtime.effects import attempt_call  # one attempt of a call
 from instrc.runtime.questions import Question
-from instrc.runtime.traces import trace_file  # where it is long
+from instrc.runtime.traces import read_events, trace_file  # where it is long
 from instrc.schema.walk import map_schemas
 from instrc.server import bounds, forms  # the table of what is tried here, and the forms of pages
 from instrc.server.a2a import DATA, a2a_routes, given_in, parts_of  # the service over A2A
@@ -55,7 +56,7 @@ from instrc.server.mcp_runs import RunOffers, mcp_mount, no_link  # the service 
 from instrc.server.run_service import RunService  # the service itself
 from instrc.server.templates import linked, words_for  # the texts of the form
 from instrc.server.webhooks import AddressRules, Webhooks  # where messages are sent
-from instrc.text.jsontext import dumps
+from instrc.text.jsontext import dumps, value_in
 from instrc.text.jsonvalue import Json
 from instrc.vibes.service_settings import ServiceSettings  # without a file
 
@@ -583,6 +584,17 @@ def test_a_long_trace_is_read_a_page_at_a_time_by_all_that_show_it(tmp_path: Pat
             assert 1 < max(sizes) < 10
 
     go(test())
+
+
+@pytest.mark.parametrize("most", [190, 199, 200, 201, 250])
+def test_a_line_of_a_trace_is_read_when_all_of_it_is_there(most: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is not JSON is read slowly, and a page of a trace mostly ends in a line."""
+    lines = [dumps({"event": "asked", "run": "a", "at": 0.0, "show": "x" * 50}, indent=False).ljust(99) for _ in range(3)]
+    (tmp_path / "a").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    read: list[bytes] = []
+    monkeypatch.setattr(traces, "value_in", lambda line: read.append(line) or value_in(line))
+    events, place = read_events(tmp_path / "a", 0, most)
+    assert (len(read), len(events), place) == (most // 100, most // 100, most // 100 * 100)
 
 
 def test_a_form_looks_for_the_names_of_its_fields_in_what_is_shown_once() -> None:
