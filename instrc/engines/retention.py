@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from time import time
 from typing import Final, TypeAlias
 
 import sqlalchemy as sa
 
+from instrc.engines.background import tolerated
 from instrc.engines.projects import project_here
 from instrc.engines.run_table import RunTable, move_cursor, runs_query
 from instrc.engines.service_tables import AUDIT, CURSORS, DELIVERIES, FEED, HOOKS, MESSAGES, NONCES, REQUESTS, RUNS
@@ -36,7 +36,7 @@ async def keep_swept(engine: Engine, table: Callable[[], RunTable], kept: Kept) 
     """
     project = project_here()
     while True:
-        with suppress(Exception):  # the store may be temporarily unavailable
+        with tolerated("deleting old data"):
             if await asyncio.to_thread(lambda: _take_turn(table(), project or "")):
                 await sweep(engine, table(), kept, project)
         await asyncio.sleep(_EVERY / 10)

@@ -16,6 +16,7 @@ from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from instrc import problems
 from instrc.engines.approvals import OUTSIDER, Vote, agreeing, known_as
+from instrc.engines.background import tolerated
 from instrc.engines.launch import Launcher, forked
 from instrc.engines.operating import erase_names
 from instrc.engines.run_table import UNDUE, QuestionRow, RunChange, TableEngine, audit_row, questions_query, runs_query, storable
@@ -552,19 +553,19 @@ class RunService:
             await (asyncio.sleep(_LEFT / 2) if self._keeper is not None else self.hub.wait(None, LOOK))
             if self._keeper is None:
                 await self._look_at_runs()
-            with suppress(Exception):  # the next request reports an error of the store
+            with tolerated("finishing decisions"):
                 await self._finish_votes()
 
     async def _look_at_runs(self) -> None:
         await asyncio.sleep(_BREATH)  # let the process that handled it record it first
         touched, self.hub.touched = self.hub.touched, set()
-        with suppress(Exception):  # the store or the server may be temporarily unavailable
-            if not touched:
+        if not touched:
+            with tolerated("reading the runs of other processes"):
                 latest = await asyncio.to_thread(self.records.runs, runs_query(), 1)
                 others = await self.engine.runs(RunFilter(began=latest[0].began - _APART if latest else None))
                 touched = {report.run for report in others} | {*await asyncio.to_thread(self.records.open_runs, _STALE)}
         for run in touched:
-            with suppress(Exception):  # as above
+            with suppress(Exception):  # the next look reports an error of the store
                 await self._note(await self.engine.show(run))
 
     async def _note(self, report: RunReport) -> None:

@@ -11,6 +11,7 @@ from typing import Final, TypeVar, cast
 
 from msgspec import Struct
 
+from instrc.engines.background import tolerated
 from instrc.engines.run_table import RunChange, TableEngine
 from instrc.runtime.engine_protocol import Engine, TracedEngine
 from instrc.runtime.models.partial import AnswerPart
@@ -70,16 +71,16 @@ class EventStreams:
         number, keeper = 0, self.engine if isinstance(self.engine, TableEngine) else None
         while isinstance(self.engine, TracedEngine):
             await asyncio.sleep(TOLD_PAUSE)
-            with suppress(Exception):  # waiting clients also poll
-                if keeper is not None and keeper.starts_by_queue and self.hub.is_awaited:
+            if keeper is not None and keeper.starts_by_queue and self.hub.is_awaited:
+                with tolerated("receiving events of other processes"):  # waiting clients also poll
                     number = number or (await asyncio.to_thread(self.records.feed_bounds))[1]
                     changes = await asyncio.to_thread(self.records.feed, number)
                     number = changes[-1].number if changes else number
                     self.hub.changed(changes)
-                else:
-                    number = 0
+            else:
+                number = 0
             if followed := [run or "" for run in self.hub.boxes]:
-                with suppress(Exception):  # complete answers are delivered in any case
+                with tolerated("receiving partial answers of other processes"):  # complete ones are delivered in any case
                     for part in await asyncio.to_thread(self.engine.parts_of, followed):
                         self.hub.take(part)
 

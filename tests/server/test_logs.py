@@ -19,6 +19,7 @@ from postgres_server import Database
 from serving import BOSS, asking, client, go, launcher, service
 
 from instrc.engines.hosts import engine_of
+from instrc.engines.retention import keep_swept  # a loop of a worker
 from instrc.runtime.engine_protocol import WorkerOptions
 from instrc.runtime.telemetry import logged  # what runs tell the log
 from instrc.server.a2a import a2a_routes  # the service over A2A
@@ -145,3 +146,49 @@ def test_the_texts_of_errors_are_not_in_the_log(tmp_path: Path) -> None:
         "RuntimeError",
     ]
     assert "is ill" not in written.getvalue()
+
+
+class _Failing:
+    """Fails for some calls, and then tells an event of each call."""
+
+    def __init__(self, times: int) -> None:
+        self.left = times
+        self.loop = asyncio.get_running_loop()
+        self.works = asyncio.Event()
+
+    def __call__(self, *_: object) -> tuple[()]:
+        self.left -= 1
+        if self.left >= 0:
+            raise OSError("no store at a-secret-of-the-environment\nSELECT what_ann_wrote")
+        if self.left < -1:
+            self.loop.call_soon_threadsafe(self.works.set)
+        return ()
+
+
+@pytest.mark.parametrize("place", ["retention", "runs"])
+def test_repeated_work_logs_only_its_first_failure_and_its_recovery(
+    place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("SHOP_API_KEY", "a-secret-of-the-environment")
+    monkeypatch.setattr("instrc.engines.retention._EVERY", 0.0)
+    monkeypatch.setattr("instrc.server.run_service.LOOK", 0.001)
+    monkeypatch.setattr("instrc.server.run_service._BREATH", 0.0)
+
+    async def body() -> None:
+        failing, made = _Failing(3), service(tmp_path, name="memory")
+        if place == "retention":
+            monkeypatch.setattr("instrc.engines.retention._take_turn", failing)
+            loop = asyncio.create_task(keep_swept(made.engine, lambda: made.records, {}))
+        else:
+            monkeypatch.setattr(made.records, "runs", failing)
+            loop = asyncio.create_task(made.begin())
+        await failing.works.wait()
+        loop.cancel()
+        if place == "runs":
+            await made.close()
+
+    with caplog.at_level(logging.WARNING, "instrc.engines"):
+        go(body())
+    work = {"retention": "deleting old data", "runs": "reading the runs of other processes"}[place]
+    told = [each.getMessage() for each in caplog.records if each.getMessage().startswith(work)]
+    assert told == [f"{work} fails, and is retried: OSError: no store at ***", f"{work} works again"]
