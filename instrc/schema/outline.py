@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from instrc.schema.kinds import kind_of_value
-from instrc.schema.walk import map_schemas
+from instrc.schema.walk import map_schemas, required_names
 from instrc.text.jsonvalue import Json, JsonObject, equal, listing, mapping
 from instrc.text.limits import REBUILT_LEVELS
 from instrc.text.sentences import EN, Sentences, filled
@@ -45,7 +45,7 @@ def _members(schema: Json, depth: int, whole: Sentences | None, told: dict[str, 
     """Yield the lines of an object's keys; descriptions in `told`, from an earlier alternative, are not repeated."""
     if not isinstance(schema, dict) or depth > OUTLINE_LEVELS:
         return
-    names = listing(schema.get("required"))
+    names = frozenset(required_names(schema))
     for name, part in mapping(schema.get("properties")).items():
         mark = "" if name in names or whole else "?"
         free = "" if name in names or not whole else f", {whole.optional}"

@@ -17,7 +17,7 @@ from instrc.schema.laws.law import Answer, all_satisfied
 from instrc.schema.laws.table import LAWS, cases, disjoint_by_branches, disjoint_in
 from instrc.schema.vocabulary import FOLLOWERS, KEYWORDS, NO_ASSERTIONS, SPEAKS_OF
 from instrc.schema.walk import TRIVIAL, walk
-from instrc.text.jsonvalue import Json, JsonArray, as_object, equal
+from instrc.text.jsonvalue import Json, JsonArray, as_object, equal, listing
 from instrc.text.limits import DEPTH
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ PAIRS: Final = 5000
 EVALUATIONS: Final = 2000
 """Maximum schemas that one value is checked against."""
 EVALUATIONS_IN_ALL: Final = 50_000
-"""Maximum schemas that the listed values of all questions are checked against."""
+"""Maximum schemas that the listed values of all questions are checked against, and required properties, four a check."""
 KIND_DEPTH: Final = 4
 """Maximum nesting of combinators examined for the types that they allow."""
 KIND_BRANCHES: Final = 50
@@ -147,7 +147,8 @@ class Answering:
         result = self.known.get(key)
         if result is None:
             self.steps += 1
-            if depth > DEPTH or self.steps > self.most:
+            self.evaluations += len(listing(left.get("required"))) // 4
+            if depth > DEPTH or self.steps > self.most or self.evaluations > EVALUATIONS_IN_ALL:
                 return False
             self.known[key] = False
             self.alive += (left, right)

@@ -14,7 +14,7 @@ from instrc.schema.flattening.flattener import intersect
 from instrc.schema.kinds import is_number, types_of, unique
 from instrc.schema.laws.numbers import bound
 from instrc.schema.patterns import REGEX_SECONDS, in_time, search, time_limit
-from instrc.schema.validation import DefinitionsValidator
+from instrc.schema.validation import DefinitionsValidator, is_valid
 from instrc.schema.vocabulary import IN_PLACE
 from instrc.schema.walk import local_target, nodes, required_names, subschemas, without
 from instrc.text.jsonvalue import Json, JsonArray, JsonObject, freeze, listing, mapping
@@ -231,7 +231,7 @@ class _Making:
                         yield _Made(text.value, text.sure)
 
     def _object(self, schema: JsonObject, level: int, nth: int, *, optional: bool) -> _Made:
-        required = required_names(schema)
+        required = dict.fromkeys(required_names(schema))
         result: JsonObject = {}
         sure = True
         properties = mapping(schema.get("properties"))
@@ -255,7 +255,9 @@ class _Making:
             return properties[name]
         from instrc.schema.patterns import may_match
 
-        named = [each for pattern, each in mapping(schema.get("patternProperties")).items() if may_match(pattern, name)]
+        patterns = mapping(schema.get("patternProperties"))
+        self.left -= len(patterns) // SAMPLE_JOINED
+        named = [each for pattern, each in (patterns if self.left >= 0 else {}).items() if may_match(pattern, name)]
         return self._joined(*named) if named else schema.get("additionalProperties", True)
 
     def _name(self, schema: JsonObject, number: int) -> str:
@@ -306,15 +308,12 @@ def _numbers(schema: JsonObject, nth: int) -> Iterator[_Made]:
         yield _number_of(schema, (low + min(highs, default=low + 1)) / 2)
 
 
+_OF_NUMBERS = ("type", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
+
+
 def _number_of(schema: JsonObject, value: float) -> _Made:
     number: Json = int(value) if isinstance(value, float) and value.is_integer() else value  # llguidance does not accept `2.0`
-    least, most = bound(schema, "minimum"), bound(schema, "maximum")
-    above, below = bound(schema, "exclusiveMinimum"), bound(schema, "exclusiveMaximum")
-    sure = (least is None or value >= least) and (most is None or value <= most)
-    sure = sure and (above is None or value > above) and (below is None or value < below)
-    if isinstance(step := schema.get("multipleOf"), float):
-        sure = sure and DefinitionsValidator(None).accepts({"multipleOf": step}, number)
-    return _Made(number, sure and (schema.get("type") != "integer" or isinstance(number, int)))
+    return _Made(number, is_valid(number, {word: schema[word] for word in _OF_NUMBERS if word in schema}))
 
 
 def _multiple(schema: JsonObject, nth: int) -> int | float:

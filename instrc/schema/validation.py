@@ -142,11 +142,7 @@ def _count(checks: int) -> None:
     known[_LEFT] -= checks
     if known[_LEFT] < 0:
         known[_SEARCH] = "checking it takes too long: make it smaller, or use a schema with fewer branches"
-        raise _TooLongError
-
-
-class _TooLongError(Exception):
-    """No checks are left."""
+        raise TimeoutError
 
 
 def _followed(validator: Validator, reference: str) -> Validator:
@@ -210,7 +206,7 @@ def _rules_out(schema: Json, value: Json) -> bool:
     key = ("out", id(schema), id(value))
     if key not in (known := _KNOWN.get({})):  # asked anew at each level of nested unions
         unions = [branches for word in UNIONS if (branches := listing(schema.get(word)))]
-        around = mapping(value).items() if members else ()
+        around = mapping(value).items()
         scalars = [(members[name], part) for name, part in around if name in members and not isinstance(part, dict | list)]
         _count(len(scalars) + sum(map(len, unions)))
         known[key] = any(_rules_out(*each) for each in scalars) or any(
@@ -341,12 +337,11 @@ def _evaluated(validator: Validator, instance: dict[str, Json] | list[Json], sch
             return set(instance)
         names, patterns = as_object(schema.get("properties", {})), as_object(schema.get("patternProperties", {}))
         seen |= set(instance).difference(_unmatched(patterns, [key for key in instance if key not in names]))
-    for keyword in ("$ref", "$dynamicRef"):
-        if keyword in schema:
-            below = _followed(validator, str(schema[keyword]))
-            if (key := ("evaluated", id(instance), id(below))) not in (known := _KNOWN.get()):
-                known[key] = _evaluated(below, instance, below.schema)
-            seen |= known[key]
+    for keyword in {"$ref", "$dynamicRef"} & schema.keys():
+        below = _followed(validator, str(schema[keyword]))
+        if (key := ("evaluated", id(instance), id(below))) not in (known := _KNOWN.get()):
+            known[key] = _evaluated(below, instance, below.schema)
+        seen |= known[key]
     for branch in _branches(validator, instance, schema):
         seen |= _evaluated(validator, instance, branch)
     return seen
@@ -472,7 +467,7 @@ def errors_of(validator: Validator, value: Json, most: int) -> list[ValidationEr
     token = _KNOWN.set({_KEYS: EqualityKeys(), _LEFT: CHECKS + CHECKS_OF_A_CHARACTER * size_of(value)})
     found: list[ValidationError] = []
     try:
-        with time_limit(), suppress(_TooLongError):
+        with time_limit(), suppress(TimeoutError):
             found.extend(islice(validator.iter_errors(value), most))
         return found if found or _SEARCH not in _KNOWN.get() else [ValidationError(_KNOWN.get()[_SEARCH], validator="schema")]
     finally:
@@ -486,7 +481,9 @@ def _violation(error: ValidationError, faults: Mapping[str, str]) -> Violation:
     words = ("propertyNames",) if "propertyNames" in error.absolute_schema_path else (f"{keyword} {detail}", keyword)
     sentence = next((faults[word] for word in words if word in faults), None)
     message = in_words(error) if sentence is None else _in_language(error, sentence, wanted, faults)
-    return Violation(pointer(error.absolute_path), keyword, pointer(error.absolute_schema_path), _shorten_message(message))
+    # the end of a message names the error
+    told = message if len(message) <= TOLD_WORDS else f"{message[:TOLD_HEAD]} … {message[TOLD_HEAD + 3 - TOLD_WORDS :]}"
+    return Violation(pointer(error.absolute_path), keyword, pointer(error.absolute_schema_path), told)
 
 
 def _detail(keyword: str, wanted: Json) -> tuple[object, Json]:
@@ -506,11 +503,6 @@ def _in_language(error: ValidationError, sentence: str, wanted: Json, faults: Ma
     titles = [optional_text(mapping(known.get(name)).get("title")) or name for name in names]
     number = value_in_words(wanted).replace(".", faults.get("decimal", ".")) if isinstance(wanted, float) else None
     return filled(sentence, value=value_in_words(value), wanted=number or value_in_words(wanted), names=names_as_json(titles))
-
-
-def _shorten_message(message: str) -> str:
-    """Return a message without the middle of a long value, since the error is named at the end."""
-    return message if len(message) <= TOLD_WORDS else f"{message[:TOLD_HEAD]} … {message[TOLD_HEAD + 3 - TOLD_WORDS :]}"
 
 
 def _reason(error: BaseException) -> str:

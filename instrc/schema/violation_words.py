@@ -30,7 +30,9 @@ def in_words(error: ValidationError) -> str:
         case "not":
             return f"{value_in_words(value)} should not be valid under {value_in_words(wanted)}"
         case "format":
-            return f"{value_in_words(value)} is not a {value_in_words(wanted)}{_zone_missing(str(wanted), value)}"
+            lacks_zone = isinstance(value, str) and wanted in ("time", "date-time") and has_format(wanted, f"{value}Z")
+            zone = ': it has no zone, such as "Z" or "+02:00"' if lacks_zone else ""
+            return f"{value_in_words(value)} is not a {value_in_words(wanted)}{zone}"
         case "items" | "unevaluatedItems":
             return f"{value_in_words(value)} has more items than are described"
         case None:
@@ -49,12 +51,6 @@ def value_in_words(value: Json) -> str:
 def names_as_json(names: Iterable[Json]) -> str:
     """Return several values as a list for a sentence: `"a", 1, null`."""
     return ", ".join(map(value_in_words, names))
-
-
-def _zone_missing(wanted: str, value: Json) -> str:
-    """Return the text that a time without a zone lacks, in the usual form."""
-    lacks_zone = isinstance(value, str) and wanted in {"time", "date-time"} and has_format(wanted, f"{value}Z")
-    return ': it has no zone, such as "Z" or "+02:00"' if lacks_zone else ""
 
 
 def of_intended_branch(error: ValidationError) -> ValidationError:

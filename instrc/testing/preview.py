@@ -18,10 +18,13 @@ from instrc.runtime.interpreter.documents import Command, ModelCommand
 from instrc.runtime.interpreter.v1.runnable import PlanUnit, RunnablePlan, schema_without_engine
 from instrc.runtime.models.model import instance_of, model_message, tool_name
 from instrc.runtime.plan import plan_of
+from instrc.schema.patterns import time_limit
 from instrc.testing.rehearsal import rehearsal_of
 from instrc.text.jsonvalue import Json
 from instrc.text.sentences import EN, Sentences
 
+PREVIEW_SECONDS: Final = 1
+"""Time limit of the searches for patterns in all runs of a preview, in seconds of the processor."""
 PREVIEWED_COMMANDS: Final = 4_000
 """Maximum commands of a preview without a new model call; then the search ends."""
 
@@ -61,7 +64,8 @@ def calls_of(
         units.setdefault(unit.context, []).append(unit)
     divided = {(unit.context, unit.steps[0].key): unit.id for parts in units.values() if len(parts) > 1 for unit in parts}
     watched = _ReachedCalls(divided, sum(map(len, units.values())))
-    rehearsal_of(document, {"prompt": given}, _inputs(process), watched.see, watched.enough, models)
+    with time_limit(PREVIEW_SECONDS):
+        rehearsal_of(document, {"prompt": given}, _inputs(process), watched.see, watched.enough, models)
     result: list[ModelCall] = []
     for context in process.contexts():
         for unit in units.get(context.name, ()):

@@ -27,11 +27,13 @@ from instrc.problems.errors import RequestError
 from instrc.problems.report import Report
 from instrc.problems.text import MisleadingText  # what is told
 from instrc.process.process import Process  # what every run reads
+from instrc.schema.impossible import impossible_parts  # a part of a check
 from instrc.schema.outline import outline  # what a preview shows
 from instrc.schema.patterns import time_limit  # of all patterns
 from instrc.schema.relations import disjoint  # what a check of a vibe asks
 from instrc.schema.samples import sample  # what a comparison tries
 from instrc.schema.validation import is_valid, validate  # what every answer and input passes
+from instrc.schema.walk import walk  # the parts of a schema, as a check reads them
 from instrc.server.studio import Studio  # the room behind its command
 from instrc.testing.cases import read_cases  # the reader behind `instrc test`
 from instrc.testing.evaluation.checks import CheckedRun, part_of  # what a check reads
@@ -249,6 +251,35 @@ def test_unions_of_very_many_branches_within_others_are_given_up(monkeypatch: py
     monkeypatch.setattr("instrc.schema.validation.CHECKS", 5_000)
     assert validate([{} for _ in range(60)], {"not": _unions(30, 30)})
     assert not is_valid([{} for _ in range(60)], {"not": {"not": _unions(30, 30)}})
+
+
+MANY: Any = [f"p{number}x{number}" for number in range(8_000)]
+ASKED_FOR: Any = {"type": "object", "properties": {name: {} for name in MANY}, "required": MANY}
+
+
+def test_very_many_required_names_are_looked_up() -> None:
+    start = process_time()
+    assert sample(ASKED_FOR)
+    assert outline(ASKED_FOR)
+    assert process_time() - start < 2
+
+
+def test_very_many_required_names_are_compared_with_some(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of many schemas was compared with itself by all names that it requires."""
+    monkeypatch.setattr("instrc.schema.relations.EVALUATIONS_IN_ALL", 5_000)
+    parts = {f"q{number}": {"allOf": [{"$ref": "#/$defs/a"}, {"minProperties": number}]} for number in range(100)}
+    schema: Any = {"properties": parts, "$defs": {"a": ASKED_FOR}}
+    start = process_time()
+    assert not list(impossible_parts(schema, [*walk(schema)]))
+    assert process_time() - start < 2
+
+
+def test_a_sample_holds_some_names_against_very_many_patterns() -> None:
+    patterns: Any = {f"^p{number}.*x{number}$": {"type": "string"} for number in range(1_500)}
+    names: Any = [f"p{number}x{number}" for number in range(1_500)]
+    start = process_time()
+    sample({"type": "object", "patternProperties": patterns, "additionalProperties": False, "required": names})
+    assert process_time() - start < 3
 
 
 ITEMS: Any = {"type": "array", "allOf": [{"contains": {"const": number}} for number in range(600)]}
