@@ -194,10 +194,12 @@ class RepeatedValue(ProblemWarning):
 
 
 class InvalidApprovalRule(ProblemWarning):
-    message = "`{word}` is not {wanted}: no one can answer this step"
+    message = "`{word}` is not {wanted}: {follows}"
 
     word: str
     wanted: str
+    follows: str
+    """What the engine does instead, such as `no one can answer this step`."""
 
 
 class FormatExcludesValue(ProblemWarning):

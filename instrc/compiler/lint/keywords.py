@@ -34,6 +34,7 @@ from instrc.schema.kinds import (
 from instrc.schema.laws.numbers import empty_ranges
 from instrc.schema.patterns import patterns_in, too_large
 from instrc.schema.walk import subschemas, with_parts
+from instrc.text.durations import is_duration, is_no_time
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, Location, at, is_amount, listing, pointer
 from instrc.text.source import Span
@@ -261,7 +262,9 @@ def refused_values(schema: Json, nodes: Sequence[ReadNode], span_of: SpanOf, all
             continue  # a rejected default would only repeat the report
         for word in _SAMPLES:
             if word in node and word not in allowed:
-                samples = list(_samples(word, node[word]))
+                samples: list[tuple[Location, Json]] = [((), node[word])]
+                if word == "examples":
+                    samples = [((index,), value) for index, value in enumerate(listing(node[word]))]
                 doubtful += [((*path, word, *step), value) for step, value in samples if not _fits_at_sight(value, node)]
     if len(doubtful) > JUDGED_VALUES:
         at_first = span_of(pointer(doubtful[JUDGED_VALUES][0]))
@@ -333,13 +336,6 @@ def _without_format(word: str, listed: list[Json], path: Location, node: dict[st
         yield problems.schemas.FormatExcludesValue(
             at=span_of(place), word=word, value=_shortened(value), format=written, every=every
         )
-
-
-def _samples(word: str, held: Json) -> Iterator[tuple[Location, Json]]:
-    if word != "examples":
-        yield (), held
-    elif isinstance(held, list):
-        yield from (((index,), value) for index, value in enumerate(held))
 
 
 def _judged(schema: Json, doubtful: list[tuple[Location, Json]], span_of: SpanOf) -> Iterator[Problem]:
@@ -458,35 +454,40 @@ def _is_count(value: Json) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 1
 
 
-_RULES: Final[Mapping[str, tuple[Callable[[Json], bool], str]]] = {
-    "x-approvers": (lambda value: bool(value) and _are_names(value), "a name or a list of names"),
-    "x-not": (_are_names, "a name or a list of names"),
-    "x-needed": (_is_count, "a whole number of at least 1"),
+def _is_span(value: Json) -> bool:
+    return isinstance(value, str) and is_duration(value) and not is_no_time(value)
+
+
+_LOST = {vocabulary.TEMPERATURE: "does not set a temperature", vocabulary.WORDINGS: "names no other wordings"}
+_RULES: Final[Mapping[str, tuple[Callable[[Json], bool], str, str]]] = {
+    "x-approvers": (lambda value: bool(value) and _are_names(value), "a name or a list of names", "no one can answer this step"),
+    "x-not": (_are_names, "a name or a list of names", "no one can answer this step"),
+    "x-needed": (_is_count, "a whole number of at least 1", "no one can answer this step"),
+    "x-veto": (lambda value: isinstance(value, bool), "`true` or `false`", "one refusal decides"),
+    "x-claim": (_is_span, 'a duration such as "PT2H"', "a claim lasts as long as the settings say"),
+    "x-links": (lambda value: isinstance(value, bool), "`true` or `false`", "links are for candidates only"),
+    vocabulary.TEMPERATURE: (is_amount, "a number of at least 0", ""),
+    vocabulary.WORDINGS: (lambda value: isinstance(value, list) and _are_names(value), "a list of texts", ""),
 }
-"""Values of approval rules that can be read; with any other value, no one can answer."""
+"""Values of engine keywords that can be read, and what follows from any other value."""
 
 
 def _of_engines(nodes: list[ReadNode], span_of: SpanOf, allowed: frozenset[str]) -> Iterator[Problem]:
-    """Yield misspelt engine keywords, which nothing else would report, since any name may begin with `x-`."""
+    """Yield unreadable and misspelt engine keywords, which nothing else would report, since any name may begin with `x-`."""
     for read in nodes:
         for word, value in read.schema.items():
-            if word in _RULES and not _RULES[word][0](value):
+            accepts, wanted, follows = _RULES.get(word, (bool, "", ""))
+            if word in vocabulary.APPROVAL and not accepts(value):
                 at = span_of(pointer((*read.path, word)))
-                yield problems.schemas.InvalidApprovalRule(at=at, word=word, wanted=_RULES[word][1])
-            if not vocabulary.is_extension(word) or word in vocabulary.APPROVAL or word in allowed:
-                continue
-            if word == vocabulary.TEMPERATURE and is_amount(value):
-                continue
-            if word == vocabulary.WORDINGS and isinstance(value, list) and all(isinstance(text, str) for text in value):
+                yield problems.schemas.InvalidApprovalRule(at=at, word=word, wanted=wanted, follows=follows)
+            is_read = word in vocabulary.APPROVAL or (word in _RULES and accepts(value))
+            if is_read or not vocabulary.is_extension(word) or word in allowed:
                 continue
             beside = any(each in read.schema for each in vocabulary.APPROVAL)
             approval = vocabulary.APPROVAL if beside else vocabulary.APPROVAL[:2]  # `x-note` and `x-vote` are ordinary keywords
             known = (*approval, vocabulary.TEMPERATURE, vocabulary.WORDINGS)
             meant = tuple(each for each in known if is_a_slip_of(word.lower(), each) or word.lower() == each)
             if meant:
-                lost = "does not say who approves" if meant[0] in approval else "does not set a temperature"
-                lost = "is not a number of at least 0" if word == vocabulary.TEMPERATURE else lost
-                if meant[0] == vocabulary.WORDINGS:
-                    lost = "is not a list of texts" if word == vocabulary.WORDINGS else "names no other wordings"
+                lost = f"is not {wanted}" if word in _RULES else _LOST.get(meant[0], "does not say who approves")
                 at = span_of(pointer((*read.path, word)), key=True)
                 yield problems.schemas.UnknownKeyword(at=at, word=word, nearest=() if word in meant else meant, lost=lost)

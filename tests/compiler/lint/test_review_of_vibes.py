@@ -593,6 +593,22 @@ def test_a_rule_that_names_nobody_is_told(check: Check, rule: object) -> None:
     assert str(found[0].message) == "`x-approvers` is not a name or a list of names: no one can answer this step"
 
 
+@pytest.mark.parametrize("span", ["tomorrow", "P99999999D", "P1Y", "PT0S", "", 0, 3600, None, ["PT2H"]])
+def test_a_claim_of_no_readable_span_is_told(check: Check, span: object) -> None:
+    (problem,) = check({"type": "object", "x-claim": span})
+    assert problem.name == "invalid-approval-rule"
+    assert problem.message == '`x-claim` is not a duration such as "PT2H": a claim lasts as long as the settings say'
+
+
+def test_rules_that_are_neither_true_nor_false_are_told(check: Check) -> None:
+    found = check({"type": "object", "x-veto": "no", "x-links": 1})
+    assert [each.message for each in found] == [
+        "`x-veto` is not `true` or `false`: one refusal decides",
+        "`x-links` is not `true` or `false`: links are for candidates only",
+    ]
+    assert not check({"type": "object", "x-claim": "PT2H", "x-veto": False, "x-links": True})
+
+
 def test_names_of_properties_and_values_are_no_keywords(check: Check) -> None:
     assert (
         check(
