@@ -71,7 +71,7 @@ async def ask(app: Starlette, method: str, path: str, body: Any = None, query: s
         headers += [(key.encode(), value.encode()) for key, value in named.items()]
     scope = {"type": "http", "method": method, "path": path, "raw_path": path.encode("utf-8", "surrogatepass"), "root_path": ""}
     scope |= {"query_string": query.encode(), "headers": headers, "http_version": "1.1", "scheme": "http", "app": app}
-    asked, got, status, names = False, b"", 0, set()
+    asked, got, status, names = False, bytearray(), 0, set()
     begun = asyncio.Event()  # who leaves before the response has begun gets none
 
     async def receive() -> Any:
@@ -84,11 +84,11 @@ async def ask(app: Starlette, method: str, path: str, body: Any = None, query: s
         return {"type": "http.request", "body": content}
 
     async def send(message: Any) -> None:
-        nonlocal got, status, names
+        nonlocal status, names
         status = message.get("status", status)
         begun.set()
         names |= {name.decode().lower() for name, _ in message.get("headers", ())}
-        got += message.get("body", b"")
+        got.extend(message.get("body", b""))
 
     with suppress(TimeoutError):
         async with asyncio.timeout(20):
