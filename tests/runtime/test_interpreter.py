@@ -416,7 +416,9 @@ def test_an_each_over_a_number_gives_samples_and_one_over_no_list_fails() -> Non
     assert played.outcome["value"] == ["1", "2", "3"]
     assert "eachContext1[3].llmContext1" in played.ids
     document = process(eachContext1=each("i", "prompt", body))
-    assert Played(document, by_id()).outcome["error"]["code"] == "not-a-list"
+    error = Played(document, by_id()).outcome["error"]
+    assert error["code"] == "not-a-list"
+    assert error["message"].endswith("is given a string")
     document = process(eachContext1=each("i", "prompt", body, most=2))
     played = Played(document, by_id(), inputs={"prompt": [1, 2, 3]})
     assert played.outcome["error"]["kind"] == "limit"
@@ -773,3 +775,12 @@ def test_a_tool_that_does_not_say_what_it_brings_may_bring_anything() -> None:
     played = Played(document, lambda command: ok(answers[command["kind"]]), inputs={"prompt": "me"})
     assert played.command("serverContext1.step2_run_plan[p]")["schema"] is True
     assert played.outcome["value"] == [{"id": "p", "tool": "Ping", "status": "ok", "output": 5}]
+
+
+def test_a_value_that_is_an_optional_argument_and_another_one_is_shown() -> None:
+    given = {"tone": {"path": "prompt", "optional": True}, "topic": "prompt"}
+    document = process(llmContext1=chunk(step1_a=step(TEXT, arguments=given)))
+    plan = plan_of(document)
+    [command] = versions.issue(plan, versions.begin(plan, {"prompt": "me"}))
+    assert command["kind"] == "model"
+    assert command["context"] == {"prompt": "me"}
