@@ -84,10 +84,6 @@ class RunConfig(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
         """Whether the run is held instead of failing for a transient reason; runs of earlier releases fail."""
         return self.failed == "hold"
 
-    def with_default_failure(self, default: OnFailure) -> RunConfig:
-        """Return the configuration with a default for `failed`."""
-        return self if self.failed is not None else replace(self, failed=default)
-
     def for_child(self, model: str | None) -> RunConfig:
         """Return the configuration of a child run: it fails rather than being held, and its parent is held instead."""
         return replace(self, failed="fail", chosen=model if model is not None else self.chosen)
@@ -117,7 +113,7 @@ class Launch(Struct, frozen=True):
 
     def to_json(self) -> LaunchDocument:
         """Return the stored form, for an engine that holds a run by default instead of failing it."""
-        how = self.config.with_default_failure("hold").to_json()
+        how = replace(self.config, failed=self.config.failed or "hold").to_json()
         made: LaunchDocument = {"run": self.run, "name": self.name, "plan": self.plan, "inputs": self.inputs, "how": how}
         return {**made, "entries": [*self.entries]} if self.entries else made
 

@@ -8,7 +8,8 @@ import pytest
 
 from instrc.problems.errors import SettingsError
 from instrc.runtime.models.budget import MoneyBudget
-from instrc.runtime.run_config import CacheConfig, RunConfig
+from instrc.runtime.plan import plan_of
+from instrc.runtime.run_config import CacheConfig, Launch, RunConfig
 from instrc.text.jsontext import dumps, loads
 
 FIRST = {"folder": "/p", "model": "openai:gpt-5", "rehearse": False, "processes": {}}
@@ -56,5 +57,5 @@ def test_a_child_fails_where_its_parent_is_held() -> None:
     child = RunConfig(failed="hold", chosen="a").for_child("b")
     assert (child.holds, child.chosen) == (False, "b")
     assert RunConfig(chosen="a").for_child(None).chosen == "a"
-    assert RunConfig().with_default_failure("hold").holds
-    assert not RunConfig(failed="fail").with_default_failure("hold").holds
+    for config, expected in ((RunConfig(), "hold"), (RunConfig(failed="fail"), "fail")):
+        assert Launch("run", "name", plan_of({"type": "string"}), {}, config).to_json()["how"]["failed"] == expected

@@ -165,8 +165,8 @@ class Gemini(Provider):
         if level is not None:
             highest = "HIGH" if level == "xhigh" else str(level).upper()
             options["thinking_config"] = {"thinking_budget": 0} if level == "none" else {"thinking_level": highest}
-        limits: JsonObject = {"http_options": {"timeout": int(asked.timeout * 1000)}}
-        config: JsonObject = {**self.form(asked), **limits, **options, **asked.extra}
+        options["http_options"] = {"timeout": int(asked.timeout * 1000)}
+        config: JsonObject = {**self.form(asked), **options, **asked.extra}
         return {"model": asked.model, "contents": asked.message, "config": config}
 
 

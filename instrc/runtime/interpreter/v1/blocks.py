@@ -48,12 +48,10 @@ def begin(machine: Machine, scope: str, unit: PlanUnit) -> BlockResult | None:
                     noted[unit.context] = {"branch": index}
                     return _enter(machine, here, unit.regions[index], scope, {}, {"branch": index})
             return BlockResult(None, None)
-        case Do():
-            noted[unit.context] = {}
-            return _enter(machine, here, unit.regions[0], scope, {})
-        case Try():
-            noted[unit.context] = {"branch": 0}
-            return _enter(machine, here, unit.regions[0], scope, {}, {"branch": 0})
+        case Do() | Try():
+            record: JsonObject = {} if isinstance(block, Do) else {"branch": 0}
+            noted[unit.context] = {} if isinstance(block, Do) else {"branch": 0}
+            return _enter(machine, here, unit.regions[0], scope, {}, record)
         case Race():
             race = machine.race(scope, unit)
             race["begun"] = True
