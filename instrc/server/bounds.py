@@ -16,8 +16,11 @@ BODY_SECONDS: Final = 30.0
 """Time limit for the whole body of a request, in seconds."""
 UNREAD_SECONDS: Final = 30.0
 """Time in which a client reads what fills the buffer of its connection, in seconds."""
-AT_ONCE: Final = 20
-"""Requests of a caller that are handled at the same time, besides those that may wait or stream; the others are queued."""
+AT_ONCE: Final = 4
+"""Requests of a caller, or by one link, that are handled at the same time, besides those that only wait or stream.
+
+The others are queued: each takes time from other callers, and none is answered sooner by it.
+"""
 PIECE: Final = 64 * 1024
 """Bytes of a response that are sent at a time."""
 READ_BYTES: Final = 4096

@@ -33,6 +33,7 @@ from instrc.server import bounds
 from instrc.server.access import LOCAL, Caller, RateLimiter, peer_of
 from instrc.server.logs import note_request
 from instrc.server.metrics import RequestMeter
+from instrc.server.streams import LEAVE
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, pointer
 from instrc.vibes.service_settings import ServiceSettings
@@ -45,6 +46,8 @@ _WRONG_KEYS: Final = 30
 """Maximum wrong keys and tokens from one address per minute."""
 _ASKED_AGAIN: Final = 5.0
 """Seconds after which a waiting or streaming caller is authenticated again."""
+_LINKED: Final = re.compile("(?:/inbox/link|/v1/links)/[^/]+")
+"""Beginning of an address by which the bearer of a link is known."""
 CONTENT_POLICY: Final = (
     "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'self'; base-uri 'none'"
 )
@@ -65,7 +68,6 @@ class Door:
         self.app = app
         self.hosts = hosts
         self.body = settings.body
-        self.at_once = settings.streams + bounds.AT_ONCE
         self.identify = identify
         self.failures: RateLimiter = RateLimiter(_WRONG_KEYS)
         self.turns: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
@@ -101,15 +103,21 @@ class Door:
             return None
 
     async def _in_turn(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request once not too many others of its caller are being answered; an open event stream does not count."""
-        if scope["instrc.caller"] is None:
+        """Answer a request once not too many others of its caller or link are being answered.
+
+        One that only waits does not count, nor does an open event stream.
+        """
+        caller, linked = scope["instrc.caller"], _LINKED.match(scope["path"])
+        name = caller.name if caller is not None else linked and linked[0]
+        if name is None:
             await self._answer(scope, receive, send)
             return
-        turn = self.turns.setdefault(scope["instrc.caller"].name, asyncio.Semaphore(self.at_once))
+        turn = self.turns.setdefault(name, asyncio.Semaphore(bounds.AT_ONCE))
         has_waited = turn.locked()
         await turn.acquire()
         with ExitStack() as stack:
             stack.callback(turn.release)
+            LEAVE.set(stack.close)
 
             async def sending(message: Message) -> None:
                 if Headers(raw=message.get("headers", [])).get("content-type", "").startswith("text/event-stream"):

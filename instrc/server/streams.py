@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Collection, Coroutine, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from itertools import islice
 from time import monotonic
 from typing import Final, TypeVar, cast
@@ -32,6 +33,8 @@ _LOOK_ANYWAY: Final = 30.0
 """Seconds between two checks of a run without notifications, such as one deleted by another process."""
 _LOOKS: Final = 100
 """Maximum streams that poll per second; local changes wake them at once."""
+LEAVE: Final[ContextVar[Callable[[], object]]] = ContextVar("LEAVE", default=lambda: None)
+"""Ends the turn of the request that is being answered, since it only waits from now on."""
 TOLD_PAUSE: Final = 0.2
 """Seconds between two parts of an answer in a stream."""
 
@@ -320,6 +323,7 @@ class Hub:
 
     async def wait(self, run: str | None, seconds: float) -> bool:
         """Wait, with a time limit, for an event of a run, or of any; return whether there was one."""
+        LEAVE.get()()
         future = asyncio.get_running_loop().create_future()
         self._waiting.setdefault(run, set()).add(future)
         try:

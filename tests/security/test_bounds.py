@@ -11,7 +11,6 @@ import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from time import process_time
 from typing import Any, Final
@@ -782,28 +781,64 @@ def test_a_client_that_does_not_read_is_cut_off(tmp_path: Path, monkeypatch: pyt
     assert sum(sent) < 50_000_000
 
 
-def test_requests_of_a_caller_that_are_too_many_at_once_are_queued(tmp_path: Path) -> None:
-    """An event stream takes no turn, and a caller who is not known any more when their turn comes is refused."""
-    made, people = service(tmp_path, settings=ServiceSettings(streams=1)), {"a": BOSS, "b": CAT}
-    under_way, free, most = [0], asyncio.Event(), bounds.AT_ONCE + 1
+@pytest.mark.parametrize("known", [True, False])
+def test_requests_of_a_caller_or_by_a_link_that_are_too_many_at_once_are_queued(known: bool, tmp_path: Path) -> None:  # noqa: FBT001
+    """Others are served meanwhile; neither an event stream takes a turn, nor a request that only waits."""
+    made, people = service(tmp_path), {"a": BOSS, "b": CAT}
+    under_way, free = [0], asyncio.Event()
+
+    async def slow(request: Request) -> Response:
+        under_way[0] += 1
+        if request.method == "POST":
+            await made.hub.wait("none", 60)
+        else:
+            await free.wait()
+        return Response()
+
+    async def test() -> None:
+        app = app_of(made, identify=knowing(people), routes=[Route("/inbox/link/one", slow, methods=["GET", "POST"])])
+        async with at_port(app) as address, httpx.AsyncClient(base_url=address, timeout=60) as http, asyncio.timeout(60):
+            headers = {"Authorization": "Bearer a"} if known else {}
+
+            async def begun(method: str, more: int) -> list[asyncio.Task[httpx.Response]]:
+                asked = [asyncio.create_task(http.request(method, "/inbox/link/one", headers=headers)) for _ in range(more)]
+                before = under_way[0]
+                while under_way[0] < before + more:  # noqa: ASYNC110  -- a request has no event for its beginning
+                    await asyncio.sleep(0.01)
+                return asked
+
+            async with http.stream("GET", "/v1/events", headers={"Authorization": "Bearer a"}) as stream:
+                assert stream.status_code == 200
+                waiting = await begun("POST", bounds.AT_ONCE + 1)
+                asked = await begun("GET", bounds.AT_ONCE)
+                late = asyncio.create_task(http.get("/inbox/link/one", headers=headers))
+                assert (await http.get("/v1/runs", headers={"Authorization": "Bearer b"})).status_code == 200
+                assert (under_way[0], late.done()) == (2 * bounds.AT_ONCE + 1, False)
+            made.hub.wake("none")
+            free.set()
+            assert {(await each).status_code for each in [*waiting, *asked, late]} == {200}
+
+    go(test())
+
+
+def test_a_caller_who_is_not_known_any_more_when_their_turn_comes_is_refused(tmp_path: Path) -> None:
+    made, people, free, begun = service(tmp_path), {"a": BOSS}, asyncio.Event(), asyncio.Semaphore(0)
 
     async def slow(_request: Request) -> Response:
-        under_way[0] += 1
+        begun.release()
         await free.wait()
         return Response()
 
     async def test() -> None:
         app = app_of(made, identify=knowing(people), routes=[Route("/slow", slow)])
+        headers = {"Authorization": "Bearer a"}
         async with at_port(app) as address, httpx.AsyncClient(base_url=address, timeout=60) as http, asyncio.timeout(60):
-            get = partial(http.get, headers={"Authorization": "Bearer a"})
-            async with http.stream("GET", "/v1/events", headers={"Authorization": "Bearer a"}) as stream:
-                assert stream.status_code == 200
-                asked = [asyncio.create_task(get("/slow")) for _ in range(most)]
-                while under_way[0] < most:  # noqa: ASYNC110  -- a request has no event for its beginning
-                    await asyncio.sleep(0.01)
-                late = asyncio.create_task(get("/v1/runs"))
-                assert (await http.get("/v1/runs", headers={"Authorization": "Bearer b"})).status_code == 200
-                assert not late.done()
+            asked = [asyncio.create_task(http.get("/slow", headers=headers)) for _ in range(bounds.AT_ONCE)]
+            for _ in asked:
+                await begun.acquire()
+            late = asyncio.create_task(http.get("/v1/runs", headers=headers))
+            await http.get("/healthz")
+            assert not late.done()
             del people["a"]
             free.set()
             assert {(await each).status_code for each in asked} <= {200, 401}
