@@ -374,7 +374,9 @@ class _Reuse(Struct):
         bare = [bare_name(step) for step in steps_of(command)]
         same = [item for item in self.asked if item["kind"] == command["kind"] and [*map(bare_name, steps_of(item))] == bare]
         for item in same:
-            changed = [name for name, value in item.items() if name != "id" and _plain(value) != _plain(command.get(name))]
+            changed = [
+                name for name, value in item.items() if name != "id" and _plain(name, value) != _plain(name, command.get(name))
+            ]
             if changed:
                 return f"it has another `{changed[0]}`"
         if gone := [step for step in bare if step not in self.steps]:
@@ -414,11 +416,16 @@ def _reuse(plan: PinnedPlan, inputs: JsonObject, recorded: Sequence[tuple[Comman
                 del others[name]
 
 
-_NUMBERED: Final = re.compile(r"\b(step|[a-z]+Context)\d+")
+_NUMBERED: Final = re.compile(r"\b(step(?=\d+_)|[a-z]+Context)\d+")
+_STRINGS: Final = re.compile(r'"(?:[^"\\]++|\\.)*+"(:?)')
+_KEPT: Final = frozenset({"activity", "called", "process", "input", "context", "previous", "rejected", "show"})
+"""Members of commands whose texts are data, or names that the program does not number; names of steps are keys in them."""
 
 
-def _plain(value: object) -> str:
-    return _NUMBERED.sub(r"\1", dumps(cast("Json", value), indent=False))
+def _plain(name: str, value: object) -> str:
+    """Return a member of a command as text without the numbers of steps and contexts."""
+    text = dumps(cast("Json", value), indent=False)
+    return _STRINGS.sub(lambda said: said[0] if name in _KEPT and not said[1] else _NUMBERED.sub(r"\1", said[0]), text)
 
 
 _ASKED: Final = 3
@@ -431,10 +438,7 @@ def _listed(steps: Iterable[str]) -> str:
 
 def _words(command: Command) -> str:
     """Return a command's request as text without the numbers of steps and contexts, which program changes shift."""
-    about = {name: value for name, value in command.items() if name != "id"}
-    if command["kind"] == "timer":
-        about["id"] = command["id"]
-    return _plain(about)
+    return str({name: _plain(name, value) for name, value in command.items() if name != "id" or command["kind"] == "timer"})
 
 
 def _renamed(result: Result, before: list[str], after: list[str]) -> Result:

@@ -383,6 +383,24 @@ def test_a_fork_of_another_version_takes_what_still_fits(stage: Any) -> None:
     go(body())
 
 
+@pytest.mark.parametrize(("before", "now"), [("step1_a", "step2_a"), ("payContext1", "payContext2"), ("step1", "step2")])
+def test_a_fork_of_another_version_reuses_nothing_that_was_for_another_value(before: str, now: str) -> None:
+    """Only names of steps lose their numbers: neither an approval nor a payment is for a text that looks like one."""
+
+    def approving(target: str, shift: int = 0) -> Any:
+        asks = {**DECISION, "references": [], "arguments": {"target": {"const": target}}}
+        pays = {**call("A", {"const": target}, TEXT, f"step{1 + shift}_approve.decision")}
+        steps = chunk(**{f"step{1 + shift}_approve": asks}), chunk(**{f"step{2 + shift}_pay": pays})
+        return process(**{f"userContext{1 + shift}": steps[0], f"serverContext{2 + shift}": steps[1]})
+
+    plan, inputs = plan_of(approving(before)), {"prompt": "go"}
+    results: Any = [("userContext1", {"ok": {"decision": "Approve"}}), ("serverContext2.step2_pay", {"ok": {"text": "paid"}})]
+    journal = rebuild_journal(plan, inputs, [{"results": [each]} for each in results])
+    assert len(fork_of("r1", journal, ForkOptions(), plan_of(approving(before, 3)), inputs).reused) == 2
+    with pytest.raises(ConflictError, match="`step1_approve`: it has another `show`"):
+        fork_of("r1", journal, ForkOptions(), plan_of(approving(now)), inputs)
+
+
 async def _gone(stage: Any) -> None:
     """Wait until a run is not there: a server of Temporal deletes in rounds of half a minute."""
     while "r1" in {report.run for report in await stage.engine.runs()}:  # noqa: ASYNC110  -- nothing says when
