@@ -16,6 +16,7 @@ from instrc import AnswerError, find_run
 from instrc.cli import main
 from instrc.engines import service_tables  # rows are taken away
 from instrc.engines.approvals import Vote  # written as by a process that has ended then
+from instrc.engines.dbos.store_client import report_of  # of a row as another process leaves it
 from instrc.engines.hosts import engine_of
 from instrc.problems.errors import NotFoundError, RateLimitError, StaleError
 from instrc.problems.runs import RejectedAnswer
@@ -27,6 +28,18 @@ from instrc.server.records import Records  # what is left in it is looked at
 from instrc.vibes.service_settings import PeopleSettings, ServiceSettings  # without a file
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
+
+
+def test_a_run_that_goes_on_after_a_turn_has_not_ended(tmp_path: Path) -> None:
+    async def body(made: RunService) -> None:
+        run = (await made.start(ANN, "letter", "write", wait=30)).report.run
+        asker: Any = made.engine.asker  # type: ignore[attr-defined]  # of this engine
+        row = await asker.row(run)
+        row.completed_at = 1_000
+        report = await asker.ask(lambda client: report_of(client, row, whole=False))
+        assert (report.status, report.ended) == ("waiting", None)
+
+    on(service(tmp_path, name="durable"), body)
 
 
 @pytest.mark.long
