@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
-from contextlib import contextmanager
+from types import TracebackType
 from typing import Final
 
 from instrc.runtime.secrets import redacted
 
 _log: Final = logging.getLogger(__name__)
-_FAILING: Final[set[str]] = set()
-"""Work whose latest attempt failed."""
 
 
-@contextmanager
-def tolerated(work: str) -> Iterator[None]:
-    """Suppress the error of an attempt of some work that is repeated; log only the first failure in a row, and the recovery."""
-    failure: Exception | None = None
-    try:
-        yield
-    except Exception as error:  # noqa: BLE001  -- of whatever store, server or engine
-        failure = error
-    if (failure is not None) != (work in _FAILING):
-        _FAILING.symmetric_difference_update({work})
-        change = "works again" if failure is None else f"fails, and is retried: {type(failure).__name__}: {failure}"
-        _log.warning("%s %s", work, redacted(change).partition("\n")[0])  # further lines hold statements of a database
+class Tolerated:
+    """Suppresses the errors of some work that a loop repeats; logs only the first failure in a row, and the recovery."""
+
+    def __init__(self, work: str) -> None:
+        self.work = work
+        self._fails = False
+
+    def __enter__(self) -> None:
+        """Begin an attempt."""
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> bool:
+        """Note how the attempt ended; a cancellation is no failure, and goes on."""
+        if error is not None and not isinstance(error, Exception):
+            return False
+        if (error is not None) != self._fails:
+            self._fails = not self._fails
+            change = f"fails, and is retried: {type(error).__name__}: {error}" if self._fails else "works again"
+            _log.warning("%s %s", self.work, redacted(change).partition("\n")[0])  # further lines hold statements of a database
+        return True

@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 
 import sqlalchemy as sa
 
-from instrc.engines.background import tolerated
+from instrc.engines.background import Tolerated
 from instrc.engines.projects import project_here
 from instrc.engines.run_table import RunTable, move_cursor, runs_query
 from instrc.engines.service_tables import AUDIT, CURSORS, DELIVERIES, FEED, HOOKS, MESSAGES, NONCES, REQUESTS, RUNS
@@ -34,9 +34,9 @@ async def keep_swept(engine: Engine, table: Callable[[], RunTable], kept: Kept) 
 
     `table` is called each time, as the store may be closed meanwhile.
     """
-    project = project_here()
+    project, deleting = project_here(), Tolerated("deleting old data")
     while True:
-        with tolerated("deleting old data"):
+        with deleting:
             if await asyncio.to_thread(lambda: _take_turn(table(), project or "")):
                 await sweep(engine, table(), kept, project)
         await asyncio.sleep(_EVERY / 10)

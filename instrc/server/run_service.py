@@ -16,7 +16,7 @@ from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from instrc import problems
 from instrc.engines.approvals import OUTSIDER, Vote, agreeing, known_as
-from instrc.engines.background import tolerated
+from instrc.engines.background import Tolerated
 from instrc.engines.launch import Launcher, forked
 from instrc.engines.operating import erase_names
 from instrc.engines.run_table import UNDUE, QuestionRow, RunChange, TableEngine, audit_row, questions_query, runs_query, storable
@@ -549,18 +549,19 @@ class RunService:
         if self._keeper is not None:
             with suppress(InstrcError, SQLAlchemyError):  # the store may be unavailable: listing runs fills the table later
                 await self._keeper.fill()
+        reading, finishing = Tolerated("reading the runs of other processes"), Tolerated("finishing decisions")
         while True:
             await (asyncio.sleep(_LEFT / 2) if self._keeper is not None else self.hub.wait(None, LOOK))
             if self._keeper is None:
-                await self._look_at_runs()
-            with tolerated("finishing decisions"):
+                await self._look_at_runs(reading)
+            with finishing:
                 await self._finish_votes()
 
-    async def _look_at_runs(self) -> None:
+    async def _look_at_runs(self, reading: Tolerated) -> None:
         await asyncio.sleep(_BREATH)  # let the process that handled it record it first
         touched, self.hub.touched = self.hub.touched, set()
         if not touched:
-            with tolerated("reading the runs of other processes"):
+            with reading:
                 latest = await asyncio.to_thread(self.records.runs, runs_query(), 1)
                 others = await self.engine.runs(RunFilter(began=latest[0].began - _APART if latest else None))
                 touched = {report.run for report in others} | {*await asyncio.to_thread(self.records.open_runs, _STALE)}

@@ -12,7 +12,7 @@ from typing import Final, TypeVar, cast
 
 from msgspec import Struct
 
-from instrc.engines.background import tolerated
+from instrc.engines.background import Tolerated
 from instrc.engines.run_table import RunChange, TableEngine
 from instrc.runtime.engine_protocol import Engine, TracedEngine
 from instrc.runtime.models.partial import AnswerPart
@@ -72,10 +72,11 @@ class EventStreams:
     async def hear(self) -> None:
         """Receive events and partial answers of runs in other processes, while there are local waiters."""
         number, keeper = 0, self.engine if isinstance(self.engine, TableEngine) else None
+        events, parts = (Tolerated(f"receiving {what} of other processes") for what in ("events", "partial answers"))
         while isinstance(self.engine, TracedEngine):
             await asyncio.sleep(TOLD_PAUSE)
             if keeper is not None and keeper.starts_by_queue and self.hub.is_awaited:
-                with tolerated("receiving events of other processes"):  # waiting clients also poll
+                with events:  # waiting clients also poll
                     number = number or (await asyncio.to_thread(self.records.feed_bounds))[1]
                     changes = await asyncio.to_thread(self.records.feed, number)
                     number = changes[-1].number if changes else number
@@ -83,7 +84,7 @@ class EventStreams:
             else:
                 number = 0
             if followed := [run or "" for run in self.hub.boxes]:
-                with tolerated("receiving partial answers of other processes"):  # complete ones are delivered in any case
+                with parts:  # complete ones are delivered in any case
                     for part in await asyncio.to_thread(self.engine.parts_of, followed):
                         self.hub.take(part)
 
