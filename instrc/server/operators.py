@@ -46,6 +46,7 @@ from instrc.server.operation_json import (
 )
 from instrc.server.operations import PAGE, RUNS_CHOSEN, Call, Endpoint, RequestData, ResponseData, filter_of
 from instrc.server.run_service import RunService
+from instrc.server.streams import LEAVE
 from instrc.server.visibility import SEES
 from instrc.server.webhooks import EVENTS, STATUSES, Hook, Webhooks
 from instrc.text.jsonvalue import Json, JsonObject, as_number, as_object, as_text, as_texts, optional_text
@@ -92,6 +93,7 @@ async def act_on_runs(
     rows = await asyncio.to_thread(service.records.runs, query(before=cursor), limit + 1)
     page = tuple(rows[:limit])
     turns = asyncio.Semaphore(_AT_ONCE)
+    LEAVE.set(lambda: None)  # after it has waited for one run, it goes on with others
 
     async def act(run: str) -> str | None:
         async with turns:

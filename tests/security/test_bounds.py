@@ -11,6 +11,7 @@ import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from time import process_time
 from typing import Any, Final
@@ -21,7 +22,7 @@ import uvicorn
 from a2a.types.a2a_pb2 import Part
 from a2a.utils.errors import InvalidParamsError
 from listening import at_port, knowing
-from serving import ANSWER, BOSS, CAT, asking, client, go, on, service
+from serving import ANSWER, BOSS, CAT, asking, client, go, on, service, settled
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -41,7 +42,7 @@ from instrc.runtime.traces import read_events, trace_file  # where it is long
 from instrc.schema.walk import map_schemas
 from instrc.server import bounds, forms  # the table of what is tried here, and the forms of pages
 from instrc.server.a2a import DATA, a2a_routes, given_in, parts_of  # the service over A2A
-from instrc.server.access import peer_of  # as limits count it
+from instrc.server.access import Caller, peer_of  # as limits count it
 from instrc.server.agui import agui_routes  # the service over AG-UI
 from instrc.server.connections import BoundedProtocol, admits  # what listens in a service
 from instrc.server.exchange import answer_of  # what answers over protocols are
@@ -54,6 +55,7 @@ from instrc.server.inbox import Inbox  # the pages
 from instrc.server.mcp_runs import RunOffers, mcp_mount, no_link  # the service over MCP
 from instrc.server.run_service import RunService  # the service itself
 from instrc.server.templates import linked, words_for  # the texts of the form
+from instrc.server.views import RunInfo  # what an action returns
 from instrc.server.webhooks import AddressRules, Webhooks  # where messages are sent
 from instrc.text.jsontext import dumps, value_in
 from instrc.text.jsonvalue import Json
@@ -843,6 +845,35 @@ def test_a_caller_who_is_not_known_any_more_when_their_turn_comes_is_refused(tmp
             free.set()
             assert {(await each).status_code for each in asked} <= {200, 401}
             assert (await late).status_code == 401
+
+    go(test())
+
+
+def test_an_action_on_many_runs_keeps_its_turn_while_it_waits_for_one(tmp_path: Path) -> None:
+    made, free, begun = service(tmp_path), asyncio.Event(), asyncio.Semaphore(0)
+
+    async def cancel(_caller: Caller, run: str) -> RunInfo:
+        await made.hub.wait("none", 0.01)
+        begun.release()
+        await free.wait()
+        return await made.run(BOSS, run)
+
+    async def test() -> None:
+        made.cancel = cancel  # type: ignore[method-assign]  # waits for the test
+        app = app_of(made, identify=knowing({"a": BOSS, "b": CAT}))
+        headers, action = {"Authorization": "Bearer a"}, {"action": "cancel", "dryRun": False}
+        async with at_port(app) as address, httpx.AsyncClient(base_url=address, timeout=60) as http, asyncio.timeout(60):
+            await settled(made, (await made.start(BOSS, "letter", "x")).report.run, "waiting")
+            acting = partial(http.post, "/v1/actions", json=action, headers=headers)
+            asked = [asyncio.create_task(acting()) for _ in range(bounds.AT_ONCE)]
+            for _ in asked:
+                await begun.acquire()
+            late = asyncio.create_task(http.get("/v1/programs", headers=headers))
+            for _ in range(3):
+                assert (await http.get("/v1/runs", headers={"Authorization": "Bearer b"})).status_code == 200
+            assert not late.done()
+            free.set()
+            assert {(await each).status_code for each in [*asked, late]} == {200}
 
     go(test())
 
