@@ -823,6 +823,29 @@ def test_requests_of_a_caller_or_by_a_link_that_are_too_many_at_once_are_queued(
     go(test())
 
 
+def test_an_answer_takes_no_turn_while_a_worker_is_to_read_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = service(tmp_path, letter=asking())
+    answer, begun, free = made.engine.answer, asyncio.Semaphore(0), asyncio.Event()
+
+    async def slow(*given: Any) -> Any:
+        begun.release()
+        await free.wait()
+        return await answer(*given)
+
+    async def test() -> None:
+        monkeypatch.setattr(made.engine, "answer", slow)
+        async with client(made, BOSS) as http, asyncio.timeout(60):
+            runs = [(await made.start(BOSS, "letter", "a", wait=20)).report.run for _ in range(bounds.AT_ONCE + 1)]
+            places = [f"/v1/questions/{run}:userContext1/answer" for run in runs]
+            asked = [asyncio.create_task(http.post(each, json={"data": {"decision": "Approve"}})) for each in places]
+            for _ in asked:
+                await begun.acquire()
+            free.set()
+            assert [(await each).status_code for each in asked] == [200] * len(runs)
+
+    go(test())
+
+
 def test_a_caller_who_is_not_known_any_more_when_their_turn_comes_is_refused(tmp_path: Path) -> None:
     made, people, free, begun = service(tmp_path), {"a": BOSS}, asyncio.Event(), asyncio.Semaphore(0)
 
