@@ -52,13 +52,13 @@ class Vote(Struct, frozen=True):
     """Whether its question excluded anybody (`x-not`); `None` if that is not known, as of an answer of an earlier release."""
 
     @property
-    def origin(self) -> str:
-        """The person who had the means to give the answer: whoever asks for a link has it too."""
-        return self.sender or self.who
+    def people(self) -> frozenset[str]:
+        """Everybody who may have given the answer: the person named, and whoever asked for the link, who has it too."""
+        return frozenset(map(known_as, (self.who, self.sender or self.who)))
 
     def may_be_of(self, other: Vote) -> bool:
-        """Return whether one person may have given two answers: by links they asked for, or as an outsider with their name."""
-        return self.origin == other.origin or known_as(self.who) == known_as(other.who)
+        """Return whether one person may have given two answers, also as an outsider with their name."""
+        return not self.people.isdisjoint(other.people)
 
 
 class Approval(Struct, frozen=True):
@@ -88,8 +88,7 @@ class Approval(Struct, frozen=True):
     def tally(self, votes: Sequence[Vote]) -> Vote | None:
         """Return the deciding answer once enough people agree or one refuses, or `None`.
 
-        People agree if they gave the same answer, whatever its comments are. Answers of one origin count once, and so do
-        those of one name.
+        People agree if they gave the same answer, whatever its comments are. Answers that may be of one person count once.
         """
         if self.needed <= 1:
             return votes[0] if votes else None
@@ -99,13 +98,22 @@ class Approval(Struct, frozen=True):
                 return vote
             sides.setdefault(side_of(vote.data), []).append(vote)
         for side in sides.values():
-            if min(len({vote.origin for vote in side}), len({known_as(vote.who) for vote in side})) >= self.needed:
+            if _apart(side) >= self.needed:
                 return side[-1]
         refused = [vote for vote in votes if is_refusal(vote.data)]
         people = len([each for each in self.approvers if each not in self.excluded])
         grouped = any(each.startswith("group:") or each == ALL for each in self.approvers)  # a group has any number of members
         certain = people and not grouped and not self.outsiders  # who may agree as well
         return refused[-1] if refused and certain and people - len(refused) < self.needed else None
+
+
+def _apart(votes: Iterable[Vote]) -> int:
+    """Return the number of answers without those that may be of somebody who gave an earlier one."""
+    people, count = frozenset[str](), 0
+    for vote in votes:
+        if people.isdisjoint(vote.people):
+            people, count = people | vote.people, count + 1
+    return count
 
 
 def agreeing(votes: Sequence[Vote], decided: Vote) -> str:

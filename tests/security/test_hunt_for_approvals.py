@@ -9,6 +9,7 @@ import asyncio
 import json
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from itertools import combinations
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -128,9 +129,9 @@ class Hunt(Struct):
 
     def is_approved(self, run: str, data: Any) -> bool:
         """Return whether enough people who may, each with means of their own, agreed on what takes effect."""
-        same = {name: origin for name, (origin, each) in self.given.get(run, {}).items() if each == data}
-        persons, origins = {name.removeprefix("link:") for name in same}, {*same.values()}
-        return min(len(persons), len(origins)) >= self.rule.needed
+        same = [{name.removeprefix("link:"), by} for name, (by, each) in self.given.get(run, {}).items() if each == data]
+        chosen = combinations(same, self.rule.needed)
+        return any(all(one.isdisjoint(other) for one, other in combinations(some, 2)) for some in chosen)
 
 
 def made_up(chance: Random) -> Hunt:
@@ -311,7 +312,7 @@ async def hunted(seed: int, folder: Path) -> None:
         votes = made.records.votes(run).get(hunt.question, [])
         noted = audit_log(made.records, AuditFilter(run, action="answer"), 99)
         assert sorted(each.who for each in noted) == sorted(each.who for each in votes), "each answer is noted once"
-        assert {each.who: each.origin for each in votes} == {
+        assert {each.who: each.sender or each.who for each in votes} == {
             name: origin for name, (origin, _) in hunt.given.get(run, {}).items()
         } or not votes
         if report.status == "done":

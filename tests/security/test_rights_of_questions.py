@@ -242,6 +242,9 @@ def vote(who: str, data: Json = None, sender: str | None = None) -> Vote:
         (vote("ann", sender="clerk"), "bob", "other", True),
         (vote("ann", sender="clerk"), "bob", "clerk", False),
         (vote("ann", sender="bob"), "bob", None, False),
+        (vote("ann", sender="clerk"), "bob", "ann", False),
+        (vote("bob", sender="ann"), "ann", "clerk", False),
+        (vote("link:guest", sender="ann"), "ann", "clerk", False),
         (vote("ann", sender="ann"), "ann", None, True),
     ],
 )
