@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 import httpx
 import jwt
 from itsdangerous import BadData, URLSafeTimedSerializer
+from itsdangerous.encoding import base64_decode, base64_encode
 from msgspec import Struct, structs
 
 from instrc import problems
@@ -50,11 +51,13 @@ class Signer(Struct):
         """Return the value of a signed text, or `None` if it is forged, for another purpose, or too old."""
         if len(text) > _LONGEST:
             return None
+        signature = text.rpartition(".")[2]
         try:
             found = URLSafeTimedSerializer(self.secrets, salt=f"{purpose} {self.store}").loads(text, max_age=seconds)
+            is_as_signed = base64_encode(base64_decode(signature)).decode() == signature  # other spellings are decoded alike
         except BadData:
             return None
-        return found if isinstance(found, dict) else None
+        return found if is_as_signed and isinstance(found, dict) else None
 
 
 _REFETCH: Final = 60.0

@@ -121,11 +121,14 @@ class EventStreams:
 
     async def _standings_of(self, caller: Caller, info: RunInfo, after: int) -> AsyncGenerator[NumberedEvent]:
         """Yield the state of a run for a person who only answers a question in it, after each change."""
-        before = standing_json(info.report)
-        with self.hub.following(info.report.run):
+        before, looked, run = standing_json(info.report), monotonic(), info.report.run
+        with self.hub.following(run):
             while not info.report.has_ended:
-                await self.hub.wait(info.report.run, max(LOOK, len(self.hub.boxes) / _LOOKS))
-                info = await self.visibility.info_of(caller, await self.visibility.seen(caller, info.report.run))
+                woken = await self.hub.wait(run, max(LOOK, len(self.hub.boxes) / _LOOKS))
+                if not woken and monotonic() < looked + _LOOK_ANYWAY and await self._is_still(run, (info.report.status,)):
+                    continue
+                looked = monotonic()
+                info = await self.visibility.info_of(caller, await self.visibility.seen(caller, run))
                 if (now := standing_json(info.report)) != before:
                     before = now
                     yield NumberedEvent(after, "status", now)

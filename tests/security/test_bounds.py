@@ -22,7 +22,7 @@ import uvicorn
 from a2a.types.a2a_pb2 import Part
 from a2a.utils.errors import InvalidParamsError
 from listening import at_port, knowing
-from serving import ANSWER, BOSS, CAT, asking, client, go, on, service, settled
+from serving import ANSWER, BOB, BOSS, CAT, asking, client, go, on, service, settled
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -819,6 +819,59 @@ def test_requests_of_a_caller_or_by_a_link_that_are_too_many_at_once_are_queued(
             made.hub.wake("none")
             free.set()
             assert {(await each).status_code for each in [*waiting, *asked, late]} == {200}
+
+    go(test())
+
+
+def test_a_link_has_one_spelling(tmp_path: Path) -> None:
+    """Another one would have turns of its own: foreign characters, and spare bits of the last one, are decoded alike."""
+
+    async def test() -> None:
+        made = service(tmp_path, letter=asking(**{"x-links": True}))
+        async with client(made, BOSS) as http:
+            run = (await made.start(BOSS, "letter", "a", wait=20)).report.run
+            word = await made.link(BOSS, run, "userContext1", "guest")
+            letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+            last = letters[letters.index(word[-1]) ^ 1]
+            for other in (f"{word}!", f"{word}=", f"{word[:-3]}${word[-3:]}", f"{word[:-1]}{last}"):
+                assert (await http.get(f"/v1/links/{other}")).status_code == 401, other
+            assert (await http.get(f"/v1/links/{word}")).status_code == 200
+
+    go(test())
+
+
+def test_an_idle_stream_of_somebody_who_is_only_asked_reads_no_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("instrc.server.streams.LOOK", 0.001)
+    looks = [0]
+
+    async def test() -> None:
+        made = service(tmp_path, name="durable", letter=asking(**{"x-approvers": ["cat", "bob"], "x-needed": 2}))
+        async with client(made, BOSS):
+            run = (await made.start(BOSS, "letter", "a", wait=20)).report.run
+            still, seen = made.event_streams._is_still, made.visibility.seen
+
+            async def looked(*given: Any) -> Any:
+                looks[0] += 1
+                return await seen(*given)
+
+            turns = asyncio.Semaphore(0)
+
+            async def asked(*given: Any) -> Any:
+                turns.release()
+                return await still(*given)
+
+            events = made.event_streams.events(CAT, run, 0)
+            assert (await anext(events)).kind == "snapshot"
+            monkeypatch.setattr(made.visibility, "seen", looked)
+            monkeypatch.setattr(made.event_streams, "_is_still", asked)
+            following = asyncio.create_task(anext(events))
+            for _ in range(20):
+                await asyncio.wait_for(turns.acquire(), 60)
+            assert looks == [0]
+            for who in (CAT, BOB):
+                await made.answer(who, run, "userContext1", {"decision": "Approve"})
+            assert (await asyncio.wait_for(following, 60)).kind == "status"
+            await events.aclose()
 
     go(test())
 
