@@ -374,9 +374,7 @@ class _Reuse(Struct):
         bare = [bare_name(step) for step in steps_of(command)]
         same = [item for item in self.asked if item["kind"] == command["kind"] and [*map(bare_name, steps_of(item))] == bare]
         for item in same:
-            changed = [
-                name for name, value in item.items() if name != "id" and _plain(name, value) != _plain(name, command.get(name))
-            ]
+            changed = [key for key, value in item.items() if key != "id" and _plain(key, value) != _plain(key, command.get(key))]
             if changed:
                 return f"it has another `{changed[0]}`"
         if gone := [step for step in bare if step not in self.steps]:
