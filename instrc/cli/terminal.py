@@ -33,7 +33,7 @@ _results: list[IO[str] | None] = []
 def claimed_results() -> Iterator[None]:
     """Reserve standard output for the results: output of activities goes to standard error, with their names.
 
-    So do logs that nobody else writes: libraries log what providers and servers send, and addresses with secrets.
+    Log records without a handler go there too, with secrets masked: libraries log what providers send, and addresses.
     """
     import logging  # most commands run no foreign code
 

@@ -53,11 +53,11 @@ class Vote(Struct, frozen=True):
 
     @property
     def people(self) -> frozenset[str]:
-        """Everybody who may have given the answer: the person named, and whoever asked for the link, who has it too."""
+        """The people who may have given the answer: the one it names, and the one who requested the link."""
         return frozenset(map(known_as, (self.who, self.sender or self.who)))
 
     def may_be_of(self, other: Vote) -> bool:
-        """Return whether one person may have given two answers, also as an outsider with their name."""
+        """Return whether one person may have given both answers, possibly as an outsider with the same name."""
         return not self.people.isdisjoint(other.people)
 
 
@@ -108,7 +108,7 @@ class Approval(Struct, frozen=True):
 
 
 def _apart(votes: Iterable[Vote]) -> int:
-    """Return the number of answers without those that may be of somebody who gave an earlier one."""
+    """Return the number of answers that must come from different people, counting the earliest first."""
     people, count = frozenset[str](), 0
     for vote in votes:
         if people.isdisjoint(vote.people):

@@ -126,7 +126,7 @@ _ACTIONS: Final[dict[Action, str]] = {
 }
 _ONE_ORIGIN: Final = "the same person has given, or asked for the link of, another answer to it"
 EXCLUDED: Final = "a person who took part in this run may not approve it"
-_UNKNOWN: Final = "whoever may be excluded may not approve it, and whom its rule excludes is not known here"
+_UNKNOWN: Final = "this service cannot tell whom the rule excludes"
 _STANDING_IN: Final = "only the person who claimed it and the role `operator` may do this"
 
 

@@ -143,7 +143,7 @@ def _of_run(description: str, more: JsonObject | None = None, optional: JsonObje
 
 
 def _page_of(info: RunInfo, after: str | None) -> JsonObject:
-    """Return the questions of a run after one of them, and where to go on if they show much."""
+    """Return a page of the open questions of a run, and `next` if there are more."""
     rest = sorted((each for each in info.report.questions if after is None or each.id > after), key=lambda each: each.id)
     shown = listed(rest)
     asked: list[Json] = [

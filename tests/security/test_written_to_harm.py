@@ -268,7 +268,7 @@ def test_loops_in_loops_without_results_end(program: str, monkeypatch: pytest.Mo
     monkeypatch.setattr(blocks, "LOOKED_AT", 1000)
     run = looped(program)
     assert run.outcome["error"]["code"] == "too-many-elements"
-    assert "has looked at 1,000 blocks" in run.outcome["error"]["message"]
+    assert "more than 1,000 blocks and elements were evaluated" in run.outcome["error"]["message"]
 
 
 def test_a_loop_with_results_may_be_long(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -317,7 +317,7 @@ MET = (
         serving.NotAllowed(who="eve", action="answer `a` of `b`", reason=each)
         for each in (
             "a person who took part in this run may not approve it",
-            "whoever may be excluded may not approve it, and whom its rule excludes is not known here",
+            "this service cannot tell whom the rule excludes",
             "the same person has given, or asked for the link of, another answer to it",
             "the link is for another",
             "this is for `ann`, `bob`",

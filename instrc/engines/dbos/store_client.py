@@ -186,7 +186,7 @@ def report_of(client: DBOSClient, row: WorkflowStatus, *, children: list[Workflo
             if row.status not in BROKEN_OFF and child.status not in ENDED:
                 questions += [asked.below(below) for asked in state_of(client, child)[1]]
     status: RunStatus = "cancelled" if row.status in BROKEN_OFF else outcome["status"] if outcome else status_of(questions)
-    ended = row.completed_at / 1000 if row.completed_at and status not in OPEN else None  # a turn of it may have ended
+    ended = row.completed_at / 1000 if row.completed_at and status not in OPEN else None  # only a turn of the run has ended
     began = row.created_at / 1000 if row.created_at else None
     config = RunConfig.from_json(launch["how"])
     steps = step_keys(launch["plan"]) if whole else ()

@@ -17,7 +17,7 @@ CHOSEN_FROM: Final = 100_000
 LOOKED_AT: Final = 300_000
 """Maximum blocks that a run begins, and elements that they look at, once for each test of a condition: seconds of work."""
 LOOKED_AT_AGAIN: Final = 1_000
-"""How much of it each result from outside gives back: a long run may look at more, a loop without results may not."""
+"""Amount of `LOOKED_AT` that each external result restores, so that only loops without results reach the limit."""
 
 
 class BlockResult(NamedTuple):
@@ -118,7 +118,7 @@ def _look(machine: Machine, unit: PlanUnit, count: int) -> None:
     """Count what a run looks at: nothing else bounds loops in loops."""
     looked = machine.state["looked"] = machine.state.get("looked", 0) + count
     if looked > LOOKED_AT:
-        message = f"at `{unit.context}` the run has looked at {LOOKED_AT:,} blocks and elements: run the program on parts"
+        message = f"at `{unit.context}` more than {LOOKED_AT:,} blocks and elements were evaluated: split the input"
         give_up("limit", message, unit_name(unit), "too-many-elements")
 
 
