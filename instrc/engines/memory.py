@@ -170,7 +170,8 @@ class LiveRun(Run):
         """Continue until the run ends or waits."""
         if self._outcome is None and not self.cancelled:
             await self._resume_children()
-            open_ = {command["id"] for command in versions.pending(self.plan, self.state)}
+            timed = {*self.due, *self.held}
+            open_ = {command["id"] for command in versions.pending(self.plan, self.state, timed)}
             self.due = {name: at for name, at in self.due.items() if name in open_}
             self.held = {name: error for name, error in self.held.items() if name in open_}
             hold = Hold(self.plan, self.state) if self.holds else None
@@ -186,7 +187,7 @@ class LiveRun(Run):
 
     async def _resume_children(self) -> None:
         """Continue child runs that serve activities and wait for people; apply the results of those that end."""
-        commands = {command["id"]: command for command in versions.pending(self.plan, self.state)}
+        commands = {command["id"]: command for command in versions.pending(self.plan, self.state, self.children)}
         for name, child in list(self.children.items()):
             command = commands.get(name)
             if command is None or command["kind"] != "activity":
@@ -219,7 +220,7 @@ class LiveRun(Run):
     @property
     def overdue(self) -> bool:
         """Return whether a timer ended while the run was suspended: its questions cannot be answered any more."""
-        open_ = {command["id"] for command in versions.pending(self.plan, self.state)} if self.due else set()
+        open_ = {command["id"] for command in versions.pending(self.plan, self.state, self.due)}
         passed = any(name in open_ and at <= time() for name, at in self.due.items())
         return passed or any(child.overdue for child in self.children.values())
 

@@ -132,6 +132,10 @@ class JournalMark(Struct, frozen=True):
 _ADD: Final = sa.insert(RUNS)
 _CHANGE: Final = sa.update(RUNS).where(RUNS.c.run == sa.bindparam("of"))
 _ROW: Final = sa.select(RUNS).where(RUNS.c.run == sa.bindparam("of")).with_for_update()
+_ASK: Final = sa.insert(QUESTIONS)
+_LAST: Final = (
+    sa.select(VOTES.c.question, sa.func.max(VOTES.c.at)).where(VOTES.c.run == sa.bindparam("of")).group_by(VOTES.c.question)
+)
 _TELL: Final = sa.insert(FEED).returning(FEED.c.number, sort_by_parameter_order=True)
 _RUN: Final = (
     sa.select(RUNS, METADATA.c.key, METADATA.c.value)
@@ -433,28 +437,19 @@ def _note_questions(
     for name in sorted(known.keys() - left):
         if below is None or name.rpartition("/")[0] == below:
             changes += _closed(connection, report, name, answered)
-    for name in sorted(asked.keys() - left):
+    new = sorted(asked.keys() - left)
+    last = dict(connection.execute(_LAST, {"of": report.run}).all()) if new else {}
+    rows: list[dict[str, object]] = []
+    for name in new:
         question, noted = asked[name], opening(asked[name])
-        last = connection.execute(sa.select(sa.func.max(VOTES.c.at)).where(VOTES.c.run == report.run, VOTES.c.question == name))
-        opened = max(now, (last.scalar() or 0.0) + _APART)
-        connection.execute(
-            sa.insert(QUESTIONS).values(
-                run=report.run,
-                question=name,
-                program=report.name,
-                by=question.by,
-                steps=list(question.steps),
-                show=question.show,
-                schema=question.schema,
-                tag=question.tag,
-                opened=opened,
-                due=noted.due,
-            )
-        )
-        rows = [{"who": who, "opened": opened, "run": report.run, "question": name} for who in dict.fromkeys(noted.candidates)]
-        if rows:
-            connection.execute(sa.insert(CANDIDATES), rows)
+        place = {"run": report.run, "question": name, "opened": max(now, last.get(name, 0.0) + _APART)}
+        values = {each: getattr(question, each) for each in ("by", "show", "schema", "tag")}
+        values |= {"program": report.name, "steps": list(question.steps), "due": noted.due}
+        connection.execute(_ASK, {**place, **values})
+        rows += [{"who": who, **place} for who in dict.fromkeys(noted.candidates)]
         changes.append(RunChange("question.opened", report.run, report.name, {"question": name, "by": question.by}))
+    if rows:
+        connection.execute(sa.insert(CANDIDATES), rows)
     return changes
 
 

@@ -104,8 +104,8 @@ class Journal:
             self._begin_again(entry["again"])
 
     def _issue(self) -> None:
-        for command in versions.issue(self.plan, self.state):
-            if command["kind"] == "fire" and command["id"] not in self._fired:
+        for command in versions.advance(self.plan, self.state):
+            if command["id"] not in self._fired:
                 self.unfired[command["id"]] = command
 
     def is_stale(self, again: Again) -> bool:
@@ -169,7 +169,8 @@ def rebuild_journal(plan: PinnedPlan, inputs: JsonObject, entries: Iterable[Jour
     for entry in entries:
         journal.enter(entry)
     if journal.due or journal.held:
-        open_ = {command["id"] for command in versions.pending(plan, journal.state)}
+        timed = {*journal.due, *journal.held}
+        open_ = {command["id"] for command in versions.pending(plan, journal.state, timed)}
         journal.due = {name: at for name, at in journal.due.items() if name in open_}
         journal.held = {name: error for name, error in journal.held.items() if name in open_}
     return journal

@@ -81,13 +81,20 @@ _RETRY: Final = _way("retry", {"const": True})
 
 
 def open_questions(
-    plan: documents.PinnedPlan, state: documents.State, later: Collection[str], held: Mapping[str, Json]
+    plan: documents.PinnedPlan,
+    state: documents.State,
+    later: Collection[str],
+    held: Mapping[str, Json],
+    among: Collection[str] | None = None,
 ) -> list[Question]:
-    """Return the open questions of a run: to people, to systems that answer later, and to its operator."""
+    """Return the open questions of a run: to people, to systems that answer later, and to its operator.
+
+    With `among`, return only those of some commands, and that to the operator of a run held by a limit.
+    """
     only = (plan["options"]["step"],) if "step" in plan["options"] else ()
     result = [
         _held_question(command, held[command["id"]], only) if command["id"] in held else question_of(command)
-        for command in versions.pending(plan, state)
+        for command in versions.pending(plan, state, among)
         if command["kind"] == "user" or command["id"] in later or command["id"] in held
     ]
     if (stalled := versions.stalled(plan, state)) is not None:

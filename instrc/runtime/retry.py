@@ -70,7 +70,7 @@ def retry_of(run: str, journal: Journal, options: RetryOptions, *, ended: bool =
     `ended` means that an engine has ended it although its journal has no end, because it was cancelled.
     `idle` is the number of seconds since it failed.
     """
-    versions.issue(journal.plan, journal.state)  # it may end or reach a limit only now
+    versions.advance(journal.plan, journal.state)  # it may end or reach a limit only now
     outcome = journal.state["outcome"]
     if ended and outcome is None:
         raise was_cancelled(run)

@@ -129,10 +129,12 @@ class Records(RunTable):
             query = sa.select(RUNS.c.run, RUNS.c.starter, RUNS.c.origin, RUNS.c.project).where(RUNS.c.run.in_(waiting))
             known |= (read := {row.run: row for row in self.select(query)})
             waiting = {row.origin for row in read.values() if row.origin is not None} - known.keys()
-        for row in self.select(sa.select(CANDIDATES).where(CANDIDATES.c.run.in_(runs)).order_by(CANDIDATES.c.who)):
+        asked = {row.question.id for row in rows}  # no others of the same run: it may ask thousands
+        listed = sa.select(CANDIDATES).where(CANDIDATES.c.run.in_(runs), CANDIDATES.c.question.in_(asked))
+        for row in self.select(listed.order_by(CANDIDATES.c.who)):
             candidates.setdefault((row.run, row.question), []).append(row.who)
-        answered = VOTES.c.run.in_(runs), VOTES.c.question.in_({row.question.id for row in rows})  # no answers to closed ones
-        for row in self.select(sa.select(VOTES).where(*answered).order_by(VOTES.c.at)):
+        answered = sa.select(VOTES).where(VOTES.c.run.in_(runs), VOTES.c.question.in_(asked))
+        for row in self.select(answered.order_by(VOTES.c.at)):
             votes.setdefault((row.run, row.question), []).append(vote_in(row))
         return [
             QuestionPeople(

@@ -18,6 +18,7 @@ from typing import Any, Final
 
 import httpx
 import pytest
+import sqlalchemy as sa
 import uvicorn
 from a2a.types.a2a_pb2 import Part
 from a2a.utils.errors import InvalidParamsError
@@ -30,14 +31,16 @@ from uvicorn.protocols.http.auto import AutoHTTPProtocol
 from written_processes import DECISION, chunk, each, process, step
 
 from instrc.engines import launch, run_table  # what checks inputs, and what is read
-from instrc.engines.approvals import Vote  # of other people
-from instrc.engines.run_table import runs_query  # to find the run
+from instrc.engines.approvals import Opening, Vote  # of other people
+from instrc.engines.run_table import questions_query, runs_query  # to find the run
 from instrc.engines.service_tables import vote_in  # what is read
 from instrc.problems.errors import InputError, RequestError
 from instrc.runtime import traces  # where lines are read
 from instrc.runtime.activities import Activities, ActivityCall  # one attempt of a call
 from instrc.runtime.effects import attempt_call  # one attempt of a call
+from instrc.runtime.interpreter.v1 import issue  # what is shown
 from instrc.runtime.questions import Question
+from instrc.runtime.run_report import RunReport
 from instrc.runtime.traces import read_events, trace_file  # where it is long
 from instrc.schema.walk import map_schemas
 from instrc.server import bounds, forms  # the table of what is tried here, and the forms of pages
@@ -444,6 +447,41 @@ def test_an_answer_reads_what_its_own_question_shows_and_no_other(tmp_path: Path
         assert {*read} == {"userContext2"}
 
     on(service(tmp_path, name="durable", letter=THREE), test)
+
+
+def test_what_a_question_shows_is_evaluated_once_where_a_run_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An answer reads a run several times, and a run may ask thousands."""
+    shown: list[str] = []
+    original = issue._shown_to_person
+
+    def noting(machine: Any, scope: str, unit: Any) -> Json:
+        shown.append(unit.context)
+        return original(machine, scope, unit)
+
+    async def test(made: RunService) -> None:
+        run = (await made.start(BOSS, "letter", "x", wait=20)).report.run
+        monkeypatch.setattr(issue, "_shown_to_person", noting)
+        assert len((await made.engine.show(run)).questions) == 3
+        assert shown == ["userContext1", "userContext2", "userContext3"]
+
+    on(service(tmp_path, name="durable", letter=THREE), test)
+
+
+def test_questions_open_together_and_the_people_of_one_are_read_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run may ask thousands."""
+    records = service(tmp_path).records
+    asked = tuple(Question(f"eachContext1[{each}].userContext1", ("ask",), each, {}) for each in range(50))
+    statements: list[str] = []
+    sa.event.listen(records.engine, "before_cursor_execute", lambda *given: statements.append(given[2]))
+    records.note(RunReport("r", "letter", "waiting", None, asked), lambda _: Opening(("bob", "cat")))
+    assert sum("instrc_votes" in each for each in statements) <= 1
+    assert sum("INTO instrc_candidates" in each for each in statements) == 1
+    read: list[Any] = []
+    original = records.select
+    monkeypatch.setattr(records, "select", lambda *given: read.extend(rows := original(*given)) or rows)
+    [people] = records.people_of(records.questions(questions_query(run="r"), 1))
+    assert people.candidates == ("bob", "cat")
+    assert len(read) < 10
 
 
 @pytest.mark.parametrize(("rule", "mapped"), [({}, False), ({"x-approvers": ["item"]}, False), ({"x-approvers": "item"}, True)])

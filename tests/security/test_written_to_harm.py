@@ -271,6 +271,19 @@ def test_loops_in_loops_without_results_end(program: str, monkeypatch: pytest.Mo
     assert "more than 1,000 blocks and elements were evaluated" in run.outcome["error"]["message"]
 
 
+@pytest.mark.parametrize(("most", "status"), [(34, "waiting"), (33, "failed")])
+def test_questions_that_are_open_at_once_are_bounded(most: int, status: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each answer of a run costs something for all that are open: ten thousand of them cost seconds."""
+    assert blocks.LOOKED_AT / blocks.ASKED <= 10_000
+    monkeypatch.setattr(blocks, "ASKED", 2)
+    monkeypatch.setattr(blocks, "LOOKED_AT", most)  # four loops, twelve elements, and nine questions
+    schemas: Any = {"Tell_User": {"properties": {"decision": {}}, "required": ["decision"]}}
+    run = run_in_app("each i in 3 { each n in 3 { const t = Tell_User({ i, n }); t } }", "go", vibes=schemas)
+    assert run.status == status
+    if run.outcome is not None:
+        assert "of which a question is 2:" in run.outcome["error"]["message"]
+
+
 def test_a_loop_with_results_may_be_long(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(blocks, "LOOKED_AT", 100)
     assert (

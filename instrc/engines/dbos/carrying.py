@@ -126,7 +126,8 @@ class DurablePort(MemoryPort):
         if letter in self.letters:
             recorded.set_result(True)
             return recorded
-        if tag is not None and all(each.id != command or each.tag != tag for each in self.questions):
+        asked = open_questions(self.journal.plan, self.journal.state, self.later, self.held, (command,))
+        if tag is not None and all(each.id != command or each.tag != tag for each in asked):
             return None
         result: Result = answer_result(data, by)
         if command in self.held or command == LIMIT:

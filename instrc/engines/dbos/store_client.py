@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from functools import partial
 from secrets import token_hex
@@ -97,7 +97,7 @@ class StoreClient:
     async def is_open(self, run: str, question: str, step: str, data: Json) -> bool:
         """Return whether a question is still open; raise `AnswerError` for an answer that does not fit."""
         row = await self.row(run)
-        state, questions = await self.ask(lambda client: state_of(client, row))
+        state, questions = await self.ask(lambda client: state_of(client, row, (question,)))
         held = next((each for each in questions if each.id == question and each.by == "operator"), None)
         plan = launch_of(row)["plan"]
         faults = partial(versions.faults, plan, state, question) if held is None else partial(operator_faults, held)
@@ -161,14 +161,14 @@ def launch_of(row: WorkflowStatus) -> LaunchDocument:
     return launch
 
 
-def state_of(client: DBOSClient, row: WorkflowStatus) -> tuple[State, list[Question]]:
-    """Return the state of a run, and its questions; one that no process has taken up yet asks nothing."""
+def state_of(client: DBOSClient, row: WorkflowStatus, among: Collection[str] | None = None) -> tuple[State, list[Question]]:
+    """Return the state of a run, and its questions, or those of some commands; one that no process has taken up asks nothing."""
     launch = launch_of(row)
     plan, journal = launch["plan"], journal_of(launch, client.list_workflow_steps(row.workflow_id))
     if row.executor_id is None or row.status in BROKEN_OFF or versions.outcome(plan, journal.state) is not None:
         return journal.state, []
-    versions.issue(plan, journal.state)
-    return journal.state, open_questions(plan, journal.state, journal.later, journal.held)
+    versions.advance(plan, journal.state)
+    return journal.state, open_questions(plan, journal.state, journal.later, journal.held, among)
 
 
 def report_of(client: DBOSClient, row: WorkflowStatus, *, children: list[WorkflowStatus] | None = None, whole: bool) -> RunReport:

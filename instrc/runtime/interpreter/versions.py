@@ -6,9 +6,19 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from typing import Final
+from collections.abc import Callable, Collection
+from typing import Final, TypeVar
 
-from instrc.runtime.interpreter.documents import Command, Complaint, Outcome, PinnedPlan, Result, SpendingLimits, State
+from instrc.runtime.interpreter.documents import (
+    Command,
+    Complaint,
+    FireCommand,
+    Outcome,
+    PinnedPlan,
+    Result,
+    SpendingLimits,
+    State,
+)
 from instrc.runtime.interpreter.v1 import apply as applying
 from instrc.runtime.interpreter.v1 import issue as issuing
 from instrc.runtime.interpreter.v1.progress import is_rescued
@@ -17,6 +27,7 @@ from instrc.runtime.interpreter.v1.runnable import RunnablePlan
 from instrc.runtime.interpreter.v1.state import ROOT, Machine
 from instrc.text.jsonvalue import Json, JsonObject
 
+_T = TypeVar("_T")
 CURRENT: Final = "1"
 """Version used by new runs."""
 KEPT_PROGRAMS: Final = 64
@@ -49,16 +60,24 @@ def _machine(plan: PinnedPlan, state: State) -> Machine:
 
 def issue(plan: PinnedPlan, state: State) -> list[Command]:
     """Return the commands that have become ready, in plan order, and mark them issued."""
-    machine = _machine(plan, state)
-    commands = issuing.issue(machine)
+    return _issued(_machine(plan, state), issuing.issue)
+
+
+def advance(plan: PinnedPlan, state: State) -> list[FireCommand]:
+    """Do the same as `issue`, and return only the commands without a result: the values of others cost time."""
+    return [each for each in _issued(_machine(plan, state), issuing.advance) if not isinstance(each, str)]
+
+
+def _issued(machine: Machine, issue_from: Callable[[Machine], list[_T]]) -> list[_T]:
+    commands = issue_from(machine)
     if machine.cancelled:
-        state["withdrawn"] = machine.withdrawn
+        machine.state["withdrawn"] = machine.withdrawn
     return commands
 
 
-def pending(plan: PinnedPlan, state: State) -> list[Command]:
-    """Return the issued, unanswered commands, for an engine that takes over a run."""
-    return issuing.pending(_machine(plan, state))
+def pending(plan: PinnedPlan, state: State, among: Collection[str] | None = None) -> list[Command]:
+    """Return the issued, unanswered commands, or those `among` some, for an engine that takes over a run."""
+    return issuing.pending(_machine(plan, state), state["open"] if among is None else among)
 
 
 def apply(plan: PinnedPlan, state: State, command: str, result: Result) -> list[str]:

@@ -16,6 +16,8 @@ CHOSEN_FROM: Final = 100_000
 """Maximum elements among which a condition selects: checking them takes seconds, in which no other run continues."""
 LOOKED_AT: Final = 300_000
 """Maximum blocks that a run begins, and elements that they look at, once for each test of a condition: seconds of work."""
+ASKED: Final = 30
+"""Amount of `LOOKED_AT` that a question to a person takes: each answer of a run costs something for all that are open."""
 LOOKED_AT_AGAIN: Final = 1_000
 """Amount of `LOOKED_AT` that each external result restores, so that only loops without results reach the limit."""
 
@@ -40,7 +42,7 @@ def begin(machine: Machine, scope: str, unit: PlanUnit) -> BlockResult | None:
     block = unit.block
     here = scoped_id(scope, unit.context)
     noted = machine.scope(scope)["blocks"]
-    _look(machine, unit, 1)
+    look(machine, unit, 1)
     match block:
         case When(branches=branches):
             for index, branch in enumerate(branches):
@@ -102,11 +104,11 @@ def _selected(machine: Machine, scope: str, unit: PlanUnit, block: Each | Repeat
     source, chosen, most = evaluate(machine, scope, block.source), block.selection, block.most
     if chosen is None:
         elements = _elements(unit, source, most)
-        _look(machine, unit, len(elements))
+        look(machine, unit, len(elements))
         return elements
     condition, item = chosen.condition, block.item
     elements = _elements(unit, source, None if condition is None and isinstance(source, list) else CHOSEN_FROM)
-    _look(machine, unit, len(elements) * (1 if condition is None else len(condition.tests)))
+    look(machine, unit, len(elements) * (1 if condition is None else len(condition.tests)))
     if condition is not None and item is not None:
         elements = [each for each in elements if holds(machine, scope, condition, {item: each})]
     if chosen.first is not None:
@@ -114,11 +116,12 @@ def _selected(machine: Machine, scope: str, unit: PlanUnit, block: Each | Repeat
     return _elements(unit, elements, most if chosen.most is None else _count(unit, evaluate(machine, scope, chosen.most)))
 
 
-def _look(machine: Machine, unit: PlanUnit, count: int) -> None:
+def look(machine: Machine, unit: PlanUnit, count: int) -> None:
     """Count what a run looks at: nothing else bounds loops in loops."""
     looked = machine.state["looked"] = machine.state.get("looked", 0) + count
     if looked > LOOKED_AT:
-        message = f"at `{unit.context}` more than {LOOKED_AT:,} blocks and elements were evaluated: split the input"
+        message = f"at `{unit.context}` more than {LOOKED_AT:,} blocks and elements were evaluated"
+        message += f", of which a question is {ASKED}: split the input"
         give_up("limit", message, unit_name(unit), "too-many-elements")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from typing import Literal, cast
 
@@ -14,6 +14,7 @@ from instrc.runtime.interpreter.documents import (
     Command,
     Entry,
     Failure,
+    FireCommand,
     ModelCommand,
     SpendingLimits,
     bare_instruction,
@@ -39,6 +40,11 @@ from instrc.text.jsonvalue import Json, JsonObject, as_integer, as_text, optiona
 
 def issue(machine: Machine) -> list[Command]:
     """Start everything that is ready; return the commands, in plan order among those that became ready together."""
+    return [command_of(machine, queued) if isinstance(queued, str) else queued for queued in advance(machine)]
+
+
+def advance(machine: Machine) -> list[str | FireCommand]:
+    """Start everything that is ready; return the ids of the commands, or those that need no result, in the same order."""
     state = machine.state
     while state["ready"]:
         ready, state["ready"] = state["ready"], []
@@ -56,11 +62,7 @@ def issue(machine: Machine) -> list[Command]:
             except FailedError as error:
                 fail(machine, scope, error.failure)
     queue, state["queue"] = state["queue"], []
-    return [
-        command_of(machine, queued) if isinstance(queued, str) else queued
-        for queued in queue
-        if not isinstance(queued, str) or queued in state["open"]
-    ]
+    return [queued for queued in queue if not isinstance(queued, str) or queued in state["open"]]
 
 
 def _begin(machine: Machine, scope: str, unit: PlanUnit, *, delayed: bool) -> None:
@@ -97,6 +99,8 @@ def _begin(machine: Machine, scope: str, unit: PlanUnit, *, delayed: bool) -> No
         case _:
             for step, among in unit.among:
                 _choices(machine, scope, step, among.choices)
+            if unit.kind == "user":
+                blocks.look(machine, unit, blocks.ASKED)
             machine.open_command(here, {"scope": scope, "unit": unit.index, "as": "run"})
 
 
@@ -140,10 +144,10 @@ def _choices(machine: Machine, scope: str, step: Step, read: Read) -> list[Json]
     return [*choices]
 
 
-def pending(machine: Machine) -> list[Command]:
-    """Return the issued, unanswered commands, for an engine that continues a run."""
+def pending(machine: Machine, among: Collection[str]) -> list[Command]:
+    """Return the issued, unanswered commands among some, for an engine that continues a run."""
     queued = {item for item in machine.state["queue"] if isinstance(item, str)}
-    return [command_of(machine, command) for command in machine.state["open"] if command not in queued]
+    return [command_of(machine, name) for name in machine.state["open"] if name in among and name not in queued]
 
 
 def ask(machine: Machine, scope: str, unit: PlanUnit, entry: Asking) -> None:
