@@ -186,7 +186,7 @@ def show_command(
     """Show the state of a run: its outcome, or its open question."""
     kept = engine(at, run=run)
     report = run_to_end(kept.show(run))
-    used = kept.usage(run) or usage_of(event for event in kept.trace_from(run)[0] if event["event"] == "answered")
+    used = kept.usage(run) or usage_of(kept.trace_from(run)[0])
     spent: JsonObject = {"usage": cast("JsonObject", used)} if used["requests"] else {}
     write(f"{dumps(report_as_json(report, record=record) | spent)}\n")
 

@@ -6,6 +6,7 @@ import asyncio
 import inspect
 import os
 import traceback
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import partial
@@ -161,23 +162,32 @@ class Effects(Struct, frozen=True):
             self.telemetry.name_model(self.run, command["id"], first.model or self.words)
         began = monotonic()
         tell_part = self._teller(first.key, steps)
+        refused: list[ModelError] = []
+        used: EventFacts = {}
 
         async def answer(attempt: int) -> Reply:
             request = first if attempt == self.first else self.request(command)  # a model may have changed the one before
-            async with asyncio.timeout(policy.timeout):
-                reply = await self._paid(request if tell_part is None else structs.replace(request, partial=tell_part))
+            try:
+                async with asyncio.timeout(policy.timeout):
+                    reply = await self._paid(request if tell_part is None else structs.replace(request, partial=tell_part))
+            except ModelError as error:
+                refused.extend((error, *error.failures))
+                used.update(self._used(refused))
+                raise
+            refused.extend(reply.failures)
             notes = _several(command)
             return structs.replace(reply, notes=(*notes, *reply.notes)) if notes else reply
 
-        matches = await self._retried(command["id"], policy, answer, _model_fault, began)
+        matches = await self._retried(command["id"], policy, answer, _model_fault, began, used)
         if not isinstance(matches, tuple):
             return matches
         try:
-            result = redacted(self._accepted(command, *matches, began))
+            used.update(self._used(refused, matches[0]))
+            result = redacted(self._accepted(command, *matches, began, used))
         except _CheckError as error:
             said = str(error)
             fault = _told(error.error, lambda own: AttemptFault(said, "check", retry=False, place=place_of(own)))
-            return self._failed(command["id"], fault.message, fault.code, matches[1], began, fault.place)
+            return self._failed(command["id"], fault.message, fault.code, matches[1], began, {**fault.place, **used})
         if tell_part is not None and "complaints" not in result:
             whole = result["ok"]
             tell_part(whole, [*whole] if isinstance(whole, dict) else [])
@@ -247,6 +257,14 @@ class Effects(Struct, frozen=True):
         known = [(each.reply, estimate if each.code in {"timeout", "unreachable", "unreadable"} else 0.0) for each in failures]
         return sum(cost if reply is None else self._counted(reply, estimate)[0] for reply, cost in known)
 
+    def _used(self, refused: Iterable[ModelError], *answers: Reply) -> EventFacts:
+        """Return the tokens and the known cost of answers, and of what was sent in place of one."""
+        replies, usage = [*answers, *(each.reply for each in refused if each.reply is not None)], Counter[str]()
+        for reply in replies:
+            usage.update(reply.usage)
+        costs = [cost for cost in map(self._cost, replies) if cost is not None]
+        return {"usage": dict(usage), "cost": sum(costs) if costs else None} if replies else {}
+
     def _cost(self, reply: Reply) -> float | None:
         return reply.cost if reply.cost is not None else cost_of(self.prices, reply.model, reply.usage)
 
@@ -257,17 +275,15 @@ class Effects(Struct, frozen=True):
             usual, attempts=settings.get("attempts", usual.attempts), total=settings.get("total_timeout", usual.total)
         )
 
-    def _accepted(self, command: ModelCommand, reply: Reply, attempt: int, began: float) -> Result:
+    def _accepted(self, command: ModelCommand, reply: Reply, attempt: int, began: float, used: EventFacts) -> Result:
         answer, numbered = with_unique_ids(reply.answer, command["schema"])
         wrong = [*beyond_schema(reply.complaints, answer, command["schema"]), *self._checked(command, answer)]  # not said twice
         parts = split(answer, command["schema"])
-        cost = self._cost(reply)
         facts: EventFacts = {
+            **used,
             "answer": answer,
             "thoughts": parts["thoughts"],
             "metrics": parts["metrics"],
-            "usage": reply.usage,
-            "cost": cost,
             "model": reply.model,
             "repairs": [*reply.repairs, *numbered],
             "complaints": [*reply.complaints, *(item for item in wrong if item not in reply.complaints)],
@@ -278,9 +294,7 @@ class Effects(Struct, frozen=True):
         also = {"sent": reply.sent, "text": text, "invented": reply.invented, "cached": reply.cached, "notes": [*reply.notes]}
         facts |= cast("EventFacts", {name: fact for name, fact in also.items() if fact})
         self.tell("answered", command["id"], **facts)
-        result: Result = {"ok": answer, "usage": reply.usage}
-        if cost is not None:
-            result["cost"] = cost
+        result: Result = {"ok": answer, **_recorded(used)}
         if reply.cached:
             result["cached"] = True
         if wrong:
@@ -360,6 +374,7 @@ class Effects(Struct, frozen=True):
         once: Callable[[int], Awaitable[_T]],
         fault_of: Callable[[BaseException], AttemptFault],
         began: float,
+        used: EventFacts | None = None,
     ) -> tuple[_T, int] | Result:
         """Make attempts with the pauses of a policy.
 
@@ -380,7 +395,8 @@ class Effects(Struct, frozen=True):
             elif policy.total is not None and monotonic() - began + pause > policy.total:
                 why = f" (no time for another attempt: all have {policy.total:g} s)"
             if why is not None:
-                return self._failed(command, fault.message + why, fault.code or fault.recorded, attempt, began, fault.place)
+                more: EventFacts = {**fault.place, **(used or {})}
+                return self._failed(command, fault.message + why, fault.code or fault.recorded, attempt, began, more)
             tried: EventFacts = {"error": fault.message, "attempt": attempt, **fault.place}
             self.tell("retried", command, **tried)
             await self.pause(pause)
@@ -405,13 +421,19 @@ class Effects(Struct, frozen=True):
         return result
 
     def _failed(
-        self, command: str, error: str, code: str | None, attempt: int, began: float, place: EventFacts | None = None
+        self, command: str, error: str, code: str | None, attempt: int, began: float, more: EventFacts | None = None
     ) -> Result:
         text, seconds = writable(error), monotonic() - began
-        facts: EventFacts = {"error": text, "code": code, "attempt": attempt, "seconds": seconds, **(place or {})}
+        facts: EventFacts = {"error": text, "code": code, "attempt": attempt, "seconds": seconds, **(more or {})}
         self.tell("failed", command, **facts)
         said: JsonObject = {"kind": _KINDS_BY_CODE.get(code, "failed"), "code": code, "message": text}
-        return {"error": redacted({**said, "place": place["place"]} if place and "place" in place else said)}
+        place = facts.get("place")
+        return {"error": redacted(said if place is None else {**said, "place": place}), **_recorded(facts)}
+
+
+def _recorded(used: EventFacts) -> Result:
+    """Return the usage in the facts of an event in the form in which a result records it."""
+    return cast("Result", {name: fact for name in ("usage", "cost") if (fact := used.get(name)) is not None})
 
 
 def _said_once(command: ModelCommand) -> list[Complaint]:

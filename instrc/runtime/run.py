@@ -324,11 +324,11 @@ class Run(ABC, Generic[Value]):
 
     @property
     def usage(self) -> dict[str, float]:
-        """Usage of models, repairs included: `requests`, `input_tokens`, `output_tokens`, `cost` in US dollars.
+        """Usage of models, also for refused answers: `requests`, `input_tokens`, `output_tokens`, `cost` in US dollars.
 
         `cost` is present if the model reports it or the settings have its price; `cached` counts requests answered from a cache.
         """
-        return usage_of(event for event in self.trace if event["event"] == "answered")
+        return usage_of(self.trace)
 
     @property
     def metrics(self) -> JsonObject:

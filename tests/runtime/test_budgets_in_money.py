@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,11 @@ from applications import run_in_app
 from standins import KEY, Standin, called, completion
 
 import instrc
+from instrc.engines.operating import costs  # the table, as it is written
 from instrc.problems.errors import SettingsError
 from instrc.runtime.models.budget import read_budget  # its forms
+from instrc.runtime.run_report import RunFilter
+from instrc.server.records import Records  # the table, as it is written
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
 
@@ -140,6 +144,21 @@ def test_what_is_used_without_an_answer_is_counted(body: Any, cost: float, model
     assert run.status == ("done" if "," in models else "failed")
     assert spent_one(standin, f"{cost + 0.255:.4f} USD/day").status == "failed"
     assert spent_one(standin, f"{cost + 0.257:.4f} USD/day").status == "done"
+
+
+@pytest.mark.parametrize("engine", ["memory", "durable"])
+@pytest.mark.parametrize(("models", "requests"), [("openai:gpt-5", 1), ("openai:gpt-5,openai:gpt-4", 2)])
+def test_what_a_refusal_uses_is_shown(models: str, requests: int, engine: Any, standin: Standin, project: Path) -> None:
+    standin.answers += [(200, REFUSAL)]
+    answers(standin, "read")
+    store = None if engine == "memory" else project / "store"
+    run = run_in_app("one.aug", "x", model=models, engine=engine, store=store)
+    assert (run.status, len(standin.seen)) == ("failed" if requests == 1 else "done", requests)
+    tokens = {"input_tokens": 11 * requests, "output_tokens": 7 * requests}
+    assert run.usage == {"requests": 1, **tokens, "cost": pytest.approx(0.007 * requests)}
+    if engine == "durable":
+        with closing(Records(str(store))) as records:
+            assert [row.tokens for row in costs(records, ["program"], RunFilter())] == [18 * requests]
 
 
 @pytest.mark.parametrize(

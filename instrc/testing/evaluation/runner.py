@@ -93,8 +93,8 @@ class Budget(Struct):
         return used_up and f"the budget of {used_up} is used up"
 
     def saw(self, event: Event) -> None:
-        """Count the usage of an answer."""
-        if event["event"] == "answered" and not event.get("cached"):
+        """Count the usage of an answer, also of a refused one."""
+        if "usage" in event and not event.get("cached"):
             self.used_tokens += sum(event["usage"].values())
             self.used_cost += event["cost"] or 0.0
 

@@ -89,6 +89,13 @@ def test_a_budget_ends_it_and_what_was_not_run_is_told(limit: dict[str, Any], as
     assert found.cases == 12
 
 
+def test_the_tokens_of_refusals_count_for_the_budget() -> None:
+    refusal = instrc.ModelError("no", code="refused")
+    refusal.reply = instrc.Reply(None, {"input_tokens": 7, "output_tokens": 3})
+    found = instrc.evaluate(LABEL, CASES, model=Answering(refusal), concurrency=1, tokens=35)
+    assert (len(found.results), found.stopped) == (4, "the budget of 35 tokens is used up")
+
+
 def test_a_provider_that_is_silent_is_not_asked_for_every_case() -> None:
     cases = [{"input": str(number)} for number in range(100)]
     found = instrc.evaluate(LABEL, cases, model=Answering(instrc.ModelError("wrong key", code="401")), concurrency=2)
