@@ -100,9 +100,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(autouse=True, scope="module")
 def _stores_are_closed() -> Generator[None]:
-    """Close the stores that a file of tests has opened: their threads draw random numbers, which disturbs later laws."""
+    """Close the stores that a file of tests has opened: their threads draw random numbers, which disturbs later laws.
+
+    What remains is left to no search for garbage, as after the collection: else each search takes longer than the last.
+    """
     yield
     if "instrc.engines.hosts" in sys.modules:
         from instrc.engines.hosts import close_stores
 
         close_stores()
+    gc.collect()
+    gc.freeze()
