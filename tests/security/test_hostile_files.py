@@ -664,3 +664,41 @@ def test_other_scripts_mislead_nobody(title: str) -> None:
     report = Report()
     Workspace().check(Source("a.aug", f'@{{ title: "{title}", type: "object" }}\n'), report)
     assert not [problem for problem in report.problems if isinstance(problem, MisleadingText)]
+
+
+_LOOKED_UP = "input letter; input secret; const found = LookUp_Activity(letter); const a = Draft(found); Send_Activity(a, secret)"
+_ENGINE_WORDS: dict[str, Any] = {
+    "plan": {"tools": {"pay": {"activity": "Pay_Activity", "arguments": {"type": "object"}, "output": {}}}},
+    "among": "secret",
+    "fail": True,
+    "delay": "P1D",
+    "within": "PT0.001S",
+    "after": ["step9_nothing"],
+    "activity": "Pay_Activity",
+    "arguments": "secret",
+    "references": ["secret"],
+}
+
+
+@pytest.mark.parametrize("word", _ENGINE_WORDS)
+@pytest.mark.parametrize("held", ["beside", "all", "reference"])
+def test_a_vibe_has_no_word_for_the_engine(word: str, held: str) -> None:
+    """With `plan`, what an activity is given would be a plan of calls of any other one."""
+    said = {word: _ENGINE_WORDS[word]}
+    beside = {"all": {"allOf": [said]}, "reference": {"$ref": "#/$defs/said", "$defs": {"said": said}}}.get(held, said)
+    model = instrc.Scripted({"draft": {"text": "hi"}})
+    called: list[str] = []
+
+    def calls(name: str) -> Callable[[Any], object]:
+        return lambda _given: called.append(name)
+
+    run = instrc.run(
+        _LOOKED_UP,
+        {"letter": [{"tool": "pay", "id": "p", "arguments": {}}], "secret": ["a secret"]},
+        vibes={"LookUp_Activity": beside, "Draft": {"properties": {"text": {"type": "string"}}, **beside}, "Send_Activity": {}},
+        activities={name: calls(name) for name in ("LookUp_Activity", "Pay_Activity", "Send_Activity")},
+        model=model,
+    )
+    assert run.status == "done", run.outcome
+    assert called == ["LookUp_Activity", "Send_Activity"]
+    assert "a secret" not in str([(asked.message, asked.schema) for asked in model.sent])

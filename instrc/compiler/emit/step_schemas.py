@@ -13,7 +13,7 @@ from instrc.compiler.bind.values import step_numbers
 from instrc.compiler.compose.outcomes import RUN_PLAN, choices_of, plannable_tools
 from instrc.compiler.emit.paths import Paths, suffixed
 from instrc.problems.errors import CompileError
-from instrc.process.chunk_json import add_words, beside, with_changed_part
+from instrc.process.chunk_json import WORDS, add_words, beside, with_changed_part
 from instrc.process.flow import NO_ENGINE, READS_ONLY, Constant, EngineProperties, Listed, Named, Read, written_value
 from instrc.schema.annotate import closes, nullable, write_beside
 from instrc.schema.document_definitions import DocumentDefinitions
@@ -77,10 +77,6 @@ class Container(msgspec.Struct):
 
 _Field: TypeAlias = tuple[str, Json, bool]
 """A property: its name, its schema, and whether it is required."""
-
-
-_OWN_WORDS = frozenset({"activity", "references", "arguments"})
-"""Keywords that only the compiler writes."""
 
 
 class StepSchemas:
@@ -229,7 +225,7 @@ class StepSchemas:
             schema = self._with_output(step, schema)
         elif self.part == "flat" and step.executor != "model":
             schema = self.hints.of_null(with_null_output(schema) if has_output(schema) else nullable(schema))
-        return schema if isinstance(step.content, Constant) else without(schema, *_OWN_WORDS)
+        return schema if isinstance(step.content, Constant) else without(schema, *WORDS)
 
     def _with_output(self, step: ir.Step, schema: Json) -> Json:
         if self.part == "flat":
