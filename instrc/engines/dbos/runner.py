@@ -482,8 +482,7 @@ class Rest:
         queue = runner.lock.queue
         if await asyncio.to_thread(store.has_queued, runner.engine, runner.location.schema, queue):
             await self.end()
-            begun = await runner.claims.begin_queued(partial(begin_queued, queue, self.slots, busy, runner.claims.resumed))
-            self.begun.update(begun)
+            await runner.claims.begin_queued(partial(begin_queued, queue, self.slots, busy, runner.claims.resumed, self.begun))
 
     async def _park_idle(self) -> int:
         """Park runs that have only waited for a while; return the number of active ones."""
@@ -498,7 +497,8 @@ class Rest:
             lasts = self._idle[run] < monotonic() - PARK_AFTER and due > time() + PARK_AFTER and run not in answered
             if lasts and idle_until(trees[run]) is not None:  # it may have been answered while others were parked
                 await self.runner.park(run, None if due == float("inf") else due)
-        return len((trees.keys() | self.begun) - idle.keys())
+        queued = {run for run, lives in trees.items() if self.slots is not None and all(live.task is None for live in lives)}
+        return len((trees.keys() - queued | self.begun) - idle.keys())  # those that wait for a slot take none
 
     def info(self, busy: int) -> WorkerInfo:
         """Return what is listed of this worker."""
@@ -563,9 +563,10 @@ def _end_dbos() -> None:
 _ENDING = threading.Lock()
 
 
-def begin_queued(queue: str, slots: int | None, busy: int, resumed: set[str]) -> list[str]:
-    """Start the runs in a queue, at most as many as have slots, as DBOS does after each polling interval; return them.
+def begin_queued(queue: str, slots: int | None, busy: int, resumed: set[str], begun: set[str]) -> list[str]:
+    """Take the runs out of a queue, at most as many as have slots, as DBOS does after each polling interval; return them.
 
+    Each is added to `begun` before it begins, unless it does not, as it was cancelled meanwhile.
     Those started before, perhaps by a process that has died, are added to `resumed`.
     """
     dbos, owner = _get_dbos_instance(), token_hex(16)
@@ -573,12 +574,14 @@ def begin_queued(queue: str, slots: int | None, busy: int, resumed: set[str]) ->
     own.name, own._worker_concurrency = queue, slots  # noqa: SLF001  -- as above
     executor, version = GlobalParams.executor_id, GlobalParams.app_version
     system = dbos._sys_db  # noqa: SLF001  -- as above
-    begun, _ = system.start_queued_workflows(own, executor, version, None, busy, owner_xid=owner)
-    for status in system.get_workflow_statuses(begun) if begun else ():
+    taken, _ = system.start_queued_workflows(own, executor, version, None, busy, owner_xid=owner)
+    for status in system.get_workflow_statuses(taken) if taken else ():
         if (status["recovery_attempts"] or 0) > 1:
             resumed.add(status["workflow_uuid"])
+        if status["status"] == "PENDING":
+            begun.add(status["workflow_uuid"])
         execute_dequeued_workflow(dbos, status, owner)
-    return begun
+    return taken
 
 
 @DBOS.workflow(name=store.WORKFLOW, max_recovery_attempts=None)

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from dbos._core import execute_dequeued_workflow  # `runner.begin_queued` says why
+from dbos._sys_db import SystemDatabase  # as above
 from written_processes import DECISION, call, chunk, process, step
 
 from instrc import Activities, Sample, current_call
@@ -152,6 +153,59 @@ def test_a_folder_has_as_many_runs_at_once_as_slots(tmp_path: Path) -> None:
     until(lambda: go(stage.engine.show("r3")).status == "done")
     assert go(stage.engine.answer("asks", "userContext1", {"decision": "Approve"})).status == "done"
     stage.engine.close()
+
+
+@pytest.fixture
+def narrow(tmp_path: Path) -> Iterator[Stage]:
+    """A folder that carries one run at once, whose effects end at once."""
+    made = Stage(tmp_path, slots=1)
+    made.released.set()
+    go(made.engine.claim())
+    yield made
+    made.engine.close()
+
+
+def test_runs_that_are_answered_at_once_do_not_wait_for_each_other(narrow: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """More of them than there are slots: those in the queue take none."""
+    monkeypatch.setattr(runner, "PARK_AFTER", 0.0)
+    runs = [f"r{number}" for number in range(4)]
+    for run in runs:
+        go(narrow.engine.start(launch(run, ASK)))
+    until(lambda: narrow.runner.rest.parked.keys() == {*runs})
+
+    async def answered() -> set[str]:
+        given = [narrow.engine.answer(run, "userContext1", {"decision": "Approve"}) for run in runs]
+        return {report.status for report in await asyncio.gather(*given)}
+
+    assert go(answered()) == {"done"}
+
+
+def test_a_run_that_is_cancelled_as_it_is_taken_leaves_its_slot(narrow: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """DBOS begins no such run."""
+    real = SystemDatabase.get_workflow_statuses
+
+    def cancelled_before(self: Any, runs: list[str]) -> Any:
+        if "r1" in runs:
+            narrow.runner.client.cancel_workflow("r1")
+        return real(self, runs)
+
+    monkeypatch.setattr(SystemDatabase, "get_workflow_statuses", cancelled_before)
+    for run in ("r1", "r2"):
+        go(narrow.engine.start(launch(run, CALL)))
+    until(lambda: go(narrow.engine.show("r2")).status == "done")
+    assert go(narrow.engine.show("r1")).status == "cancelled"
+
+
+def test_a_run_that_ends_while_others_are_taken_leaves_its_slot(narrow: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    def ended(*given: Any) -> None:
+        execute_dequeued_workflow(*given)
+        until(lambda: given[1]["workflow_uuid"] in {key.partition("/")[0] for key in narrow.keys})
+        until(lambda: not narrow.runner.live)
+
+    monkeypatch.setattr(runner, "execute_dequeued_workflow", ended)
+    for run in ("r1", "r2"):
+        go(narrow.engine.start(launch(run, CALL)))
+        until(lambda run=run: go(narrow.engine.show(run)).status == "done")  # type: ignore[misc]  # a default is not inferred
 
 
 def test_a_run_that_is_put_into_the_queue_amid_an_effect_goes_on(stage: Stage) -> None:
