@@ -132,7 +132,7 @@ def _keep_keys(
         if revoke is not None:
             known, taken = records.key_names(), records.revoke(revoke)
             if not taken:
-                reason, near = "nobody of that name has an API key", nearest(revoke, known)
+                reason, near = "no API key has this name", nearest(revoke, known)
                 raise SettingsError([problems.runs.UnusableSetting(what="name", word=revoke, reason=reason, nearest=near)])
             records.audit("local", "command", "revoke keys", None, question=revoke)
             write_error(f"keys of {revoke} that are taken back: {taken}\n")

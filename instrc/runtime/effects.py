@@ -70,8 +70,8 @@ Check: TypeAlias = Callable[[Json], str | None]
 RunChild: TypeAlias = Callable[[str, Json, ActivityCommand], Awaitable[Result | None]]
 """Runs a process as a child: its run id, its JSON, and the command that it serves; `None` if it waits for an answer."""
 Invention: TypeAlias = Literal["answers", "results"]
-_ESTIMATED: Final = "nobody says how many tokens this answer took: the budget counts what it might have cost"
-_NOT_COUNTED: Final = "nobody says what this answer has cost: it is not counted in the budget"
+_ESTIMATED: Final = "the answer does not say how many tokens it used: the budget counts an estimate"
+_NOT_COUNTED: Final = "the cost of this answer is unknown: the budget does not count it"
 _T = TypeVar("_T")
 NO_JSON = "no-json"
 """Error code of a value that is not JSON."""

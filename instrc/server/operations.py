@@ -378,9 +378,7 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
         _QUESTION,
         errors=(404, 409, 410),
     ),
-    _on(
-        "question", "claim", "Claim a question: nobody else can answer it for a while.", _of_question(RunService.claim), _QUESTION
-    ),
+    _on("question", "claim", "Claim a question: then only its holder can answer it.", _of_question(RunService.claim), _QUESTION),
     _on("question", "release", "Release a question.", _of_question(RunService.release), _QUESTION),
     _on(
         "question",

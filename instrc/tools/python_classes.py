@@ -70,7 +70,7 @@ def module(title: str, parts: Mapping[str, Json]) -> str:
     Raise `CompileError` with a `missing-extra` problem if the generator is not installed.
     """
     try:
-        from datamodel_code_generator import generate  # an extra that few need, and nobody at run time
+        from datamodel_code_generator import generate  # an extra, not needed at run time
         from datamodel_code_generator.enums import DataModelType, InputFileType
         from datamodel_code_generator.format import Formatter, PythonVersion
         from datamodel_code_generator.parser import LiteralType

@@ -76,7 +76,7 @@ def _document(tool: ImportedTool, given: Given) -> dict[str, Json]:
     """Return the schema of a tool under its name."""
     schema: JsonObject = tool.schema if isinstance(tool.schema, dict) else {"type": "object", "properties": {}}
     if tool.schema is False:
-        given.left_out(tool.schema_at, "false", "nobody could call such a tool")
+        given.left_out(tool.schema_at, "false", "such a tool could not be called")
     rest = {key: value for key, value in schema.items() if key not in {"title", "description"}}
     if "schema" in rest:  # it would be mistaken for a record
         given.left_out((*tool.schema_at, "schema"), "schema", "it is not a keyword")

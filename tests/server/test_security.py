@@ -214,7 +214,7 @@ def test_keys_of_a_name_that_has_none_cannot_be_taken_back(
     monkeypatch.chdir(tmp_path)
     assert main(["serve", "--new-key", "margaret", "--role", "viewer"]) == 0
     assert main(["serve", "--revoke-keys", "margret"]) == 1
-    assert "nobody of that name has an API key" in (told := capsys.readouterr().err)
+    assert "no API key has this name" in (told := capsys.readouterr().err)
     assert "did you mean `margaret`?" in told
     assert main(["serve", "--revoke-keys", "margaret"]) == 0
     assert "taken back: 1" in capsys.readouterr().err

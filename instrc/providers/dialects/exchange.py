@@ -24,7 +24,7 @@ def jsonschema() -> Dialect:
         enforced=False,
         facts=(
             Fact(
-                "everything is kept, and nobody enforces it",
+                "everything is kept, and nothing is enforced",
                 "JSON Schema 2020-12",
                 "2022-06-16",
                 ("envelope", "tool_name", "structure", "root", "order", "closed", "enforced"),
