@@ -25,7 +25,7 @@ from instrc.process.process import Process
 from instrc.process.request_settings import WordsLevel
 from instrc.runtime.activities import ONCE, Activities, Activity
 from instrc.runtime.boundary import guarded, words_of
-from instrc.runtime.interpreter.documents import PinnedPlan, bare_name, spellings
+from instrc.runtime.interpreter.documents import PinnedPlan, bare_name, spellings, use_of
 from instrc.runtime.interpreter.v1.runnable import PlanUnit
 from instrc.runtime.interpreter.versions import program_of
 from instrc.runtime.models.model import instance_of
@@ -33,11 +33,11 @@ from instrc.runtime.plan import plan_of
 from instrc.runtime.served_activities import served
 from instrc.schema.strip import is_meta, strip
 from instrc.schema.validation import json_fault
-from instrc.schema.walk import nodes, with_definitions
+from instrc.schema.walk import map_schemas, nodes, with_definitions, without, without_property
 from instrc.schema.wellformed import problems_of
 from instrc.text.files import read_whole, reason
 from instrc.text.jsontext import loads
-from instrc.text.jsonvalue import Json, JsonObject, as_object, mapping, optional_text, require_tree
+from instrc.text.jsonvalue import Json, JsonObject, as_object, listing, mapping, optional_text, require_tree
 from instrc.text.source import Source
 from instrc.tools.class_checks import ClassCheck
 from instrc.tools.tool import Hint
@@ -66,7 +66,7 @@ class Prepared(Struct, frozen=True):
     step: str | None = None
     """Name of the only step of a tool without step keys."""
     takes: dict[str, Json] = field(default_factory=dict)
-    """Argument schemas declared by the vibes of activities, by the bare names of the activities."""
+    """Argument schemas declared by the vibes of activities, by use."""
     purpose: str | None = None
     """Purpose of its tool, as shown to a model."""
     hints: tuple[Hint, ...] | None = None
@@ -198,14 +198,31 @@ def _named_by_plans(
 
 
 def _inputs_of_activities(artefact: Artefact | None) -> Iterable[tuple[str, Json]]:
-    """Yield the inputs of directly called activities, from their vibes, by bare names."""
-    flat = None if artefact is None or artefact.plan is None else artefact.plan.flat
-    for step in () if flat is None else flat.graph.awaited():
-        schema = flat.schemas.get(step.number) if flat is not None else None
-        properties, _ = inputs_of(step, schema)
-        if step.executor == "server" and step.output and properties and isinstance(schema, dict):
-            definitions = {"$defs": schema["$defs"]} if "$defs" in schema else {}
-            yield bare_name(step.activity or step.base_name), {"properties": properties, **definitions}
+    """Yield the inputs of directly called activities, from their vibes, by use."""
+    plan = None if artefact is None else artefact.plan
+    for step in () if plan is None else plan.flat.graph.awaited():
+        schema = plan.flat.schemas.get(step.number) if plan is not None else None
+        if plan is not None and step.executor == "server" and step.output and inputs_of(step, schema)[0]:
+            labels = [argument.label for argument in step.arguments] or [None, None]
+            inputs = _labelled(without_property(as_object(schema), "output"), labels)
+            yield use_of(plan.keys.get(step.number, ""), step.activity or step.base_name), inputs
+
+
+def _labelled(schema: JsonObject, labels: list[str | None]) -> Json:
+    """Return what holds for inputs as far as their labels say which ones they are.
+
+    One without a label may be any of them; an object without labels is all of them if it has all that are required.
+    """
+    whole = as_object(map_schemas(schema, _without_required_output))
+    known: JsonObject = {word: whole[word] for word in whole if word in {"properties", "$defs"}}
+    if labels == [None]:
+        return {**known, "if": {"type": "object", "required": listing(whole.get("required"))}, "then": without(whole, "$defs")}
+    return known if None in labels else whole
+
+
+def _without_required_output(node: Json) -> Json:
+    required = mapping(node).get("required")
+    return {**mapping(node), "required": [each for each in required if each != "output"]} if isinstance(required, list) else node
 
 
 def _addresses(tools: Iterable[tuple[str, JsonObject]]) -> list[str]:
@@ -214,19 +231,19 @@ def _addresses(tools: Iterable[tuple[str, JsonObject]]) -> list[str]:
 
 
 def _planned_tools(process: Process) -> list[tuple[str, JsonObject]]:
-    """Return the tools that plans of a process may call, with their names."""
+    """Return the tools that plans of a process may call, by use."""
     chunks = [context for context in process.contexts() if isinstance(context, Chunk)]
-    plans = [step.plan for chunk in chunks for step in chunk.steps if isinstance(step.plan, dict)]
-    return [(name, tool) for plan in plans for name, tool in plan.items() if isinstance(tool, dict)]
+    plans = [(step.key, step.plan) for chunk in chunks for step in chunk.steps if isinstance(step.plan, dict)]
+    tools = [(key, name, tool) for key, plan in plans for name, tool in plan.items() if isinstance(tool, dict)]
+    return [(use_of(key, optional_text(tool.get("activity")) or name), tool) for key, name, tool in tools]
 
 
 def _inputs_of_tools(tools: Iterable[tuple[str, JsonObject]]) -> Iterable[tuple[str, Json]]:
-    """Yield the input schemas of the activities and processes that plans call, by bare names."""
-    for name, tool in tools:
+    """Yield the input schemas of the activities and processes that plans call, by use."""
+    for use, tool in tools:
         arguments = mapping(tool.get("arguments"))
-        if properties := mapping(arguments.get("properties")):
-            definitions = {"$defs": arguments["$defs"]} if "$defs" in arguments else {}
-            yield bare_name(optional_text(tool.get("activity")) or name), {"properties": properties, **definitions}
+        if mapping(arguments.get("properties")):
+            yield use, _labelled(arguments, ["", *(None if name.isdigit() else name for name in mapping(tool.get("bound")))])
 
 
 def _file_at(address: str, workspace: Workspace, beside: str) -> str:

@@ -46,6 +46,7 @@ from instrc.runtime.interpreter.documents import (
     Result,
     bare_name,
     placed,
+    use_of,
 )
 from instrc.runtime.models.budget import CountedBudget, Prices, cost_of, estimate_of
 from instrc.runtime.models.cache import AnswerCache
@@ -113,7 +114,7 @@ class Effects(Struct, frozen=True):
     budget: CountedBudget | None = None
     """Cost limit for the models of the run."""
     takes: Mapping[str, Json] = field(default_factory=dict)
-    """Input schemas of activities, from their vibes, by bare name."""
+    """Input schemas of activities, from their vibes, by use."""
     parts: TellPart | None = None
     """Receiver of partial answers; without one, answers are requested as a whole."""
     step: str | None = None
@@ -360,7 +361,8 @@ class Effects(Struct, frozen=True):
 
     def _misfit(self, command: ActivityCommand | FireCommand, began: float, *, own: Json = True) -> Result | None:
         """Return the error of a call whose input does not fit the activity's `own` schema or its vibe, or `None`."""
-        schemas = (own, self.takes.get(bare_name(command["activity"]), True))
+        use, before = use_of(command["step"], command["activity"]), bare_name(command["activity"])  # its name in older runs
+        schemas = (own, self.takes.get(use, self.takes.get(before, True)))
         wrong = [item for each in schemas if each is not True for item in complaints(command["input"], each)]
         if not wrong:
             return None

@@ -506,3 +506,68 @@ def test_a_process_that_serves_an_activity_is_given_what_the_vibe_says() -> None
     )
     assert paid == []
     assert "`/amount`: 1000000.0 is greater than the maximum of 100" in str(run.outcome)
+
+
+_CLOSED: Any = {
+    "type": "object",
+    "properties": {"amount": {"type": "number"}, "to": {"type": "string"}, "note": {"type": "string"}, "output": {}},
+    "required": ["amount", "to", "output"],
+    "additionalProperties": False,
+    "if": {"properties": {"amount": {"type": "number", "minimum": 100}}},
+    "then": {"required": ["note", "output"]},
+}
+
+
+@pytest.mark.parametrize(
+    ("call", "given", "fits"),
+    [
+        ("Pay_Activity(amount: n.amount, to: n.to)", {"amount": 99, "to": "ann"}, True),
+        ("Pay_Activity(amount: n.amount, to: n.to)", {"amount": 100, "to": "ann"}, False),
+        ("Pay_Activity(amount: n.amount, to: n.to, note: n.to)", {"amount": 100, "to": "ann"}, True),
+        ("Pay_Activity(n)", {"amount": 99, "to": "ann"}, True),
+        ("Pay_Activity(n)", {"amount": 100, "to": "ann"}, False),
+        ("Pay_Activity(n)", {"amount": 99, "to": "ann", "approved": True}, False),
+        ("Pay_Activity(n.amount, n.to)", {"amount": 100, "to": "ann"}, True),  # nobody knows which of its inputs they are
+        ("Pay_Activity(n)", {"bill": 100}, True),
+    ],
+)
+def test_an_activity_is_given_what_its_vibe_says_of_several_inputs(call: str, given: Json, *, fits: bool) -> None:
+    paid: list[Any] = []
+    run = instrc.run(
+        f"input n; {call}",
+        {"n": given},
+        vibes={"Pay_Activity": _CLOSED},
+        activities={"Pay_Activity": lambda *all_: paid.append(all_)},
+    )
+    assert bool(paid) is fits, run.outcome
+    assert fits or (run.outcome is not None and "invalid-input" in str(run.outcome))
+
+
+@pytest.mark.parametrize(("price", "status"), [(99, "ok"), (100, "failed")])
+def test_a_reference_passes_no_condition_of_the_vibe(price: int, status: str) -> None:
+    """The plan is checked without the value, so the task is checked with it."""
+    plan = [
+        {"tool": "Quote_Activity", "id": "q", "arguments": {"item": "boat"}},
+        {"tool": "Pay_Activity", "id": "p", "arguments": {"amount": {"from": "q.price"}, "to": "ann"}},
+    ]
+    run = instrc.run(
+        "const act = Act({ prompt, plan: Plan(Quote_Activity, Pay_Activity) }); RunPlan_Activity(act.plan)",
+        "go",
+        vibes={"Quote_Activity": QUOTE, "Pay_Activity": _CLOSED, "Act": {"type": "object", "properties": {"plan": {}}}},
+        model=instrc.Scripted({"act": {"plan": plan}}),
+        activities={"Quote_Activity": lambda _: {"price": price}, "Pay_Activity": lambda *_: {}},
+    )
+    assert run.value[1]["status"] == status
+
+
+def test_what_one_use_of_an_activity_forbids_no_other_use_allows() -> None:
+    paid: list[Any] = []
+    limited = 'Pay_Activity(amount: n, to: "ann") @ { properties: { amount: { maximum: 10 } } }'
+    run = instrc.run(
+        f'input n; {limited}; Pay_Activity(amount: n, to: "bob")',
+        {"n": 50},
+        vibes={"Pay_Activity": {**_CLOSED, "if": False}},
+        activities={"Pay_Activity": lambda **given: paid.append(given["to"])},
+    )
+    assert "`/amount`: 50 is greater than the maximum of 10" in str(run.outcome)
+    assert "ann" not in paid

@@ -382,6 +382,11 @@ def bare_name(key: str) -> str:
     return _STEP.sub("", key).replace("_", "").replace("-", "").casefold()
 
 
+def use_of(step: str, activity: str) -> str:
+    """Return the name of the use of an activity in a step."""
+    return f"{step} {bare_name(activity)}"
+
+
 def bare_instruction(name: str) -> str:
     """Return the name of an instruction or key normalized for comparison: as `bare_name`, without `_Activity` and `_User`."""
     return bare_name(re.sub(r"_(activity|user)$", "", name, flags=re.IGNORECASE))
