@@ -144,8 +144,7 @@ class DurableEngine(TracedEngine):
                 is_new = await self.asker.find(launch.run) is None
                 await self.enqueue(launch)
                 return await (self._attend(launch.run, 0) if is_new else self.resume(launch.run))
-            with store.trouble(self.location):
-                is_new = await runner.away(_start(runner, begun))
+            is_new = await runner.away(_start(runner, begun))
         row = await self.asker.row(launch.run)
         _refuse_another(row, begun)  # another process or thread may just have started one
         return await (self._report_of(row, whole=True) if is_new else self.resume(launch.run))
@@ -323,8 +322,7 @@ class DurableEngine(TracedEngine):
         if row.status not in ENDED:
             async with self._carrier(run, _project_of(row)) as runner:
                 if runner is not None:
-                    with store.trouble(self.location):
-                        await runner.away(_settle(runner, runner.resume(run.partition("/")[0])))
+                    await runner.away(_settle(runner, runner.resume(run.partition("/")[0])))
             if runner is None:
                 return await self._attend(run, await self._end_of_events(run))
         return await self.show(run)

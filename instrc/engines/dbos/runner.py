@@ -117,7 +117,11 @@ class Runner:
             library.addHandler(logging.NullHandler())
         DBOS(config=config)
         DBOS.listen_queues([])  # `begin_queued` takes runs from them when there are any
-        DBOS.launch()
+        try:
+            DBOS.launch()
+        except BaseException:
+            await asyncio.to_thread(_end_dbos)  # half of one can be neither used nor launched again
+            raise
 
     def retire(self) -> bool:
         """Close the runner, unless it is in use or a run is active; the caller holds the `turn`."""
@@ -217,9 +221,10 @@ class Runner:
         return not self._users and all(live.rest.is_set() for live in list(self.live.values()))
 
     async def away(self, work: Coroutine[object, object, ResultT]) -> ResultT:
-        """Run a coroutine in the loop of this runner, from another loop."""
+        """Run a coroutine in the loop of this runner, from another loop; errors of the store are problems."""
         try:
-            return await self.loop.away(work)
+            with store.trouble(self.location):
+                return await self.loop.away(work)
         except LoopEndedError:
             if self.is_lost:
                 raise store.unusable(self.location, LOST) from None

@@ -12,6 +12,8 @@ from secrets import token_hex
 from typing import Any
 
 import pytest
+from dbos._sys_db import SystemDatabase  # it is away for a moment
+from sqlalchemy.exc import OperationalError
 from written_processes import ASK, DECISION, attempt, call, chunk, process, step
 
 from instrc import Activities, Sample
@@ -178,6 +180,24 @@ class TestRest:
         asleep(engine)
         monkeypatch.setattr(runner, "POLL", 300.0)
         time.sleep(0.5)  # it looks for the last time
+        assert go(engine.answer("r1", "confirm", YES)).status == "done"
+
+    def test_it_wakes_after_a_database_that_was_away_for_a_moment(
+        self, made: Callable[[str], DurableEngine], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        engine = made("store")
+        begin(engine)
+        asleep(engine)
+        real, faults = SystemDatabase.create_application_version, [OperationalError("", {}, Exception("disk I/O error"))]
+
+        def away(self: Any, name: str) -> Any:
+            if faults:
+                raise faults.pop()
+            return real(self, name)
+
+        monkeypatch.setattr(SystemDatabase, "create_application_version", away)
+        with pytest.raises(UnavailableError):
+            go(engine.answer("r1", "confirm", YES))
         assert go(engine.answer("r1", "confirm", YES)).status == "done"
 
     def test_it_wakes_for_a_run_that_another_process_begins(self, made: Callable[[str], DurableEngine]) -> None:
