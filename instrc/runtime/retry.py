@@ -313,7 +313,10 @@ def fork_of(run: str, journal: Journal, options: ForkOptions, plan: PinnedPlan, 
         who = "" if options.by is None else options.by["who"]
         raise AccessError([problems.serving.NotAllowed(who=who, action=f"begin this fork of `{run}`", reason=reason)])
     kept += [_edit(played.commands[name], *edit, journal, options.by) for name, edit in edits.items()]
-    built = _reuse(plan, inputs, kept, holds=journal.holds)
+    names = frozenset(
+        name for each in (plan, journal.plan) for region in program_of(each).regions for name in (*region.keys, *region.contexts)
+    )
+    built = _reuse(plan, inputs, kept, names, holds=journal.holds)
     if (options.model is not None or options.settings) and not built.asked and not built.left:
         _refuse(run, "it has ended: another model or setting has no effect", f"repeat a step: `instrc fork {run} --at STEP`")
     left: dict[str, str] = {}
@@ -325,8 +328,8 @@ def fork_of(run: str, journal: Journal, options: ForkOptions, plan: PinnedPlan, 
     limits = journal.state.get("limits")
     entries: list[JournalEntry] = [{"again": {"limits": limits}}] if limits else []
     entries += [{"results": [item]} for item in built.results]
-    sent = {_words(command) for command in played.commands.values() if command["kind"] == "fire"}
-    if fired := [command["id"] for command in built.fires if _words(command) in sent]:
+    sent = {str(_plain(command, names)) for command in played.commands.values() if command["kind"] == "fire"}
+    if fired := [command["id"] for command in built.fires if str(_plain(command, names)) in sent]:
         entries.append({"fired": fired})
     return Forked(entries, tuple(built.reused), left)
 
@@ -368,14 +371,16 @@ class _Reuse(Struct):
     """Commands that it issues and that are not recorded."""
     steps: frozenset[str] = frozenset()
     """Bare names of its steps."""
+    names: frozenset[str] = frozenset()
+    """Keys and contexts of both plans, whose numbers may differ."""
 
     def reason(self, command: Command) -> str:
         """Return why the plan does not accept the result of a command."""
         bare = [bare_name(step) for step in steps_of(command)]
         same = [item for item in self.asked if item["kind"] == command["kind"] and [*map(bare_name, steps_of(item))] == bare]
         for item in same:
-            changed = [key for key, value in item.items() if key != "id" and _plain(key, value) != _plain(key, command.get(key))]
-            if changed:
+            before, now = _plain(command, self.names), _plain(item, self.names)
+            if changed := [name for name, value in now.items() if value != before.get(name)]:
                 return f"it has another `{changed[0]}`"
         if gone := [step for step in bare if step not in self.steps]:
             return f"the program has no step {_listed(gone)}"
@@ -385,18 +390,20 @@ class _Reuse(Struct):
         return f"{_listed(asked)} must be done first" if asked else "nothing asks for it"
 
 
-def _reuse(plan: PinnedPlan, inputs: JsonObject, recorded: Sequence[tuple[Command, Result]], *, holds: bool) -> _Reuse:
-    """Run a plan with recorded results, as long as they match its requests."""
-    names = {bare_name(step.key) for region in program_of(plan).regions for unit in region.units for step in unit.steps}
-    state, built = begun(plan, inputs, holds=holds), _Reuse(steps=frozenset(names))
-    waiting = [(_words(item), item, result) for item, result in recorded]
+def _reuse(
+    plan: PinnedPlan, inputs: JsonObject, recorded: Sequence[tuple[Command, Result]], names: frozenset[str], *, holds: bool
+) -> _Reuse:
+    """Run a plan with recorded results, as long as they match its requests, whatever the numbers in `names`."""
+    steps = {bare_name(step.key) for region in program_of(plan).regions for unit in region.units for step in unit.steps}
+    state, built = begun(plan, inputs, holds=holds), _Reuse(steps=frozenset(steps), names=names)
+    waiting = [(str(_plain(item, names)), item, result) for item, result in recorded]
     open_: dict[str, dict[str, Command]] = {}
     while True:
         for command in versions.issue(plan, state):
             if command["kind"] == "fire":
                 built.fires.append(command)
             else:
-                open_.setdefault(_words(command), {})[command["id"]] = command
+                open_.setdefault(str(_plain(command, names)), {})[command["id"]] = command
         index = next((index for index, (words, _, _) in enumerate(waiting) if open_.get(words)), None)
         if index is None:
             built.left = [command for _, command, _ in waiting if command["kind"] != "timer"]
@@ -414,16 +421,23 @@ def _reuse(plan: PinnedPlan, inputs: JsonObject, recorded: Sequence[tuple[Comman
                 del others[name]
 
 
-_NUMBERED: Final = re.compile(r"\b(step(?=\d+_)|[a-z]+Context)\d+")
+_NUMBERED: Final = re.compile(r"\b(step|[a-z]+Context)\d+(_\w+)?")
 _STRINGS: Final = re.compile(r'"(?:[^"\\]++|\\.)*+"(:?)')
 _KEPT: Final = frozenset({"activity", "called", "process", "input", "context", "previous", "rejected", "show"})
 """Members of commands whose texts are data, or names that the program does not number; names of steps are keys in them."""
 
 
-def _plain(name: str, value: object) -> str:
-    """Return a member of a command as text without the numbers of steps and contexts."""
-    text = dumps(cast("Json", value), indent=False)
-    return _STRINGS.sub(lambda said: said[0] if name in _KEPT and not said[1] else _NUMBERED.sub(r"\1", said[0]), text)
+def _plain(command: Command, names: frozenset[str]) -> dict[str, str]:
+    """Return the members of a command as texts without the numbers of steps and contexts, which program changes shift."""
+
+    def bare(found: re.Match[str]) -> str:
+        return found[1] + (found[2] or "") if found[0] in names else found[0]
+
+    def plain(name: str, value: object) -> str:
+        text = dumps(cast("Json", value), indent=False)
+        return _STRINGS.sub(lambda said: said[0] if name in _KEPT and not said[1] else _NUMBERED.sub(bare, said[0]), text)
+
+    return {name: plain(name, value) for name, value in command.items() if name != "id" or command["kind"] == "timer"}
 
 
 _ASKED: Final = 3
@@ -432,11 +446,6 @@ _ASKED: Final = 3
 
 def _listed(steps: Iterable[str]) -> str:
     return ", ".join(f"`{step}`" for step in [*steps][:_ASKED])
-
-
-def _words(command: Command) -> str:
-    """Return a command's request as text without the numbers of steps and contexts, which program changes shift."""
-    return str({name: _plain(name, value) for name, value in command.items() if name != "id" or command["kind"] == "timer"})
 
 
 def _renamed(result: Result, before: list[str], after: list[str]) -> Result:
