@@ -229,6 +229,10 @@ class Records(RunTable):
             connection.execute(sa.insert(AUDIT), [audit_row(vote.who, vote.means, "answer", run, question, vote.data)])
         return None
 
+    def is_used(self, nonce: str) -> bool:
+        """Return whether a link has been used."""
+        return bool(self.select(sa.select(NONCES).where(NONCES.c.nonce == nonce), 1))
+
     def unvote(self, run: str, question: str, who: str, means: str, nonce: str | None = None) -> None:
         """Remove an answer that the run has refused; the audit log has both."""
         vote = sa.delete(VOTES).where(VOTES.c.run == run, VOTES.c.question == question, VOTES.c.who == who)

@@ -56,7 +56,7 @@ _T = TypeVar("_T")
 _Work: TypeAlias = Coroutine[object, object, _T]
 _Begin: TypeAlias = Callable[[], _Work[RunReport]]
 _NOT_TAKEN: Final = (problems.runs.NoSuchQuestion, problems.runs.RejectedAnswer, problems.serving.QuestionNotFree)
-_RATED: Final = "starts, retries, answers and settings in a minute"
+_RATED: Final = "starts, retries, claims, answers and settings in a minute"
 _MOST: Final = 200
 """Maximum rows of a page."""
 SETTLE: Final = 2.0
@@ -384,9 +384,9 @@ class RunService:
         return await self.question(caller, run, question)
 
     async def _claim(self, caller: Caller, found: QuestionInfo, who: str, until: float | None, action: Action) -> None:
+        await self.enter(caller)
         means = "admin" if action != "claim" else caller.by  # permission to release or delegate was checked before
-        to = who if action == "delegate" else None
-        noted = audit_row(caller.name, caller.by, action, found.run, found.question.id, to)
+        noted = audit_row(caller.name, caller.by, action, found.run, found.question.id, who if action == "delegate" else None)
         other = await asyncio.to_thread(self.records.claim, found, who, until, means, noted)
         if other is not None:
             raise ConflictError([problems.serving.QuestionNotFree(question=found.question.id, state="claimed", by=other)])
@@ -434,6 +434,8 @@ class RunService:
             report = await self.visibility.seen(caller, run, question)
             if all(each.id != question for each in report.questions):
                 return await self.visibility.info_of(caller, report)
+        if caller.nonce is not None and await asyncio.to_thread(self.records.is_used, caller.nonce):
+            refuse_unknown("the link was used already")
         found = await self.question(caller, run, question)
         require_allowed("answer", found, caller)
         if found.question.by == "operator" and "result" in mapping(data):

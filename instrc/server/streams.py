@@ -35,6 +35,7 @@ _LOOKS: Final = 100
 """Maximum streams that poll per second; local changes wake them at once."""
 LEAVE: Final[ContextVar[Callable[[], object]]] = ContextVar("LEAVE", default=lambda: None)
 """Ends the turn of the request that is being answered, since it only waits from now on."""
+_CLAIMS: Final = frozenset({"question.claimed", "question.released"})
 TOLD_PAUSE: Final = 0.2
 """Seconds between two parts of an answer in a stream."""
 
@@ -286,9 +287,12 @@ class Hub:
         self._call(self.wake, event["run"].partition("/")[0])
 
     def changed(self, changes: Iterable[RunChange]) -> None:
-        """Wake the waiters of runs whose rows have changed, from any thread."""
-        for run in {change.run for change in changes}:
-            self._call(self.wake, run)
+        """Wake the waiters of runs whose rows have changed, from any thread; a claim changes none, and wakes those of any run."""
+        for run in {None if change.kind in _CLAIMS else change.run for change in changes}:
+            if run is None:
+                self._call(self._release, None)
+            else:
+                self._call(self.wake, run)
 
     def heard(self, part: AnswerPart) -> None:
         """Receive a model's answer so far, from engines."""

@@ -34,7 +34,7 @@ from instrc.engines import launch, run_table  # what checks inputs, and what is 
 from instrc.engines.approvals import Opening, Vote  # of other people
 from instrc.engines.run_table import questions_query, runs_query  # to find the run
 from instrc.engines.service_tables import vote_in  # what is read
-from instrc.problems.errors import InputError, RequestError
+from instrc.problems.errors import InputError, RateLimitError, RequestError
 from instrc.runtime import traces  # where lines are read
 from instrc.runtime.activities import Activities, ActivityCall  # one attempt of a call
 from instrc.runtime.effects import attempt_call  # one attempt of a call
@@ -861,6 +861,34 @@ def test_requests_of_a_caller_or_by_a_link_that_are_too_many_at_once_are_queued(
     go(test())
 
 
+def test_claims_and_releases_are_counted(tmp_path: Path) -> None:
+    """Each wakes those who follow all runs."""
+
+    async def test(made: RunService) -> None:
+        run = (await made.start(BOSS, "letter", "a", wait=20)).report.run
+        await made.claim(CAT, run, "userContext1")
+        await made.release(CAT, run, "userContext1")
+        with pytest.raises(RateLimitError):
+            await made.claim(CAT, run, "userContext1")
+
+    on(service(tmp_path, settings=ServiceSettings(rate=2), letter=asking()), test)
+
+
+def test_a_used_link_is_refused_before_its_answer_is_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def test() -> None:
+        made = service(tmp_path, letter=asking(**{"x-links": True, "x-needed": 2}))
+        async with client(made, BOSS) as http:
+            run = (await made.start(BOSS, "letter", "a", wait=20)).report.run
+            word = await made.link(BOSS, run, "userContext1", "guest")
+            assert (await http.post(f"/v1/links/{word}", json={"data": ANSWER})).status_code == 200
+            monkeypatch.setattr(made, "question", lambda *_: pytest.fail("the question is read"))
+            for data in (ANSWER, ["a"] * 1000):
+                done = await http.post(f"/v1/links/{word}", json={"data": data})
+                assert (done.status_code, "used already" in done.text) == (401, True)
+
+    go(test())
+
+
 def test_a_link_has_one_spelling(tmp_path: Path) -> None:
     """Another one would have turns of its own: foreign characters, and spare bits of the last one, are decoded alike."""
 
@@ -906,6 +934,11 @@ def test_an_idle_stream_of_somebody_who_is_only_asked_reads_no_run(tmp_path: Pat
             for _ in range(20):
                 await asyncio.wait_for(turns.acquire(), 60)
             assert looks == [0]
+            await made.claim(CAT, run, "userContext1")
+            await made.release(CAT, run, "userContext1")
+            for _ in range(20):
+                await asyncio.wait_for(turns.acquire(), 60)
+            assert looks == [4]  # of the two requests
             for who in (CAT, BOB):
                 await made.answer(who, run, "userContext1", {"decision": "Approve"})
             assert (await asyncio.wait_for(following, 60)).kind == "status"
