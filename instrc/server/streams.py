@@ -288,11 +288,9 @@ class Hub:
 
     def changed(self, changes: Iterable[RunChange]) -> None:
         """Wake the waiters of runs whose rows have changed, from any thread; a claim changes none, and wakes those of any run."""
-        for run in {None if change.kind in _CLAIMS else change.run for change in changes}:
-            if run is None:
-                self._call(self._release, None)
-            else:
-                self._call(self.wake, run)
+        for run in {change.run for change in changes if change.kind not in _CLAIMS}:
+            self._call(self.wake, run)
+        self._call(self._release, None)
 
     def heard(self, part: AnswerPart) -> None:
         """Receive a model's answer so far, from engines."""

@@ -10,8 +10,9 @@ from every_case import every_case
 from hunting import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from jsonschema import Draft202012Validator
+from jsonschema import Draft201909Validator, Draft202012Validator
 
+from instrc.schema import wellformed  # the library behind the gate
 from instrc.schema.walk import walk
 from instrc.schema.wellformed import (  # the quick checks alone, beside the library
     doubtful,
@@ -95,6 +96,23 @@ def test_the_gate_is_never_kinder_than_the_meta_schema(keyword: str) -> None:
     for value in VALUES:
         for schema in ({keyword: value}, {"properties": {"x": {keyword: value}}}, {"allOf": [{keyword: value}, {"title": "t"}]}):
             agrees(schema)
+
+
+@pytest.mark.long
+@every_case("keyword", [*KEYWORDS, "additionalItems"])
+def test_the_gate_of_2019_is_never_kinder_than_its_meta_schema(keyword: str) -> None:
+    for value in VALUES:
+        for schema in ({keyword: value}, {"additionalItems": {keyword: value}}, {"items": [{keyword: value}]}):
+            named = {"$schema": Draft201909Validator.META_SCHEMA["$id"], **schema}
+            if is_sound(named, wellformed._SOUND_2019):
+                assert Draft201909Validator(Draft201909Validator.META_SCHEMA).is_valid(named), named
+
+
+def test_what_is_certainly_well_formed_in_2019_costs_no_look_at_its_meta_schema(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wellformed, "_errors", lambda *_: pytest.fail("the library is asked"))
+    parts = {"a": {"$recursiveRef": "#"}, "b": {"$anchor": "b", "additionalItems": False}}
+    draft = "https://json-schema.org/draft/2019-09/schema"
+    assert not problems_of({"$schema": draft, "$recursiveAnchor": True, "properties": parts})
 
 
 json_values = st.recursive(

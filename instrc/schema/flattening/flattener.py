@@ -177,10 +177,11 @@ class Flattener(Tracing):
     def framed(self, terms: list[Term], expansion: Expansion, key: Key, unordered: frozenset[object]) -> Json | Frame:
         """Return the frame of a new conjunction, or its result if that has no pending parts."""
         self.frames += 1
-        if len(expansion.conjuncts) == 1 and not expansion.units:
+        alone = len(expansion.conjuncts) == 1 and not expansion.units
+        self.spend(FURTHER_FRAME if self.frames > 2 * self.store.count else 0, () if alone else expansion.conjuncts)
+        if alone:
             frame = frame_of_one(self, expansion.conjuncts[0])
         else:
-            self.spend(FURTHER_FRAME if self.frames > 2 * self.store.count else 0, expansion.conjuncts)
             merged = merge(self, terms, expansion)
             if merged is None:
                 self.done[key] = False

@@ -134,6 +134,22 @@ def test_the_limit_is_adjustable_and_counts_schemas() -> None:
         flatten(recursive, limit=500)
 
 
+def test_a_ring_of_resources_with_recursive_anchors_is_too_large() -> None:
+    """Each of them is another schema for each one that was entered first."""
+    ring = {
+        f"d{each}": {
+            "$id": f"/{each}",
+            "$recursiveAnchor": True,
+            "properties": {"x": {"$ref": f"/{(each + 1) % 60}"}, "y": {"$recursiveRef": "#"}},
+        }
+        for each in range(60)
+    }
+    first = {f"p{each}": {"$ref": f"/{each}"} for each in range(60)}
+    draft = "https://json-schema.org/draft/2019-09/schema"
+    with pytest.raises(CompileError):
+        flatten({"$schema": draft, "$id": "https://e.org/", "properties": first, "$defs": ring}, limit=50_000)
+
+
 def mutual(count: int) -> dict[str, Any]:
     """Return a schema whose every property is two of some definitions together: each set of them may meet, in any order."""
     pairs = [
