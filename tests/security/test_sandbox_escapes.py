@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from threading import Timer
+from typing import Any
 
 import pytest
 from sandboxes import Sandbox
@@ -314,6 +315,31 @@ def test_no_call_of_a_tool_is_forged(code: str) -> None:
     held(code)
 
 
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"if": {"properties": {"amount": {"minimum": 100}}}, "then": {"required": ["reason"]}},
+        {"oneOf": [{"required": ["to"]}, {"required": ["reason"]}]},
+        {"dependentRequired": {"amount": ["to"]}},
+        {"allOf": [{"properties": {"amount": {"maximum": 10}}}]},
+        {"not": {"required": ["amount"]}},
+    ],
+    ids=lambda schema: next(iter(schema)),
+)
+def test_arguments_are_held_against_the_whole_schema_of_a_tool(schema: dict[str, Json]) -> None:
+    properties: Json = {"amount": {"type": "integer"}, "to": {"type": "string"}, "reason": {"type": "string"}}
+    runs = CodeRuns({"pay": {"type": "object", "properties": properties, **schema}}, LIMITS)
+    step = runs.step("run", (), "pay(1000)")
+    assert isinstance(step, Observation)
+    assert "pay() got a wrong argument" in str(step.message)
+
+
+def test_arguments_are_held_against_a_schema_that_is_elsewhere() -> None:
+    runs = CodeRuns({"pay": {"$ref": "#/$defs/Pay", "$defs": {"Pay": PAY}}}, LIMITS)
+    assert "greater than the maximum of 10" in str(runs.step("run", (), "pay(amount=1000)"))
+    assert runs.step("run", (), "pay(amount=10)") == ToolCall("pay", (), {"amount": 10})
+
+
 def test_nothing_is_called_after_the_answer() -> None:
     calls: list[object] = []
     code = "while True:\n    try:\n        final_answer(1)\n    except BaseException:\n        pay(1)"
@@ -351,6 +377,21 @@ def test_a_state_that_is_kept_gives_what_the_record_gives(code: str) -> None:
     assert step == CodeRuns({"pay": PAY}, LIMITS).step("run", (), code, calls)
     rounds = (Round(code, tuple(calls)),)
     assert kept.step("run", rounds, "pay") == CodeRuns({"pay": PAY}, LIMITS).step("run", rounds, "pay")
+
+
+def test_code_that_each_call_runs_again_ends_at_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No state over 4 MB is kept, so that a round of a thousand calls would compute a thousand times as long as it may."""
+
+    def called(*given: Any) -> tuple[Any, None, float]:
+        step, _kept, _seconds = call_in_process(*given)
+        return step, None, 0.3
+
+    monkeypatch.setattr("instrc.runtime.sandbox.sandbox.call_in_process", called)
+    runs, calls = CodeRuns({"pay": PAY}, LIMITS), list[AnsweredCall]()
+    while isinstance(step := runs.step("run", (), "while True:\n    pay(1)", calls), ToolCall):
+        calls.append(AnsweredCall(step, ToolResult(1)))
+    assert (step.kind, len(calls)) == ("time", 4)
+    assert isinstance(runs.step("run", (), "pay(1)"), ToolCall)  # the next round has time of its own
 
 
 def test_code_that_calls_something_else_when_it_runs_again_is_lost() -> None:

@@ -19,8 +19,8 @@ from instrc.problems.settings import MissingExtra, SandboxNotStarted
 from instrc.runtime.sandbox.rounds import Observation, ObservationKind, RoundLimits, RoundStep, ToolCall, ToolResult
 from instrc.runtime.sandbox.values import Printed, plain, show, whole
 from instrc.schema.validation import validate
-from instrc.schema.walk import required_names, with_definitions
-from instrc.text.jsonvalue import Json, as_object, mapping
+from instrc.schema.walk import required_names
+from instrc.text.jsonvalue import Json, as_object, mapping, tokens
 
 if TYPE_CHECKING:
     from pydantic_monty import FunctionSnapshot, Monty, MontyError, MontySession, SyncSnapshot
@@ -293,11 +293,9 @@ class ToolParameters:
 
     def __init__(self, tool: str, schema: Json) -> None:
         known = mapping(schema)
-        self._tool = tool
+        self._tool, self._schema = tool, schema
         self._properties = mapping(known.get("properties"))
         self._required = [name for name in required_names(known) if name in self._properties]
-        definitions = mapping(known.get("$defs"))
-        self._schemas = {name: with_definitions(part, definitions) for name, part in self._properties.items()}
         self._is_open = not self._properties or known.get("additionalProperties") is True
 
     def named(self, given: list[Json], by_name: dict[str, Json]) -> dict[str, Json]:
@@ -316,9 +314,9 @@ class ToolParameters:
         for name in self._required:
             if name not in arguments:
                 self._fail(f"needs the argument '{name}'")
-        for name, value in arguments.items():
-            for violation in validate(value, self._schemas.get(name, True), most=1):
-                self._fail(f"got a wrong argument '{name}': {violation.message}")
+        for violation in validate(arguments, self._schema, most=1):
+            which = "".join(f" '{name}'" for name in tokens(violation.instance)[:1])
+            self._fail(f"got a wrong argument{which}: {violation.message}")
         return arguments
 
     def _fail(self, reason: str) -> None:

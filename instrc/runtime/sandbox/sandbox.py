@@ -6,6 +6,7 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from keyword import iskeyword
 from threading import Lock
+from time import monotonic
 from typing import Final
 
 from msgspec import Struct
@@ -37,6 +38,8 @@ class CodeRuns:
                 raise TypeError(f"`tools` takes names of functions, not {name!r}")
         self._limits = limits or RoundLimits()
         self._states: OrderedDict[str, _KeptState] = OrderedDict()
+        self._spent: dict[str, float] = {}
+        """Seconds that the steps of the current round of each run took which began without a state."""
         self._lock = Lock()
 
     def step(self, run: str, earlier: Sequence[Round], code: str, calls: Sequence[AnsweredCall] = ()) -> RoundStep:
@@ -49,12 +52,18 @@ class CodeRuns:
         with self._lock:
             state = self._states.pop(run, None)
         state = state if state is not None and state.precedes(known, code, done) else None
+        spent = self._spent.pop(run, 0.0) if done else 0.0
+        if state is None and spent > (most := 2 * self._limits.seconds):
+            told = f"each call of a tool ran the code again, longer than {most:g} seconds in all: let variables be small"
+            return Observation(logs="", kind="time", message=told)
         try:
-            step, kept = call_in_process(_stepped, _Task(self._tools, self._limits, known, code, done, state))
+            step, kept, seconds = call_in_process(_stepped, _Task(self._tools, self._limits, known, code, done, state))
         except ProcessEndedError as error:
             if not error.is_late:
                 return Observation(logs="", kind="ended", message=str(error))
             return Observation(logs="", kind="time", message=f"the code ran longer than {self._limits.seconds:g} seconds")
+        if isinstance(step, ToolCall):
+            self._spent[run] = spent + (seconds if state is None else 0.0)
         if kept is not None:
             with self._lock:
                 self._states[run] = kept
@@ -93,8 +102,9 @@ class _Task(Struct, frozen=True):
     state: _KeptState | None
 
 
-def _stepped(task: _Task) -> tuple[RoundStep, _KeptState | None]:
-    """Return the result of a step, and the state after it if it can be kept."""
+def _stepped(task: _Task) -> tuple[RoundStep, _KeptState | None, float]:
+    """Return the result of a step, the state after it if it can be kept, and the seconds that it took."""
+    began = monotonic()
     tools = {name: None if schema is None else ToolParameters(name, schema) for name, schema in task.tools.items()}
     rounds, code, calls = task.rounds, task.code, task.calls
     with worker_session(task.limits) as session:
@@ -103,9 +113,9 @@ def _stepped(task: _Task) -> tuple[RoundStep, _KeptState | None]:
         if not isinstance(step, ToolCall):
             rounds, code, calls = (*rounds, Round(code, calls, step.kind)), "", ()
         if not execution.is_usable or (isinstance(step, Observation) and step.kind == "lost"):
-            return step, None
+            return step, None, 0.0
         kept = _KeptState(rounds, code, calls, step, *execution.dump())
-    return step, kept if len(kept.dump) <= STATE_BYTES else None
+    return step, kept if len(kept.dump) <= STATE_BYTES else None, monotonic() - began
 
 
 def _replayed(
