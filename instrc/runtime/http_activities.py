@@ -92,7 +92,8 @@ def _request(method: str, table: HttpTable, given: Json) -> httpx.Request:
     elif method not in _WITHOUT_BODY:
         content = dumps(given)
     elif table.query is None and isinstance(given, dict):
-        named = {place.partition(".")[0] for place in _PLACE.findall(table.url)} | dict(parse_qsl(url.query)).keys()
+        fixed = {name for name, _ in parse_qsl(url.query, keep_blank_values=True)}
+        named = fixed.union(place.partition(".")[0] for place in _PLACE.findall(table.url))
         query = {key: value for key, value in given.items() if key not in named}
     if content is not None:
         headers.setdefault("Content-Type", "application/json")

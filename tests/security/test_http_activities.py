@@ -156,6 +156,8 @@ def test_the_query_of_the_url_stays_beside_that_of_the_call(url: str) -> None:
     assert parse_qsl(urlsplit(asked.path).query) == [("tenant", "42"), ("of", "1"), ("of", "2")]
     asked = call({"url": f"{url}/orders?tenant=42", "query": {"of": "{n}"}}, {"n": "1&tenant=43"})
     assert parse_qsl(urlsplit(asked.path).query) == [("tenant", "42"), ("of", "1&tenant=43")]
+    asked = call({"url": f"{url}/orders?tenant=", "method": "GET"}, {"tenant": 43, "of": 1})
+    assert urlsplit(asked.path).query == "tenant=&of=1"
 
 
 @pytest.mark.parametrize("value", ["a\r\nX-Admin: 1", "a\nb", "a\rb", "a\0b", "a\x0bb", "a\x7fb", "й", "\u2028", "a\u010ab"])

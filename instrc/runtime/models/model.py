@@ -113,7 +113,8 @@ def model_message(command: ModelCommand, sentences: Sentences = EN) -> str:
     if command["complaints"]:
         heading = sentences.not_accepted if command["rejected"] is None else sentences.wrong
         result = in_language(command["complaints"], command["rejected"], command["schema"], sentences.faults)
-        faults = [filled(sentences.fault, place=item["pointer"] or "/", reason=item["message"]) for item in result]
+        places = [(dumps(item["pointer"])[1:-1] or "/", "\n  ".join(item["message"].splitlines())) for item in result]
+        faults = [filled(sentences.fault, place=place.translate(_LINE_BREAKS), reason=reason) for place, reason in places]
         parts.append("\n".join([heading, *dict.fromkeys(faults)]))
     parts.append(_request(command, sentences))
     return "\n\n".join(parts) + "\n"
