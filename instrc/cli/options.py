@@ -17,7 +17,7 @@ from msgspec import Struct, structs
 from instrc.cli.output import Format, deliver_text, report_written, show, verdict
 from instrc.problems.errors import InstrcError, codes_of
 from instrc.problems.report import Report
-from instrc.text.durations import is_duration
+from instrc.text.durations import is_duration, seconds
 from instrc.text.jsontext import loads
 from instrc.text.jsonvalue import Json
 from instrc.vibes.find_files import STDIN
@@ -201,9 +201,9 @@ def refuse_use(message: str, option: str | None = None) -> NoReturn:
 
 
 def refuse_no_span(option: str, span: str | None) -> None:
-    """Refuse an option value that is not a duration."""
-    if span is not None and not is_duration(span):
-        refuse_use(f"`{span[:80]}` is not a span of time, as `PT5M`", option)
+    """Refuse an option value that is not a duration of at least a second."""
+    if span is not None and not (is_duration(span) and seconds(span) >= 1):
+        refuse_use(f"`{span[:80]}` is not a span of time of a second or more, as `PT5M`", option)
 
 
 def settings_of(said: list[str] | None) -> dict[str, Json]:

@@ -207,18 +207,15 @@ def _order_in(schema: Json) -> Callable[[Location], list[int]]:
         for step in path:
             if isinstance(step, int):
                 numbers.append(step)
+                value = as_array(value)[step]
             else:
                 if id(value) not in positions:
                     positions[id(value)] = {key: number for number, key in enumerate(as_object(value))}
                 numbers.append(positions[id(value)][step])
-            value = _part(value, step)
+                value = as_object(value)[step]
         return numbers
 
     return order
-
-
-def _part(value: Json, step: str | int) -> Json:
-    return as_array(value)[step] if isinstance(step, int) else as_object(value)[step]
 
 
 _ANCHOR = r"[A-Za-z_][-A-Za-z0-9._]*"

@@ -15,7 +15,8 @@ from msgspec import Struct
 from instrc import problems
 from instrc.engines.approvals import normal_name
 from instrc.engines.service_tables import FILES
-from instrc.problems.errors import LimitError
+from instrc.problems.errors import AnswerError, LimitError
+from instrc.runtime.questions import Question
 from instrc.server.records import Records
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json
@@ -42,14 +43,14 @@ class StoredFile(Struct, frozen=True):
     data: bytes
 
 
-def keep(records: Records, run: str, name: str, data: bytes) -> str:
-    """Store a file of a run, and return its reference; raise `LimitError` if the run has too many."""
+def keep(records: Records, run: str, name: str, data: bytes, link: str | None = None) -> str:
+    """Store a file of a run, and return its reference; raise `LimitError` if the run has too many, for a link half of them."""
     kind = next((kind for kind, (_, start) in _BEGINNINGS.items() if re.match(start, data, re.DOTALL)), OTHER)
     key = f"{sha256(data).hexdigest()}.{kind}"
     with suppress(sa.exc.IntegrityError), records.writing_of(run) as connection:  # it is stored already
         known = set(connection.scalars(sa.select(FILES.c.file).where(FILES.c.run == run)))
-        if key not in known and len(known) >= _MOST:
-            raise LimitError([problems.serving.TooMuch(what="files of a run", limit=_MOST)])
+        if key not in known and len(known) >= (most := _MOST // 2 if link else _MOST):
+            raise LimitError([problems.serving.TooMuch(what="files of a run", limit=most)])
         connection.execute(sa.insert(FILES).values(run=run, file=key, name=normal_name(name)[:200], at=time(), data=data))
     return reference_of(run, key)
 
@@ -62,6 +63,15 @@ def reference_of(run: str, key: str) -> str:
 def files_in(value: Json) -> set[str]:
     """Return the references of files in a value."""
     return {found[1] for found in re.finditer(f'"({_REFERENCE})"', dumps(value))}
+
+
+def require_stored(records: Records, run: str, question: Question, data: Json) -> None:
+    """Raise for an answer that names a file that neither the run has nor the question shows."""
+    if named := files_in(data) - files_in(question.show):
+        named -= {reference_of(run, row.file) for row in records.select(sa.select(FILES.c.file).where(FILES.c.run == run))}
+    for each in sorted(named):
+        reason = f"it names the file `{each}`, which the run does not have"
+        raise AnswerError([problems.runs.RejectedAnswer(step=question.id, pointer="", reason=reason)])
 
 
 def stored_file(records: Records, run: str, key: str) -> StoredFile | None:

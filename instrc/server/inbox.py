@@ -139,7 +139,9 @@ class Inbox:
         caller = request.scope.get("instrc.caller")
         who = caller.name if isinstance(caller, Caller) and caller.by != "local" else None
         alone = "word" in request.path_params or request.url.path == "/inbox/login"
-        common: dict[str, object] = {"who": who, "path": request.url.path, "past": _past, "at": _address, "linked": alone}
+        common: dict[str, object] = {"who": who, "path": request.url.path, "linked": alone}
+        common["at"] = lambda run, question: f"/inbox/question/{quote(question_id(run, question), safe=':~')}"
+        common["past"] = lambda seconds: seconds is not None and seconds < time()
         common |= {"name_of": name_of_step, "files": (), "when": self._when, "iso": _iso}
         common |= {"ago": partial(_ago, words=words), "tell": partial(spoken, words=words), **facts}
         headers = {"Vary": "Accept-Language", "Content-Language": words["language"]}
@@ -387,7 +389,8 @@ class Inbox:
                 if name not in fields:
                     raise RequestError([serving.InvalidRequest(reason="the form has no such field for a file")])
                 self._rate.enter(f"file {caller.nonce or caller.name}", "files in a minute")
-                key = await asyncio.to_thread(keep, self.service.records, found.run, part.filename or "", await part.read())
+                data = await part.read()
+                key = await asyncio.to_thread(keep, self.service.records, found.run, part.filename or "", data, caller.nonce)
                 references[name.removeprefix("file:")] = key
         return references
 
@@ -553,15 +556,6 @@ async def _style(_request: Request) -> Response:
 def _iso(seconds: float | None) -> str:
     """Return a time in ISO 8601."""
     return "" if seconds is None else datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%MZ")
-
-
-def _past(seconds: float | None) -> bool:
-    return seconds is not None and seconds < time()
-
-
-def _address(run: str, question: str) -> str:
-    """Return the address of the page of a question."""
-    return f"/inbox/question/{quote(question_id(run, question), safe=':~')}"
 
 
 def _ago(seconds: float, words: Words) -> str:

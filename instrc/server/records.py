@@ -335,10 +335,12 @@ class Records(RunTable):
         return [row.name for row in self.select(sa.select(KEYS.c.name).distinct().order_by(KEYS.c.name))]
 
     def revoke(self, name: str) -> int:
-        """Delete the API keys of a person, and return how many there were; the store requires keys from now on."""
+        """Delete the keys and claims of a person, and return how many keys there were; the store requires keys from now on."""
         if spellings := self._spellings(name):
             self.move_cursor(KEYS.name, "required")
-        return self.execute(sa.delete(KEYS).where(KEYS.c.name.in_(spellings)))
+        return self.execute(
+            sa.delete(CLAIMS).where(CLAIMS.c.who.in_(spellings)), sa.delete(KEYS).where(KEYS.c.name.in_(spellings))
+        )
 
     def _spellings(self, name: str) -> list[str]:
         """Return the names that have API keys, and are one person's: an earlier release stored them as they were written."""

@@ -42,6 +42,7 @@ from instrc.runtime.run_report import RunFilter, RunReport
 from instrc.runtime.secrets import redacted
 from instrc.server.access import Action, Caller, RateLimiter, is_candidate, refusal_of, require_allowed
 from instrc.server.bounds import COMMENT, NAME
+from instrc.server.files import require_stored
 from instrc.server.identity import Signer, is_known, known_person, link_word, read_link, refuse_unknown
 from instrc.server.records import Records
 from instrc.server.streams import LOOK, EventStreams, Hub, Timelines
@@ -447,6 +448,7 @@ class RunService:
     async def _take(self, caller: Caller, found: QuestionInfo, data: Json, comment: str | None) -> RunInfo:
         run, name = found.run, found.question.id
         await asyncio.to_thread(found.approval.require_fit, found.question, data)
+        await asyncio.to_thread(require_stored, self.records, run, found.question, data)
         # the clock of the process that asked may be ahead
         at, excludes = max(time(), found.opened), bool(found.approval.excluded)
         vote = Vote(caller.name, caller.by, at, data, comment, caller.sender, excludes)
@@ -473,8 +475,8 @@ class RunService:
             await asyncio.to_thread(take_back)
             raise question_closed(run, name, (), "answered")
         else:
-            own = (take_back,) if earlier is None else ()  # a repetition leaves what the first request has recorded
-            report = await self._decide(run, found.question, votes, decided, *own)
+            # a repetition leaves what the first request has recorded
+            report = await self._decide(run, found.question, votes, decided, *((take_back,) if earlier is None else ()))
         await self._note(report)
         return await self.visibility.info_of(caller, report)
 

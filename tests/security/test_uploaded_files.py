@@ -6,12 +6,14 @@ from concurrent.futures import ThreadPoolExecutor
 from encodings.aliases import aliases
 from pathlib import Path
 
+import pytest
 import sqlalchemy as sa
 from serving import BOB, BOSS, client, go, person, service
 from written_processes import chunk, process, step
 
 from instrc.engines.service_tables import FILES  # what is stored
-from instrc.server.files import keep, stored_file  # several requests at once
+from instrc.problems.errors import AnswerError, LimitError
+from instrc.server.files import keep, reference_of, stored_file  # several requests at once
 from instrc.server.inbox import Inbox  # the room behind its commands
 from instrc.server.records import Records  # the room behind its commands
 
@@ -43,6 +45,35 @@ def test_a_file_is_kept_only_for_its_field_of_the_form(tmp_path: Path) -> None:
                     assert {*stored(made.records)} == {*kept}
                     if kept:
                         break
+
+    go(body())
+
+
+def test_an_answer_names_only_files_of_its_run_or_of_what_it_shows(tmp_path: Path) -> None:
+    async def body() -> None:
+        made = service(tmp_path, look=process(userContext1=chunk(step1_look=step(PHOTO, "prompt"))))
+        other = (await made.start(BOSS, "look", "x", wait=20)).report.run
+        shown = keep(made.records, other, "a.png", PNG)
+        run = (await made.start(BOSS, "look", shown, wait=20)).report.run
+        own = keep(made.records, run, "b.png", PNG + b"1")
+        for reference in (keep(made.records, other, "c.png", PNG + b"2"), reference_of(run, "0" * 64 + ".png")):
+            with pytest.raises(AnswerError, match="which the run does not have"):
+                await made.answer(BOB, run, "userContext1", {"photo": reference})
+        assert (await made.answer(BOB, other, "userContext1", {"photo": shown})).report.has_ended
+        assert (await made.answer(BOB, run, "userContext1", {"photo": shown, "more": own})).report.has_ended
+
+    go(body())
+
+
+def test_the_bearer_of_a_link_leaves_room_for_files_of_others(tmp_path: Path) -> None:
+    async def body() -> None:
+        made = service(tmp_path, look=process(userContext1=chunk(step1_look=step(PHOTO, "prompt"))))
+        run = (await made.start(BOSS, "look", "x", wait=20)).report.run
+        for number in range(25):
+            keep(made.records, run, "a.png", PNG + bytes([number]), "nonce")
+        with pytest.raises(LimitError, match="25"):
+            keep(made.records, run, "a.png", PNG + b"more", "nonce")
+        keep(made.records, run, "a.png", PNG + b"more")
 
     go(body())
 

@@ -18,14 +18,14 @@ import jwt
 import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
 from http_server import Answer, Asked, serving
-from serving import ANN, ANSWER, BOB, BOSS, asking, client, go, person, service
+from serving import ANN, ANSWER, BOB, BOSS, CAT, asking, client, go, person, service
 from starlette.requests import ClientDisconnect
 from written_processes import DECISION, chunk, process, step
 
 from instrc.cli import main
 from instrc.engines.approvals import Vote  # an answer
 from instrc.engines.operating import AuditFilter, audit_log  # what is noted of it
-from instrc.problems.errors import AuthenticationError, SettingsError
+from instrc.problems.errors import AuthenticationError, ConflictError, SettingsError
 from instrc.runtime.questions import Question  # what is claimed
 from instrc.server.a2a import a2a_routes  # the service over A2A
 from instrc.server.hosting import idle_settings, listener_at  # what a service says when it begins
@@ -206,6 +206,29 @@ def test_a_key_is_known_by_its_digest_and_can_be_taken_back(tmp_path: Path) -> N
                 await identity.bearer(key)
 
     go(body())
+
+
+def test_a_claim_ends_when_the_keys_of_its_holder_are_revoked(tmp_path: Path) -> None:
+    async def body() -> None:
+        made = service(tmp_path, letter=asking())
+        Identity(made.records, made.settings, made.signer).new_key("cat", ["answerer"])
+        run = (await made.start(BOSS, "letter", "a", wait=20)).report.run
+        await made.claim(CAT, run, "userContext1")
+        with pytest.raises(ConflictError):
+            await made.claim(BOB, run, "userContext1")
+        made.records.revoke("cat")
+        assert (await made.claim(BOB, run, "userContext1")).claimed_by == "bob"
+
+    go(body())
+
+
+@pytest.mark.parametrize("span", ["P0D", "PT0S"])
+def test_a_key_that_is_never_valid_is_not_made(
+    span: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["serve", "--new-key", "ann", "--expires", span]) == 2
+    assert "is not a span of time of a second or more" in " ".join(capsys.readouterr().err.split())
 
 
 def test_keys_of_a_name_that_has_none_cannot_be_taken_back(

@@ -85,7 +85,7 @@ class SqliteStore:
             connection.execute("PRAGMA foreign_keys=ON")
             connection.execute("PRAGMA secure_delete=ON")
             if sqlite3.sqlite_version_info < _WITH_FRACTIONS:
-                connection.create_function("unixepoch", 1, _seconds)
+                connection.create_function("unixepoch", 1, lambda _how: round(time(), 3))
 
         return engine
 
@@ -124,10 +124,6 @@ def _use_wal(connection: sqlite3.Connection) -> None:
             sleep(pause / 1000)
         else:
             return
-
-
-def _seconds(_how: str) -> float:
-    return round(time(), 3)
 
 
 class FolderLock:
