@@ -201,13 +201,14 @@ class TemporalEngine(TracedEngine):
             return await self._attend(run)
 
     async def cancel(self, run: str) -> RunReport:
-        """Cancel a run."""
+        """Cancel a run; one that no worker can continue is terminated, as it would not notice."""
         described = await (await self._reader()).described(run)
         if described.status == WorkflowExecutionStatus.RUNNING:
             async with self._served(carry=False):
                 handle = (await self._client()).get_workflow_handle(self.prefix + run)
                 with trouble():
-                    await handle.cancel()
+                    tries = described.raw_description.pending_workflow_task.attempt
+                    await (handle.cancel() if tries < _STUCK else handle.terminate("no worker can continue it"))
                     with suppress(WorkflowFailureError):
                         await handle.result()
         return await self.show(run)
@@ -409,6 +410,8 @@ def _refusal(error: WorkflowUpdateFailedError, run: str, step: str) -> InstrcErr
     return NotFoundError([problems.runs.NoSuchQuestion(run=run, step=step, open=())])
 
 
+_STUCK: Final = 3
+"""Attempts at one workflow task after which a run is stuck: the server tries again for ever, with longer and longer pauses."""
 REPORT_TRIES: Final = 5
 """Maximum queries to a worker that has just taken a run over and was too slow."""
 _PAUSE = 0.5

@@ -10,6 +10,7 @@ import sys
 import time
 from base64 import b64decode
 from collections.abc import Callable, Coroutine, Iterator
+from contextlib import suppress
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
@@ -468,6 +469,30 @@ def test_a_workflow_task_may_think_for_seconds(cluster: Cluster, monkeypatch: py
         history = await (await engine._client()).get_workflow_handle(f"{cluster.queue}r1").fetch_history()
         assert next(turns, None) is None
         assert not [event for event in history.events if event.HasField("workflow_task_failed_event_attributes")]
+
+    go(body())
+
+
+def test_a_run_that_no_worker_can_continue_is_terminated(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: Any) -> Any:
+        raise RuntimeError("as after a change of the interpreter")
+
+    engine = cluster.engine()
+
+    async def body() -> None:
+        monkeypatch.setattr(versions, "issue", fails)
+        begun = asyncio.create_task(engine.start(Launch("r1", "test", plan_of(ASK), {"prompt": "x"})))
+        async with asyncio.timeout(120):
+            while True:
+                with suppress(InstrcError):
+                    described = await (await engine._reader()).described("r1")
+                    if described.raw_description.pending_workflow_task.attempt >= 3:
+                        break
+                await asyncio.sleep(0.05)
+            assert (await engine.cancel("r1")).status == "cancelled"
+            begun.cancel()
+            await asyncio.gather(begun, return_exceptions=True)
+            await engine.delete("r1")
 
     go(body())
 
