@@ -702,3 +702,23 @@ def test_a_vibe_has_no_word_for_the_engine(word: str, held: str) -> None:
     assert run.status == "done", run.outcome
     assert called == ["LookUp_Activity", "Send_Activity"]
     assert "a secret" not in str([(asked.message, asked.schema) for asked in model.sent])
+
+
+@pytest.mark.parametrize("word", ["references", "among"])
+def test_a_part_of_a_vibe_reads_nothing_of_the_program(word: str) -> None:
+    """A model, perhaps that of another provider, reads what the program gives it."""
+    model = instrc.Scripted({"draft": {"text": "hi"}})
+    instrc.run(
+        "const found = LookUp_Activity(prompt); Draft(found)",
+        ["a secret"],
+        vibes={
+            "LookUp_Activity": {},
+            "Draft": {"type": "object", "properties": {"text": {"type": "string", word: _PROMPT[word]}}},
+        },
+        activities={"LookUp_Activity": lambda _given: "found"},
+        model=model,
+    )
+    assert [("a secret" in asked.message, "a secret" in str(asked.schema)) for asked in model.sent] == [(False, False)]
+
+
+_PROMPT: dict[str, Any] = {"references": ["prompt"], "among": "prompt"}

@@ -13,12 +13,12 @@ from instrc.compiler.bind.values import step_numbers
 from instrc.compiler.compose.outcomes import RUN_PLAN, choices_of, plannable_tools
 from instrc.compiler.emit.paths import Paths, suffixed
 from instrc.problems.errors import CompileError
-from instrc.process.chunk_json import WORDS, add_words, beside, with_changed_part
+from instrc.process.chunk_json import SIGNS, WORDS, add_words, beside, with_changed_part
 from instrc.process.flow import NO_ENGINE, READS_ONLY, Constant, EngineProperties, Listed, Named, Read, written_value
 from instrc.schema.annotate import closes, nullable, write_beside
 from instrc.schema.document_definitions import DocumentDefinitions
 from instrc.schema.strip import is_meta
-from instrc.schema.walk import without, without_property
+from instrc.schema.walk import map_schemas, without, without_property
 from instrc.text.jsonvalue import Json, JsonObject, Location, as_object, as_texts, mapping
 from instrc.text.names import free_name
 from instrc.text.sentences import Sentences, filled
@@ -216,9 +216,10 @@ class StepSchemas:
         """Return the schema of a step without the paths it reads."""
         number, flat = step.number, self.plan.flat
         placed = flat.placed.get(number, ())
-        alone = self.whole and not placed and number not in self._inner
-        refers = number in flat.referring and not alone
-        schema = without(self._as_local_part(flat.schemas[number], self.plan.keys[number], refers=refers), READS_ONLY)
+        refers = number in flat.referring and (not self.whole or bool(placed) or number in self._inner)
+        foreign = SIGNS if self.in_process and not isinstance(step.content, Constant) else ()
+        own = map_schemas(flat.schemas[number], lambda node: without(node, *foreign))
+        schema = without(self._as_local_part(own, self.plan.keys[number], refers=refers), READS_ONLY)
         if placed:
             schema = self._fill_blocks(schema, placed, item)
         if step.output:
