@@ -8,7 +8,7 @@ the table `instrc_owners` records which process owns a run.
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -131,7 +131,9 @@ _RESCUE = f"""UPDATE dbos.workflow_status SET {_ANEW}, queue_name = '{QUEUE}' WH
     SELECT w.workflow_uuid FROM dbos.workflow_status w LEFT JOIN instrc_owners o ON o.run = w.workflow_uuid
     WHERE w.name = '{WORKFLOW}' AND w.status IN ('PENDING', 'ENQUEUED') AND position('/' IN w.workflow_uuid) = 0
     AND NOT (w.status = 'ENQUEUED' AND (w.queue_name IN ('{QUEUE}', '{PARKED}') OR starts_with(w.queue_name, '{QUEUE}/')))
-    AND CASE WHEN o.worker IS NOT NULL THEN o.worker NOT IN {_LIVING} ELSE w.updated_at < {_NOW} - {_UNTAKEN} END
+    AND CASE WHEN o.worker IS NULL THEN w.updated_at < {_NOW} - {_UNTAKEN}
+      WHEN o.worker = :me THEN w.status = 'PENDING' AND w.workflow_uuid <> ALL(CAST(:carried AS text[]))
+      ELSE o.worker NOT IN {_LIVING} END
     LIMIT {_AT_ONCE})"""  # noqa: S608  -- as above
 _ENDED = f"""DELETE FROM instrc_owners o USING dbos.workflow_status w WHERE o.run = w.workflow_uuid
   AND (o.worker = :me OR o.worker NOT IN {_LIVING})
@@ -208,9 +210,12 @@ class WorkerLock:
         queues = [queue_of(project) for project in (None, *projects)]
         return sum(owner == self._number for (owner,) in self._do(_DRAW, queues=queues, most=limit))
 
-    def rescue(self) -> None:
-        """Return runs of dead workers, and parked runs whose timers have ended, to the shared queue."""
-        self._do(_ENDED, _RESCUE)
+    def rescue(self, carried: Iterable[str]) -> None:
+        """Return runs to the shared queue: of dead workers, parked ones whose timers have ended, and own ones not `carried`.
+
+        The server was away as an own one was begun or left.
+        """
+        self._do(_ENDED, _RESCUE, carried=[*carried])
 
     def park(self, run: str, due: float | None) -> None:
         """Release a waiting run until it is answered or its next timer ends."""

@@ -476,7 +476,8 @@ class Rest:
             self.wake()
         if is_due := monotonic() > self._looked + SLOW_POLL:
             self._looked = monotonic()
-            await asyncio.to_thread(lock.rescue)
+            carried = {name.partition("/")[0] for name in self.runner.live} | self.begun | self.parked.keys()
+            await asyncio.to_thread(lock.rescue, carried)
             if self.runner.is_worker:
                 await asyncio.to_thread(lock.beat, self.info(busy))
         return is_due or drawn > 0

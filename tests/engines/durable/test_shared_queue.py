@@ -19,8 +19,9 @@ from postgres_server import Database
 from written_processes import DECISION, call, chunk, process, step
 
 from instrc.engines import projects  # a worker in this process serves the shop
-from instrc.engines.dbos import store  # a query of it is replaced
+from instrc.engines.dbos import runner, store  # a query of it is replaced, and a moment that no run can choose
 from instrc.engines.dbos.durable_engine import DurableEngine  # one that carries nothing, as that of a service
+from instrc.engines.dbos.postgres import WorkerLock  # the server is away for a moment
 from instrc.engines.equip import equip  # what it is made with
 from instrc.engines.launch import Launcher
 from instrc.engines.prepare import Prepared
@@ -269,3 +270,31 @@ def test_a_run_goes_back_into_the_queue_if_the_database_fails_while_it_is_taken_
     shop.begin(TWO, "r1")
     assert go(body()).status == "done"
     assert taken == ["r1", "r1"]
+
+
+@pytest.mark.long
+def test_a_run_that_the_database_did_not_let_go_is_taken_up_again(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its worker lives, and carries it no more."""
+    monkeypatch.setattr(projects, "_folders", {})  # as above
+    monkeypatch.setattr(runner, "PARK_AFTER", 0.0)
+    projects.serve_project(shop.folder)
+    real, faults = WorkerLock.park, [sa.exc.OperationalError("UPDATE", {}, OSError("the server has gone away"))]
+
+    def park(self: WorkerLock, run: str, due: float | None) -> None:
+        if faults:
+            raise faults.pop()
+        real(self, run, due)
+
+    monkeypatch.setattr(WorkerLock, "park", park)
+    shop.begin(APPROVED, "r1")
+
+    async def body() -> None:
+        stop = asyncio.Event()
+        serving = asyncio.create_task(DurableEngine(shop.url, equip).serve(stop))
+        while (await shop.engine.asker.row("r1")).queue_name != store.PARKED:  # noqa: ASYNC110  -- another process may write it
+            await asyncio.sleep(0.1)
+        stop.set()
+        await serving
+
+    go(body())
+    assert not faults
