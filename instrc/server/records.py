@@ -10,7 +10,7 @@ from secrets import token_urlsafe
 from shutil import rmtree
 from tempfile import mkdtemp
 from time import time
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import sqlalchemy as sa
 from msgspec import Struct, structs
@@ -178,31 +178,31 @@ class Records(RunTable):
                 raise GoneError([NoSuchRun(run=run, store="")])
             yield connection
 
-    def claim(self, row: QuestionRow, who: str, until: float | None, means: str, *audited: Mapping[str, object]) -> str | None:
-        """Claim a question for a person until a time, or release it; return the holder if it is another person.
+    def claim(self, row: QuestionRow, who: str, until: float | None, means: str, *audited: Mapping[str, object]) -> bool:
+        """Claim a question for a person until a time, or release it; return `False` if it is no longer held as in the row.
 
-        Rows of the audit log are written with the change.
+        The rights of who asks were read from the row. Rows of the audit log are written with the change.
         """
-        run, name = row.run, row.question.id
-        given = means == "admin" or (row.claimed_by == who and bool(row.given))  # they prolong what was delegated to them
-        place = (CLAIMS.c.run == run, CLAIMS.c.question == name)
-        free = sa.true() if means == "admin" else sa.or_(CLAIMS.c.who == who, CLAIMS.c.until <= time())
+        run, name, holder = row.run, row.question.id, row.claimed_by
+        # whoever holds it prolongs what was delegated to them
+        held = {"who": who, "until": until, "given": means == "admin" or (holder == who and bool(row.given))}
+        as_seen = sa.and_(CLAIMS.c.who == holder, CLAIMS.c.given.is_not_distinct_from(row.given))
+        place = (CLAIMS.c.run == run, CLAIMS.c.question == name, as_seen)
+        changed: Any = sa.update(CLAIMS).where(*place).values(held) if until else sa.delete(CLAIMS).where(*place)  # or an insert
+        if until is not None and holder is None:
+            insert = sqlite.insert if self.engine.dialect.name == "sqlite" else postgresql.insert
+            free = sa.or_(CLAIMS.c.until <= time(), sa.and_(CLAIMS.c.who == who, CLAIMS.c.given.is_not(sa.true())))
+            changed = insert(CLAIMS).values(run=run, question=name, **held)
+            changed = changed.on_conflict_do_update(index_elements=["run", "question"], set_=held, where=free)
         with self.writing_of(run) as connection:  # one statement decides: several may claim at the same time
-            if until is None:
-                connection.execute(sa.delete(CLAIMS).where(*place, free))
-            else:
-                place_of_claim, held = {"run": run, "question": name}, {"who": who, "until": until, "given": given}
-                insert = sqlite.insert if self.engine.dialect.name == "sqlite" else postgresql.insert
-                placed = insert(CLAIMS).values({**place_of_claim, **held})
-                placed = placed.on_conflict_do_update(index_elements=[*place_of_claim], set_=held, where=free)
-                if connection.execute(placed.returning(CLAIMS.c.who)).first() is None:
-                    return str(connection.execute(sa.select(CLAIMS.c.who).where(*place)).scalar())
+            if connection.execute(changed.returning(CLAIMS.c.who)).first() is None and (until, holder) != (None, None):
+                return False
             for noted in audited:
                 connection.execute(sa.insert(AUDIT).values(noted))
             kind: ChangeKind = "question.released" if until is None else "question.claimed"
             written = tell_in(connection, [RunChange(kind, run, row.program, {"question": name, "who": who})])
         self.publish(written)
-        return None
+        return True
 
     def vote(
         self, run: str, question: str, vote: Vote, opened: float, nonce: str | None, check: VoteCheck = lambda _: None

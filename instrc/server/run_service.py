@@ -369,28 +369,23 @@ class RunService:
 
     async def claim(self, caller: Caller, run: str, question: str, *, to: str | None = None) -> QuestionInfo:
         """Claim a question for the caller, or another person, for a while: only they can answer it then."""
-        found = await self.question(caller, run, question)
         person = caller if to is None else await self._person(to)
-        action: Action = "claim" if person.name == caller.name else "delegate"
-        require_allowed(action, found, caller, person)
-        until = time() + (found.approval.claim or self.settings.claim)
-        await self._claim(caller, found, person.name, until, action)
-        return await self.question(caller, run, question)
+        return await self._claim(caller, run, question, "claim" if person.name == caller.name else "delegate", person)
 
     async def release(self, caller: Caller, run: str, question: str) -> QuestionInfo:
         """Release a question of the caller; operators may release those of others."""
-        found = await self.question(caller, run, question)
-        require_allowed("release", found, caller)
-        await self._claim(caller, found, caller.name, None, "release")
-        return await self.question(caller, run, question)
+        return await self._claim(caller, run, question, "release")
 
-    async def _claim(self, caller: Caller, found: QuestionInfo, who: str, until: float | None, action: Action) -> None:
+    async def _claim(self, caller: Caller, run: str, question: str, action: Action, person: Caller | None = None) -> QuestionInfo:
         await self.enter(caller)
-        means = "admin" if action != "claim" else caller.by  # permission to release or delegate was checked before
-        noted = audit_row(caller.name, caller.by, action, found.run, found.question.id, who if action == "delegate" else None)
-        other = await asyncio.to_thread(self.records.claim, found, who, until, means, noted)
-        if other is not None:
-            raise ConflictError([problems.serving.QuestionNotFree(question=found.question.id, state="claimed", by=other)])
+        while True:  # who holds it decides what the caller may do, and may change meanwhile
+            found = await self.question(caller, run, question)
+            require_allowed(action, found, caller, person)
+            until = None if person is None else time() + (found.approval.claim or self.settings.claim)
+            who, means = (person or caller).name, caller.by if action == "claim" else "admin"
+            noted = audit_row(caller.name, caller.by, action, found.run, found.question.id, who if action == "delegate" else None)
+            if await asyncio.to_thread(self.records.claim, found, who, until, means, noted):
+                return await self.question(caller, run, question)
 
     async def link(self, caller: Caller, run: str, question: str, to: str) -> str:
         """Return the token of a link by which a person may see and answer one question, once; operators create links.

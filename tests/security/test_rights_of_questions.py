@@ -38,8 +38,9 @@ from instrc.engines.launch import Launcher, forked
 from instrc.engines.operating import AuditFilter, audit_log  # what is noted of it
 from instrc.engines.places import store_of  # where they are
 from instrc.engines.prepare import Prepared
+from instrc.engines.run_table import QuestionRow  # what is claimed
 from instrc.engines.service_tables import KEYS  # where keys are
-from instrc.problems.errors import AccessError, AuthenticationError, InstrcError, NotFoundError, SettingsError
+from instrc.problems.errors import AccessError, AuthenticationError, ConflictError, InstrcError, NotFoundError, SettingsError
 from instrc.runtime.activities import Activities, Activity  # what serves one
 from instrc.runtime.questions import Question  # what the table asks about
 from instrc.runtime.retry import ForkOptions
@@ -1235,6 +1236,36 @@ def test_a_claim_gives_no_right_that_its_holder_has_lost_unless_it_was_delegated
             assert (await made.claim(holder, run, "userContext1", to=to)).given
         await made.answer(eve, run, "userContext1", ANSWER)
         await settled(made, run, "done")
+
+    on(service(tmp_path, settings=settings, pay=asking()), body)
+
+
+@pytest.mark.parametrize("to", ["ann", None])
+@pytest.mark.parametrize("action", ["claim", "delegate", "release"])
+def test_a_hold_that_is_taken_back_meanwhile_gives_no_right(
+    action: str, to: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = ServiceSettings(people={"approve": PeopleSettings(("ann",))})
+    boss, eve = person("boss", "operator", "starter"), person("eve", "answerer")
+
+    async def body(made: RunService) -> None:
+        run = (await made.start(boss, "pay", "x", wait=20)).report.run
+        assert (await made.claim(boss, run, "userContext1", to="eve")).given
+        change = made.records.claim
+
+        def late(row: QuestionRow, *asked: Any) -> object:
+            monkeypatch.undo()
+            change(row, to or "eve", to and time() + 60, "admin")  # what an operator does just before
+            return change(row, *asked)
+
+        monkeypatch.setattr(made.records, "claim", late)
+        with pytest.raises((NotFoundError, AccessError, ConflictError)):
+            await {
+                "claim": lambda: made.claim(eve, run, "userContext1"),
+                "delegate": lambda: made.claim(eve, run, "userContext1", to="cat"),
+                "release": lambda: made.release(eve, run, "userContext1"),
+            }[action]()
+        assert (await made.question(boss, run, "userContext1")).claimed_by == to
 
     on(service(tmp_path, settings=settings, pay=asking()), body)
 

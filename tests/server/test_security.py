@@ -45,7 +45,7 @@ def test_one_claim_and_one_answer_of_a_person_count_in_each_database(
 ) -> None:
     records = Records(request.getfixturevalue("postgres_server").fresh() if kind == "postgres" else str(tmp_path))
     asked = QuestionInfo("r", "p", Question("q", (), {}, {}), 0.0, None, None, None)
-    assert [records.claim(asked, who, time() + 60, "key") for who in ("ann", "bob", "ann")] == [None, "ann", None]
+    assert [records.claim(asked, who, time() + 60, "key") for who in ("ann", "bob", "ann")] == [True, False, True]
     votes = [Vote("ann", "key", time(), {"decision": each}) for each in ("Approve", "Reject")]
     assert [records.vote("r", "q", vote, 0.0, None) for vote in votes] == [None, votes[0]]
     assert len(audit_log(records, AuditFilter("r"), 9)) == 1
