@@ -15,7 +15,7 @@ from instrc.problems.problem import Fix, Problem
 from instrc.problems.report import Report
 from instrc.problems.suggest import applied, comparison_key
 from instrc.text.files import MOST_BYTES
-from instrc.vibes.find_files import GIT_OPTIONS, STDIN, find_files, read_bytes
+from instrc.vibes.find_files import STDIN, find_files, read_bytes, run_git
 from instrc.vibes.project import DEFAULT_PROJECT, Project
 from instrc.vibes.roots import ENDING, PROGRAM_ENDING, read_name
 from instrc.vibes.settings import read_settings
@@ -56,12 +56,9 @@ def _text(file: str) -> str:
 
 def deleted() -> Iterable[str]:
     """Return the programs and vibes that git sees deleted or renamed for the next commit; none without git."""
-    import subprocess  # most checks do not use git
-
-    command = ["git", *GIT_OPTIONS, "diff", "--cached", "--name-only", "--no-renames", "--diff-filter=D", "-z", "--relative"]
     try:
-        done = subprocess.run(command, capture_output=True, check=False, timeout=60)  # noqa: S603  -- no part of it comes from a user
-    except (OSError, subprocess.SubprocessError):
+        done = run_git("diff", "--cached", "--name-only", "--no-renames", "--diff-filter=D", "-z", "--relative")
+    except OSError:
         return []
     names = done.stdout.decode("utf-8", "surrogateescape").split("\0") if done.returncode == 0 else []
     return [name for name in names if name.endswith((ENDING, PROGRAM_ENDING))]

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import IO, Final
+from typing import IO, TYPE_CHECKING, Final
 
 from instrc import problems
 from instrc.problems.errors import SettingsError
@@ -17,9 +17,11 @@ from instrc.problems.report import Report
 from instrc.text.files import MOST_BYTES, is_regular, read_regular, reason
 from instrc.text.source import Source
 
+if TYPE_CHECKING:
+    from subprocess import CompletedProcess
+
 STDIN = "-"
-GIT_OPTIONS: Final = "-c protocol.allow=never -c safe.bareRepository=explicit -c core.fsmonitor=false".split()  # noqa: SIM905  -- as typed
-"""Options with which git fetches nothing and runs no command that the settings of a repository name."""
+_GIT: Final = "git -c safe.bareRepository=explicit -c core.fsmonitor=false".split()  # noqa: SIM905  -- as typed
 
 
 def find_files(paths: Sequence[str], report: Report) -> list[str]:
@@ -79,6 +81,22 @@ def program_beside(file: Path, endings: tuple[str, ...]) -> str:
     stem = min((file.name.removesuffix(ending) for ending in endings), key=len)
     vibe, program = file.with_name(f"{stem}.vibe.json"), file.with_name(f"{stem}.aug")
     return str(vibe if is_regular(str(vibe)) and not is_regular(str(program)) else program)
+
+
+def run_git(*words: str, given: bytes = b"") -> CompletedProcess[bytes]:
+    """Run a git command that reads: it fetches nothing, and runs no command that the settings of a repository name.
+
+    Raise `OSError` if there is no git, or it takes too long.
+    """
+    import subprocess  # most commands do not use git
+
+    environment = {**os.environ, "GIT_ALLOW_PROTOCOL": ""}  # the setting `protocol.allow` would yield to that of one protocol
+    try:
+        return subprocess.run(  # noqa: S603  -- a list
+            [*_GIT, *words], input=given, capture_output=True, check=False, timeout=60, env=environment
+        )
+    except subprocess.SubprocessError as error:
+        raise OSError(str(error)) from None
 
 
 LISTED_NAMES: Final = 10_000

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from time import process_time
 from typing import Any
@@ -23,7 +25,7 @@ from instrc.language.formatter import format_source  # the layout by itself
 from instrc.lsp.completion import completion  # one request of an editor
 from instrc.lsp.hints import semantic_tokens  # another one
 from instrc.lsp.session import EditorSession, Lines, TextDocument, applied  # the texts of an editor
-from instrc.problems.errors import RequestError
+from instrc.problems.errors import RequestError, SettingsError
 from instrc.problems.report import Report
 from instrc.problems.text import MisleadingText  # what is told
 from instrc.process.process import Process  # what every run reads
@@ -541,6 +543,25 @@ def test_git_runs_no_command_of_a_repository(ask: Callable[[], object], tmp_path
     ask()
     words = (tmp_path / "words").read_text()
     assert "-c safe.bareRepository=explicit -c core.fsmonitor=false" in words
+
+
+@pytest.mark.parametrize("ask", [deleted, lambda: _git(Path(), "HEAD", "cat-file", "-p", "HEAD^{tree}")])
+def test_git_fetches_nothing_whatever_a_repository_allows(
+    ask: Callable[[], object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a.aug").touch()
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@example.com"]
+    for words in (["init", "-q"], ["add", "a.aug"], ["commit", "-q", "-m", "a"]):
+        subprocess.run([*git, *words], check=True)
+    tree = subprocess.run([*git, "rev-parse", "HEAD^{tree}"], check=True, capture_output=True, text=True).stdout.strip()
+    Path(".git/objects", tree[:2], tree[2:]).unlink()
+    settings = '[extensions]\npartialClone = o\n[remote "o"]\npromisor = true\nuploadpack = touch run;\nurl = file:///\n'
+    with Path(".git/config").open("a") as config:
+        config.write(f'{settings}[protocol "file"]\nallow = always\n')
+    with suppress(SettingsError):
+        ask()
+    assert not Path("run").exists()
 
 
 def test_a_root_that_is_a_link_to_very_many_folders_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

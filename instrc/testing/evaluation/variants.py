@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -27,7 +26,7 @@ from instrc.text.files import MOST_BYTES
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, JsonObject, listing, mapping
 from instrc.text.source import Source, Span
-from instrc.vibes.find_files import GIT_OPTIONS, read_text
+from instrc.vibes.find_files import read_text, run_git
 from instrc.vibes.project import DEFAULT_PROJECT, Project
 
 _T = TypeVar("_T")
@@ -185,7 +184,6 @@ def _vibe(program: str, name: str, other: str, project: Project) -> Json:
 
 _KEPT: Final = (".aug", ".json", "pyproject.toml", "aug.lock")
 """Files that determine how a program is compiled; nothing else of a revision is written."""
-_SECONDS: Final = 60
 
 
 def at_revision(program: str, revision: str, *, export: str | None = None, project: Project = DEFAULT_PROJECT) -> Prepared:
@@ -215,10 +213,9 @@ def at_revision(program: str, revision: str, *, export: str | None = None, proje
 
 def _git(folder: Path, revision: str, *words: str, given: bytes = b"") -> bytes:
     """Return the output of a read-only git command; nothing that a partial clone lacks is fetched."""
-    command = ["git", *GIT_OPTIONS, "-C", str(folder), *words]
     try:
-        done = subprocess.run(command, input=given, capture_output=True, check=False, timeout=_SECONDS)  # noqa: S603  -- a list
-    except (OSError, ValueError, subprocess.SubprocessError) as error:
+        done = run_git("-C", str(folder), *words, given=given)
+    except (OSError, ValueError) as error:
         _refuse("revision", revision, f"git cannot be asked: {error}")
     if done.returncode:
         lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
