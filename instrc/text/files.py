@@ -82,9 +82,13 @@ def refuse_irregular(path: str, mode: int) -> None:
 
 
 def refuse_planted(path: str | os.PathLike[str]) -> None:
-    """Raise an `OSError` for what another user may have put here: it or a folder above is theirs, in a folder of everybody."""
+    """Raise an `OSError` for what another user may have put here: it or a folder above is theirs, in a folder of everybody.
+
+    Where a link leads is asked too: its target may have been replaced.
+    """
     place = Path(path).absolute()
-    for each in (place, *place.parents) if os.name == "posix" else ():
+    target = Path(os.path.realpath(place))
+    for each in (place, *place.parents, target, *target.parents) if os.name == "posix" else ():
         if each.parent.stat().st_mode & 0o002 and os.lstat(each).st_uid not in {0, os.geteuid()}:
             what = "it" if each == place else f"`{each}`"
             raise OSError(0, f"{what} belongs to another user, in a folder that everybody may write to: `chmod o-w` that folder")

@@ -172,6 +172,25 @@ def test_a_store_that_another_user_put_in_a_folder_for_everybody_is_refused(
     assert [*store.iterdir()] == []
 
 
+@pytest.mark.parametrize("name", ["memory", "durable"])
+def test_a_store_of_another_user_is_refused_through_an_own_link(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In `/tmp` whoever is first after a restart of the machine puts something where the link leads."""
+    everybody, mine = tmp_path / "tmp", tmp_path / "mine"
+    (everybody / "store").mkdir(parents=True)
+    mine.mkdir()
+    monkeypatch.chdir(mine)
+    Path("p.aug").write_text('@{ title: "Draft", type: "object" }\n', encoding="utf-8")
+    Path(".instrc").symlink_to(everybody / "store")
+    everybody.chmod(0o1777)
+    of_another_user(everybody / "store", monkeypatch)
+    assert main(["run", "p.aug", "--rehearse", "--engine", name]) != 0
+    said = " ".join(capsys.readouterr().err.split())
+    assert f"the store `.instrc` cannot be used: `{everybody / 'store'}` belongs to another user" in said
+    assert [*(everybody / "store").iterdir()] == []
+
+
 def test_the_earlier_files_of_the_studio_stay_in_a_private_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Others would read them, and settings that they put beside them in `/tmp` would be those of the comparison."""
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
