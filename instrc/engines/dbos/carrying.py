@@ -105,6 +105,8 @@ class DurablePort(MemoryPort):
         self._letters: dict[str, tuple[str, asyncio.Future[bool]]] = {}
         self._fired_now: list[str] = []
         self._calls: set[str] = set()
+        self.lost: sa.exc.SQLAlchemyError | None = None
+        """The error of the store that kept a child from its result: the run is left with it, to be continued."""
 
     def start(self, command: Command) -> Cancellable:
         """Start a command; the end time of a timer is fixed now."""
@@ -162,6 +164,14 @@ class DurablePort(MemoryPort):
             self.deliver("", {})
         return recorded
 
+    async def carry_out(self, command: Command) -> Result | None:
+        """Return the result of a command; an error of the store, which a child may meet, is not one."""
+        try:
+            return await super().carry_out(command)
+        except sa.exc.SQLAlchemyError as error:
+            self.lost = error
+            raise asyncio.CancelledError from None
+
     async def wait_first(self, tasks: Mapping[str, Cancellable]) -> Sequence[tuple[str, Result]]:
         """Wait for results and record them."""
         await self.write_standing()
@@ -171,6 +181,8 @@ class DurablePort(MemoryPort):
             await self._keep({"due": {name: at for name, at in self.due.items() if name not in self._known_due}})
         results = [*await super().wait_first(tasks)]
         await self._keep({"results": results} if results else {})
+        if self.lost is not None:
+            raise self.lost
         while self.draining():
             if not self.busy:
                 await self.drain()
@@ -475,7 +487,7 @@ def child_of(carrier: RunCarrier, launch: LaunchDocument, journal: Journal, pare
             live = await asyncio.shield(starting)
             return child_result(await _outcome_of(run, live, parent, carrier), command)
         except asyncio.CancelledError:
-            if carrier.leaves(run):
+            if carrier.leaves(run) or parent.port is None:
                 starting.cancel()
                 await asyncio.wait([starting])
             else:
@@ -526,16 +538,16 @@ async def carry(carrier: RunCarrier, launch: LaunchDocument) -> Outcome | None:
         if live.port is not None and not carrier.leaves(launch["run"]):
             await asyncio.shield(asyncio.to_thread(live.port.standing.close))
         raise
-    except DBOSWorkflowConflictIDError:  # DBOS would wait here for the end of the run, which a later task carries
-        await asyncio.sleep(_PATIENCE)
-    except sa.exc.SQLAlchemyError as error:
-        live.error = store.unusable(carrier.location, store.reason_of(error))
-        raise
-    except ConflictError as error:  # it needs objects of another process, which may continue it
-        live.error = error
-        await carrier.release(launch["run"])
-    except Exception as error:  # noqa: BLE001  -- passed on to the waiting caller
-        live.error = error
+    except Exception as error:
+        live.port = None  # its children are left like it, to be continued
+        if isinstance(error, DBOSWorkflowConflictIDError):  # DBOS would wait for the end of the run, which others carry
+            await asyncio.sleep(_PATIENCE)
+        else:
+            live.error = error  # passed on to the waiting caller
+        if isinstance(error, sa.exc.SQLAlchemyError):
+            raise
+        if isinstance(error, ConflictError):  # it needs objects of another process, which may continue it
+            await carrier.release(launch["run"])
     raise asyncio.CancelledError
 
 

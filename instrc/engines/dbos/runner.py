@@ -187,10 +187,12 @@ class Runner:
         done = self.parking[run] = asyncio.Event()
         stays = self.shared is None or run in self.bound
         try:
-            tasks = [live.task for name, live in self.live.items() if name.partition("/")[0] == run and live.task is not None]
+            tree = [live.task for name, live in self.live.items() if name.partition("/")[0] == run and live.task is not None]
+            tasks = [task for task in tree if task is not asyncio.current_task()]
             for task in tasks:
                 task.cancel()
-            await asyncio.wait(tasks, timeout=5)
+            if tasks:
+                await asyncio.wait(tasks, timeout=5)
             if stays:
                 self.rest.parked[run] = due
             else:
@@ -601,7 +603,8 @@ async def run_plan(launch: LaunchDocument) -> Outcome | None:
     except sa.exc.SQLAlchemyError:  # DBOS would record it as the end of the run
         await asyncio.sleep(SERVER_PAUSE)
         with suppress(sa.exc.SQLAlchemyError):  # a server that is away loses this worker's lock, so others take the run
-            await runner.release(launch["run"], time())
+            if runner.shared is not None and "/" not in launch["run"]:
+                await runner.park(launch["run"], time() + SERVER_PAUSE)
         raise asyncio.CancelledError from None
     finally:
         runner.rest.begun.discard(launch["run"])

@@ -4,15 +4,32 @@ from __future__ import annotations
 
 import asyncio
 import json
+from contextlib import suppress
+from pathlib import Path
+from threading import Event
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
-from written_processes import DECISION, chunk, process, step
+import sqlalchemy as sa
+from dbos import DBOS
+from written_processes import DECISION, call, chunk, process, step
 
-from instrc import Activities
-from instrc.engines.dbos.carrying import Live, child_of, journal_of  # a child is begun at a moment that no run can choose
+from instrc import Activities, Sample
+from instrc.engines.dbos import carrying  # where the store is written
+from instrc.engines.dbos.carrying import (  # a child is begun at a moment that no run can choose
+    DurablePort,
+    Live,
+    child_of,
+    journal_of,
+)
+from instrc.engines.dbos.durable_engine import DurableEngine  # the engine itself, with effects of the test
+from instrc.problems.errors import UnavailableError
+from instrc.runtime.activities import Activity  # a process that serves one
+from instrc.runtime.effects import Effects
 from instrc.runtime.plan import plan_of
+from instrc.runtime.run_config import Launch
+from instrc.text.jsonvalue import Json
 
 ASKING = process(userContext1=chunk(step1_confirm=step(DECISION, "prompt")))
 COMMAND: Any = {
@@ -24,8 +41,8 @@ COMMAND: Any = {
 class Host:
     """Carries runs that take as long to start as a test says."""
 
-    def __init__(self, *, known: bool, leaving: bool = False, fails: bool = False) -> None:
-        self._leaving, self._fails = leaving, fails
+    def __init__(self, *, known: bool, leaving: bool = False, fails: bool = False, is_left: bool = False) -> None:
+        self._leaving, self._fails, self.is_left = leaving, fails, is_left
         self.ready, self.asked = asyncio.Event(), asyncio.Event()
         self.started: list[str] = []
         self.cancelled: list[str] = []
@@ -62,8 +79,9 @@ class Host:
 async def stopped_early(host: Host) -> None:
     """Begin a child, end the step that waits for it, and only then let the child be started."""
     launch: Any = {"run": "r1", "name": "r1", "plan": plan_of(json.loads(json.dumps(ASKING))), "inputs": {}, "how": {}}
+    parent = Live(port=None if host.is_left else cast("DurablePort", host))
     waiting = asyncio.ensure_future(
-        child_of(host, launch, journal_of(launch, []), Live(), Activities({}))("r1.1", ASKING, COMMAND)
+        child_of(host, launch, journal_of(launch, []), parent, Activities({}))("r1.1", ASKING, COMMAND)
     )
     await host.asked.wait()
     waiting.cancel()
@@ -85,9 +103,10 @@ def test_a_child_whose_step_ends_while_it_is_started_is_cancelled_once_it_is_the
     assert host.started == host.cancelled == ["r1.1"]
 
 
-def test_a_host_that_leaves_its_runs_leaves_the_child_too() -> None:
+@pytest.mark.parametrize("how", ["leaving", "is_left"])
+def test_a_host_that_leaves_its_runs_or_this_one_leaves_the_child_too(how: str) -> None:
     async def check() -> Host:
-        host = Host(known=True, leaving=True)
+        host = Host(known=True, leaving=how == "leaving", is_left=how == "is_left")
         await stopped_early(host)
         return host
 
@@ -101,3 +120,64 @@ def test_a_child_that_could_not_be_started_needs_no_cancelling() -> None:
         return host
 
     assert asyncio.run(check()).cancelled == []
+
+
+ACTING = process(serverContext1=chunk(step1_send=call("Send", "prompt")))
+
+
+@pytest.mark.parametrize(("place", "served"), [("r1", ASKING), ("r1/serverContext1.a", ACTING), ("r1/serverContext1.a", ASKING)])
+@pytest.mark.parametrize("kind", ["folder", "postgres"])
+def test_an_error_of_the_store_neither_fails_nor_cancels_what_it_meets(
+    kind: str,
+    place: str,
+    served: dict[str, Any],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
+) -> None:
+    """A statement that takes too long, or a new owner: the run and the process of its activity are continued."""
+    plan = plan_of(process(serverContext1=chunk(a=call("Trip", "prompt", {}), b=call("Wait", "prompt"))))
+    store = request.getfixturevalue("postgres_server").fresh() if kind == "postgres" else str(tmp_path)
+    asked, failed, record = Event(), Event(), carrying._record
+
+    async def wait(_given: Json) -> Json:
+        await asyncio.to_thread(asked.wait, 30)
+        return {"text": "b"}
+
+    async def failing(entry: Any) -> None:
+        if DBOS.workflow_id == place and not failed.is_set():
+            failed.set()
+            raise sa.exc.OperationalError("", {}, Exception("canceling statement due to statement timeout"))
+        await record(entry)
+
+    def equip(run: str, _plan: Any, _how: Any, sink: Any) -> Effects:
+        activities = Activities({"Wait": wait, "Send": lambda _given: {"text": "sent"}})
+        activities.add("Trip", Activity("Trip", None, json.loads(json.dumps(served))))
+
+        def tell(event: Any) -> None:
+            sink(event)
+            if event["event"] == "question":
+                asked.set()
+
+        return Effects(run, Sample(), activities, tell)
+
+    async def body() -> None:
+        engine = DurableEngine(store, equip)
+        answer: Json = {"decision": "Approve"}
+        status = ""
+        begun = engine.start(Launch("r1", "r1", plan, {"prompt": "x"}))
+        while status != "done":
+            with suppress(UnavailableError):  # until the failed tasks have ended
+                status = (await begun).status
+                assert status in {"done", "waiting"}
+                status = (await engine.answer("r1", "step1_confirm", answer)).status if status == "waiting" else status
+            begun = engine.resume("r1")
+        begun.close()
+        assert failed.is_set()
+        engine.close()
+
+    if served is ACTING:
+        asked.set()
+    monkeypatch.setattr(carrying, "_record", failing)
+    monkeypatch.setattr("instrc.engines.dbos.runner.SERVER_PAUSE", 0.01)
+    asyncio.run(asyncio.wait_for(body(), 60))
