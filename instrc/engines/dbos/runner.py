@@ -519,15 +519,18 @@ class Rest:
 
     async def _read(self) -> None:
         """Process messages from other processes."""
-        letters = [each for each in await asyncio.to_thread(store.unread, self.runner.engine) if each.id not in self._letters]
+        found = await asyncio.to_thread(store.addressed, self.runner.engine)
+        runs = {run for letter, run in found if letter not in self._letters}
         if (lock := self.runner.shared) is not None:
-            runs = {letter.run.partition("/")[0] for letter in letters}
-            own = await asyncio.to_thread(lock.own, runs, served_projects())
-            letters = [letter for letter in letters if letter.run.partition("/")[0] in own]
-        for letter in letters:
-            task = asyncio.ensure_future(self._deal_with(letter))
-            self._letters[letter.id] = letter.run.partition("/")[0], task
-            task.add_done_callback(lambda _task, name=letter.id: self._letters.pop(name, None))  # type: ignore[misc]  # a default is not inferred
+            roots = {run.partition("/")[0] for run in runs}
+            own = await asyncio.to_thread(lock.own, roots, served_projects())
+            runs = {run for run in runs if run.partition("/")[0] in own}
+        for run in runs:
+            for letter in await asyncio.to_thread(store.unread, self.runner.engine, run):
+                if letter.id not in self._letters:
+                    task = asyncio.ensure_future(self._deal_with(letter))
+                    self._letters[letter.id] = run.partition("/")[0], task
+                    task.add_done_callback(lambda _task, name=letter.id: self._letters.pop(name, None))  # type: ignore[misc]  # a default is not inferred
 
     async def _begin(self) -> None:
         """Suspend the runs, all of which wait, and end DBOS."""

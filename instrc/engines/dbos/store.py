@@ -231,6 +231,13 @@ def send(engine: sa.Engine, letter: Letter) -> None:
         connection.execute(sa.insert(_TABLE).values(id=letter.id, run=letter.run, body=text, verdict=0))
 
 
+def addressed(engine: sa.Engine) -> list[tuple[str, str]]:
+    """Return the ids of the unprocessed messages and their runs, without texts, which may be long and for other processes."""
+    with engine.connect() as connection:
+        rows = connection.execute(sa.select(_TABLE.c.id, _TABLE.c.run).where(_TABLE.c.verdict == 0))
+        return [(row.id, row.run) for row in rows]
+
+
 def unread(engine: sa.Engine, run: str | None = None) -> list[Letter]:
     """Return the unprocessed messages, optionally of one run, oldest first."""
     with engine.connect() as connection:

@@ -7,17 +7,20 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
+import sqlalchemy as sa
 from dbos._core import execute_dequeued_workflow  # `runner.begin_queued` says why
 from dbos._sys_db import SystemDatabase  # as above
 from written_processes import DECISION, call, chunk, process, step
 
 from instrc import Activities, Sample, current_call
-from instrc.engines.dbos import runner  # its queue is read at moments that no run can choose
+from instrc.engines.dbos import runner, store  # its queue is read at moments that no run can choose
 from instrc.engines.dbos.durable_engine import DurableEngine  # the engine itself, with effects of the test
-from instrc.engines.dbos.runner import Runner  # moments of a carrier that no run can choose
+from instrc.engines.dbos.runner import Rest, Runner  # moments of a carrier that no run can choose
+from instrc.engines.dbos.sqlite import SqliteStore  # its tables
 from instrc.engines.dbos.store import enqueue  # as another process does
 from instrc.problems.errors import ConflictError, InstrcError
 from instrc.runtime.effects import Effects
@@ -283,3 +286,35 @@ def test_a_run_that_nobody_recorded_is_not_carried(stage: Stage) -> None:
     claims = stage.runner.claims
     assert go(claims.take_up("nobody", None)).task is None
     assert "nobody" not in claims.live
+
+
+def test_a_worker_reads_no_message_to_a_run_of_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of a project whose workers are away may be many and long, and are asked for several times a second."""
+    engine = SqliteStore(str(tmp_path)).open()
+    store.create(engine)
+    for run in ("theirs", "mine/child"):
+        store.send(engine, store.Letter(run, run, {"answer": "a", "data": "x"}))
+    dealt: list[str] = []
+    read: list[store.Letter] = []
+
+    def unread(place: sa.Engine, run: str | None = None) -> list[store.Letter]:
+        read.extend(found := known(place, run))
+        return found
+
+    async def body() -> None:
+        async def deal(letter: store.Letter) -> None:
+            dealt.append(letter.id)
+            await asyncio.Event().wait()
+
+        monkeypatch.setattr(rest, "_deal_with", deal)
+        for _ in range(2):
+            await rest._read()
+            await asyncio.sleep(0)
+
+    known = store.unread
+    monkeypatch.setattr(store, "unread", unread)
+    shared = SimpleNamespace(own=lambda runs, _projects: runs & {"mine"})
+    rest = Rest(cast("Runner", SimpleNamespace(engine=engine, shared=shared, options=WorkerOptions())))
+    asyncio.run(body())
+    assert dealt == [letter.id for letter in read] == ["mine/child"]
+    store.close_engine(engine)
