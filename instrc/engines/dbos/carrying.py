@@ -248,10 +248,6 @@ class DurablePort(MemoryPort):
         waits = self._changed is not None and not self._changed.done()  # not while it records or applies a result
         return waits and not (self._done or self._fired or self._again or self.overdue)
 
-    def look_again(self) -> None:
-        """Wake the run, so that it notices that it should be suspended."""
-        self.deliver("", {})
-
     async def drain(self) -> None:
         """Wait for detached activities, and record their results."""
         await super().drain()
@@ -472,14 +468,12 @@ def child_of(carrier: RunCarrier, launch: LaunchDocument, journal: Journal, pare
         if found is not None:
             starting = asyncio.create_task(carrier.resume(run))
         else:
-            pauses = has_pauses(launch["plan"])
-            plan = plan_of(process, activities=activities.names(), pauses=pauses)
-            inputs = child_inputs(command, process)
+            plan = plan_of(process, activities=activities.names(), pauses=has_pauses(launch["plan"]))
             begun: LaunchDocument = {
                 "run": run,
                 "name": command["called"],
                 "plan": plan,
-                "inputs": inputs,
+                "inputs": child_inputs(command, process),
                 "how": RunConfig.from_json(launch["how"]).for_child(journal.model).to_json(),
             }
             starting = asyncio.create_task(carrier.begin(begun), context=Context())
@@ -566,8 +560,7 @@ async def _interpret(carrier: RunCarrier, launch: LaunchDocument, live: Live) ->
     child = child_of(carrier, launch, journal, live, effects.activities)
     effects = structs.replace(effects, child=child, program=launch["name"])
     writer = carrier.writer_of(launch, entries)
-    draining = lambda: carrier.draining  # noqa: E731  -- a callback
-    port = live.port = DurablePort(effects, journal, _record, live.resting, writer, draining)
+    port = live.port = DurablePort(effects, journal, _record, live.resting, writer, lambda: carrier.draining)
     if steps:
         effects.tell("resumed", steps=len(steps))
     events = [] if is_new else (await asyncio.to_thread(store.trace_from, carrier.location, carrier.engine, run))[0]

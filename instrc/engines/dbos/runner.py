@@ -160,11 +160,7 @@ class Runner:
     async def leave_runs(self) -> None:
         """Suspend all runs, to be continued later."""
         self._leaving = True
-        tasks = [live.task for live in self.live.values() if live.task is not None]
-        for task in tasks:
-            task.cancel()
-        if tasks:
-            await asyncio.wait(tasks, timeout=5)
+        await self._end_tasks()
         self._leaving = self.closing
 
     async def drain(self) -> None:
@@ -172,7 +168,7 @@ class Runner:
         self.draining = True
         for live in list(self.live.values()):
             if live.port is not None:
-                live.port.look_again()
+                live.port.deliver("", {})  # so that it notices
         tasks = [live.task for live in self.live.values() if live.task is not None]
         if tasks:
             await asyncio.wait(tasks, timeout=self.options.drain)
@@ -187,12 +183,7 @@ class Runner:
         done = self.parking[run] = asyncio.Event()
         stays = self.shared is None or run in self.bound
         try:
-            tree = [live.task for name, live in self.live.items() if name.partition("/")[0] == run and live.task is not None]
-            tasks = [task for task in tree if task is not asyncio.current_task()]
-            for task in tasks:
-                task.cancel()
-            if tasks:
-                await asyncio.wait(tasks, timeout=5)
+            await self._end_tasks(run)
             if stays:
                 self.rest.parked[run] = due
             else:
@@ -200,6 +191,15 @@ class Runner:
         finally:
             del self.parking[run]
             done.set()
+
+    async def _end_tasks(self, run: str | None = None) -> None:
+        """Cancel the tasks of a run and its children, or of all runs, except the current task, and wait for them."""
+        trees = [(name.partition("/")[0], live.task) for name, live in self.live.items()]
+        tasks = [task for root, task in trees if run in {None, root} and task is not None and task is not asyncio.current_task()]
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks, timeout=5)
 
     async def release(self, run: str, due: float | None = None) -> None:
         """Release the claim of a run until it is answered, resumed or `due`."""
@@ -522,15 +522,13 @@ class Rest:
         found = await asyncio.to_thread(store.addressed, self.runner.engine)
         runs = {run for letter, run in found if letter not in self._letters}
         if (lock := self.runner.shared) is not None:
-            roots = {run.partition("/")[0] for run in runs}
-            own = await asyncio.to_thread(lock.own, roots, served_projects())
+            own = await asyncio.to_thread(lock.own, {run.partition("/")[0] for run in runs}, served_projects())
             runs = {run for run in runs if run.partition("/")[0] in own}
-        for run in runs:
-            for letter in await asyncio.to_thread(store.unread, self.runner.engine, run):
-                if letter.id not in self._letters:
-                    task = asyncio.ensure_future(self._deal_with(letter))
-                    self._letters[letter.id] = run.partition("/")[0], task
-                    task.add_done_callback(lambda _task, name=letter.id: self._letters.pop(name, None))  # type: ignore[misc]  # a default is not inferred
+        for letter in [each for run in runs for each in await asyncio.to_thread(store.unread, self.runner.engine, run)]:
+            if letter.id not in self._letters:
+                task = asyncio.ensure_future(self._deal_with(letter))
+                self._letters[letter.id] = letter.run.partition("/")[0], task
+                task.add_done_callback(lambda _task, name=letter.id: self._letters.pop(name, None))  # type: ignore[misc]  # a default is not inferred
 
     async def _begin(self) -> None:
         """Suspend the runs, all of which wait, and end DBOS."""
@@ -549,19 +547,17 @@ class Rest:
     async def _deal_with(self, letter: store.Letter) -> None:
         """Process a message; if the result cannot be recorded now, keep the message."""
         with suppress(Exception):
-            taken = True
+            taken, is_again = True, "again" in letter.body
             if "cancel" in letter.body:
                 await self.runner.claims.cancel(letter.run)
-            elif "again" in letter.body:
-                row = await self.runner.claims.row(letter.run)
-                if row is None or row.status not in {"PENDING", "ENQUEUED"}:
+            else:
+                row = await self.runner.claims.row(letter.run) if is_again else None
+                if is_again and (row is None or row.status not in {"PENDING", "ENQUEUED"}):
                     return  # it is about to continue, and will read its messages itself
                 await self.runner.resume(letter.run.partition("/")[0])
-                if not await self.runner.take(letter):
-                    return
-            else:
-                await self.runner.resume(letter.run.partition("/")[0])
                 taken = await self.runner.take(letter)
+                if is_again and not taken:
+                    return
             await asyncio.to_thread(store.settle, self.runner.engine, letter.id, "taken" if taken else "refused")
 
 
