@@ -54,8 +54,9 @@ def erase_names(table: RunTable, run: str, secret: str) -> None:
     with table.writing() as connection:
         sent = sa.select(MESSAGES.c.id).where(MESSAGES.c.run == run)
         connection.execute(sa.delete(DELIVERIES).where(DELIVERIES.c.message.in_(sent)))
-        for each in (MESSAGES, REQUESTS):
-            connection.execute(sa.delete(each).where(each.c.run == run))
+        connection.execute(sa.delete(MESSAGES).where(MESSAGES.c.run == run))
+        connection.execute(sa.delete(REQUESTS).where(REQUESTS.c.key == f"run {run}"))
+        connection.execute(sa.update(REQUESTS).where(REQUESTS.c.run == run).values(digest="", run=""))  # the key stays used
         connection.execute(sa.update(FEED).where(FEED.c.run == run).values(body={}))
         connection.execute(sa.update(RUNS).where(RUNS.c.run == run).values(starter=ERASED))
         known = sa.select(AUDIT).where(AUDIT.c.run == run, AUDIT.c.action != "erase", AUDIT.c.who.not_like(f"{ERASED}%"))

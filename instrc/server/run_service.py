@@ -153,7 +153,7 @@ class RunService:
         if key is not None:
             sent: JsonObject = {"program": program, "inputs": launch.inputs, "run": run, "metadata": dict(metadata or {})}
             digest = await asyncio.to_thread(digest_of, sent)
-            owned = f"{caller.name.replace('|', chr(10))}|{key}"  # no name has a line break: two callers share no key
+            owned = digest_of([caller.name, key])  # without the name, which may be erased
             before, known = await asyncio.to_thread(self.records.reserve, owned, digest, launch.run)
             if before != digest:
                 raise ConflictError([problems.serving.KeyReused(key=key)])

@@ -16,7 +16,7 @@ from instrc.engines.approvals import ERASED  # in place of a name
 from instrc.engines.operating import AuditFilter, audit_log, costs  # the tables, as they are written
 from instrc.engines.run_table import runs_query
 from instrc.engines.service_tables import FEED, HOOKS, METADATA, REQUESTS, RUNS, VOTES  # the tables, as they are written
-from instrc.problems.errors import AccessError, RateLimitError
+from instrc.problems.errors import AccessError, ConflictError, RateLimitError
 from instrc.runtime.run_report import RunFilter
 from instrc.server.operators import act_on_runs  # the service itself
 from instrc.server.records import Records  # the tables, as they are written
@@ -178,6 +178,23 @@ def test_names_of_erased_runs_are_nowhere_and_the_audit_log_keeps_pseudonyms(tmp
                 assert "ann" not in str(told)
                 assert connection.execute(sa.select(RUNS.c.starter).where(RUNS.c.run == "letter-1")).scalar() == ERASED
                 assert connection.execute(sa.select(RUNS.c.starter).where(RUNS.c.run == "letter-3")).scalar() == "ann"
+
+    go(body())
+
+
+def test_the_key_of_an_erased_run_starts_no_other_run(tmp_path: Path) -> None:
+    async def body() -> None:
+        made = service(tmp_path, ask=asking())
+        run = (await made.start(ANN, "ask", "x", key="k", wait=20)).report.run
+        await made.answer(ANN, run, "userContext1", ANSWER)
+        await settled(made, run, "done")
+        await made.delete(BOSS, run, action="erase")
+        with pytest.raises(ConflictError, match="`k`"):
+            await made.start(ANN, "ask", "x", key="k", wait=20)
+        assert len((await made.runs(BOSS)).rows) == 0
+        with made.records.engine.connect() as connection:
+            kept = str(connection.execute(sa.select(REQUESTS)).all())
+        assert not [word for word in (run, "ann") if word in kept]
 
     go(body())
 
