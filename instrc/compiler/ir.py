@@ -703,7 +703,7 @@ class CompileOptions(Struct, frozen=True):
 
 
 Emit: TypeAlias = Literal["tool", "result", "flat", "process", "call"]
-_NUMBER = re.compile(r"^step\d+_")
+NUMBER = re.compile(r"^step\d+_")
 """Prefix of a step's name in its key."""
 
 
@@ -807,7 +807,7 @@ class Artefact(Struct, frozen=True, eq=False):
         """The name of the only step, where the tool is its schema, with no key around it."""
         if self.plan is None:
             return self.name  # of a vibe file
-        return _NUMBER.sub("", next(iter(self.plan.keys.values()))) if self.plan.bare else None
+        return NUMBER.sub("", next(iter(self.plan.keys.values()))) if self.plan.bare else None
 
     @property
     def kind(self) -> Emit:

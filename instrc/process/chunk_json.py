@@ -15,8 +15,8 @@ Resolve: TypeAlias = Callable[[Json], JsonObject]
 """Function that resolves references at the top of a schema within the document."""
 WORDS = ("activity", "plan", "among", "fail", "after", "within", "delay", "references", "arguments")
 """Engine properties next to a schema, in the order in which they are written."""
-SIGNS = frozenset({"activity", "plan", "among", "references", "arguments"})
-"""Keywords that mark a schema inside a step as one with engine properties; the other names are free for authors there."""
+_SIGNS = frozenset({"activity", "plan", "among", "references", "arguments"})
+"""Keywords that mark a schema inside a step as one with engine properties; the other names are free for authors."""
 REFERRED_CHARACTERS: Final = 20_000_000
 """Maximum characters of the schemas that the steps of a chunk refer to, which are written out at each."""
 
@@ -29,7 +29,7 @@ def read_step(key: str, written: Json, executor: flow.Executor, resolve: Resolve
     schema = resolve(written) if refers else written
     slots: list[flow.EngineSlot] = []
     for path, node in nodes_in(schema):
-        if path and not SIGNS.isdisjoint(node):
+        if path and not _SIGNS.isdisjoint(node):
             engine = _engine_in_slot(node)
             if engine is not flow.NO_ENGINE:
                 slots.append(flow.EngineSlot(path, engine))
@@ -45,7 +45,7 @@ def _engine_in_slot(node: JsonObject) -> flow.EngineProperties:
     arguments = node.get("arguments")
     if arguments is not None and flow.written_value(flow.value_of(arguments)) != arguments:
         engine = _engine_of({word: value for word, value in node.items() if word != "arguments"})
-    return engine if _with_engine({}, engine).keys() & SIGNS else flow.NO_ENGINE
+    return engine if _with_engine({}, engine).keys() & _SIGNS else flow.NO_ENGINE
 
 
 def _engine_of(node: JsonObject) -> flow.EngineProperties:

@@ -49,7 +49,7 @@ def plan_of(
         "requests": requests,
         "tokens": tokens,
         "pauses": None if pauses else False,
-        "fires": {bare: registered[bare] for bare in sorted(registered.keys() & _names(process))} or None,
+        "fires": {bare: registered[bare] for bare in sorted(registered.keys() & _names(process)) if kind != "tool"} or None,
         "waits": True if kind == "call" else None,
         "step": step if kind == "tool" else None,
         "models": dict(models or {}) or None,
@@ -87,7 +87,7 @@ def _names(process: Process) -> set[str]:
     keys: dict[str, set[str]] = {"model": set(), "server": set(), "user": set()}
     for context in process.contexts():
         if isinstance(context, Chunk):
-            keys[context.executor].update(step.key for step in context.steps)
+            keys[context.executor].update(step.key for step in context.steps if documents.may_fire(step))
     halves = keys["model"] & keys["server"]
     return {documents.bare_name(key) for key in set().union(*keys.values()) - halves}
 

@@ -702,11 +702,16 @@ _ENGINE_WORDS: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("word", _ENGINE_WORDS)
-@pytest.mark.parametrize("held", ["beside", "all", "reference"])
+@pytest.mark.parametrize("held", ["beside", "all", "reference", "property"])
 def test_a_vibe_has_no_word_for_the_engine(word: str, held: str) -> None:
     """With `plan`, what an activity is given would be a plan of calls of any other one."""
     said = {word: _ENGINE_WORDS[word]}
-    beside = {"all": {"allOf": [said]}, "reference": {"$ref": "#/$defs/said", "$defs": {"said": said}}}.get(held, said)
+    elsewhere: dict[str, dict[str, Any]] = {
+        "all": {"allOf": [said]},
+        "reference": {"$ref": "#/$defs/said", "$defs": {"said": said}},
+        "property": {"allOf": [{"properties": {"text": {"type": "string", **said}}}]},
+    }
+    beside = elsewhere.get(held, said)
     model = instrc.Scripted({"draft": {"text": "hi"}})
     called: list[str] = []
 
@@ -743,3 +748,40 @@ def test_a_part_of_a_vibe_reads_nothing_of_the_program(word: str) -> None:
 
 
 _PROMPT: dict[str, Any] = {"references": ["prompt"], "among": "prompt"}
+
+
+_TWO_TEXTS = {"Draft": {"properties": {"text": {"type": "string"}}}, "Check": {"properties": {"ok": {}}}, "Send_Activity": {}}
+
+
+@pytest.mark.parametrize("name", ["account", "prompt", "account.x", "step1_draft", "step9_pay", "serverContext9"])
+def test_no_property_of_a_mixin_stands_for_an_input_or_a_step(name: str) -> None:
+    """What the model writes there would be sent in place of the input."""
+    program = (
+        "input account; const both = Two_Mixin(Draft(prompt) | Check); const a = Send_Activity(both); Send_Activity(account, a)"
+    )
+    mixin = {"properties": {name: {"type": "string"}, "default": {}}}
+    with pytest.raises(instrc.CompileError, match=f"reserved-name: `{name}`"):
+        instrc.compile(program, vibes={**_TWO_TEXTS, "Two_Mixin": mixin})
+
+
+@pytest.mark.parametrize(
+    ("program", "name"),
+    [
+        ("Draft(prompt)", "pay_activity"),
+        ("Draft(prompt)", "_pay_activity"),
+        ("Draft(prompt)", "step1_pay_activity"),
+        ("Send_Activity(Two_Mixin(Draft(prompt) | Check))", "pay_activity"),
+        ("Send_Activity(Two_Mixin(Draft(prompt) | Check))", "_pay_activity"),
+    ],
+)
+def test_no_property_of_a_vibe_calls_an_activity(program: str, name: str) -> None:
+    """A step that is called like an activity is sent to it; a property of a vibe is no step."""
+    called: list[object] = []
+    vibes = {**_TWO_TEXTS, "Two_Mixin": {"properties": {name: {}, "default": {}}}}
+    if "Two_Mixin" not in program:
+        vibes["Draft"] = {"properties": {name: {}}}
+    model = instrc.Scripted({"draft": {name: 5}, "check": {"ok": 1}, name: 5})
+    activities = {"Pay_Activity": called.append, "Send_Activity": lambda _given: None}
+    run = instrc.run(program, "x", vibes=vibes, model=model, activities=activities)
+    assert run.status == "done", run.outcome
+    assert not called

@@ -15,8 +15,9 @@ from instrc.compiler.instructions import InstructionTable
 from instrc.compiler.plan_schema import part_of
 from instrc.problems.errors import CompileError
 from instrc.problems.report import Report
+from instrc.process.chunk_json import WORDS
 from instrc.schema.annotate import closes
-from instrc.schema.walk import map_schemas, refers
+from instrc.schema.walk import map_schemas, refers, without
 from instrc.text.jsonvalue import Json, as_object, mapping
 from instrc.text.limits import ROUNDS
 from instrc.text.source import Span
@@ -79,7 +80,7 @@ class _Composer:
         """Return a schema with the objects of steps in it, and report its problems."""
         content = ContentSchema(self.instructions, self.report)
         try:
-            schema = bound_loops(compose(content))
+            schema = bound_loops(map_schemas(compose(content), lambda node: without(node, *WORDS)))
         except CompileError as error:
             self.failed = True
             schema = {}

@@ -8,17 +8,20 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from instrc import problems
 from instrc.compiler import ir
+from instrc.compiler.bind.scopes import GIVEN
 from instrc.compiler.bind.values import step_numbers
 from instrc.compiler.compose.outcomes import RUN_PLAN, choices_of, plannable_tools
 from instrc.compiler.emit.paths import Paths, suffixed
 from instrc.problems.errors import CompileError
-from instrc.process.chunk_json import SIGNS, WORDS, add_words, beside, with_changed_part
+from instrc.process.chunk_json import add_words, beside, with_changed_part
 from instrc.process.flow import NO_ENGINE, READS_ONLY, Constant, EngineProperties, Listed, Named, Read, written_value
+from instrc.process.process_json import is_context
 from instrc.schema.annotate import closes, nullable, write_beside
 from instrc.schema.document_definitions import DocumentDefinitions
 from instrc.schema.strip import is_meta
-from instrc.schema.walk import map_schemas, without, without_property
+from instrc.schema.walk import without, without_property
 from instrc.text.jsonvalue import Json, JsonObject, Location, as_object, as_texts, mapping
 from instrc.text.names import free_name
 from instrc.text.sentences import Sentences, filled
@@ -115,11 +118,23 @@ class StepSchemas:
         items = self.items if items is None else items
         made = Container({}, [], self.definitions)
         units = tuple(units)
+        self._demand_free_names(units)
         for number in self._steps_in_slots(units):  # inner ones first, to avoid recursion
             for item in items:
                 self._made[number, item] = self.step(number, item)
         self._fill(made, units, items, answers)
         return made
+
+    def _demand_free_names(self, units: tuple[ir.Unit, ...]) -> None:
+        """Raise `CompileError` if a mixin places a property beside steps under a name with which paths begin."""
+        taken = {*self.graph.inputs, *self.plan.keys.values(), *self.plan.elements.values()}
+        taken.update(GIVEN if self.graph.block_numbers else ())
+        groups = [unit for unit in units if isinstance(unit, ir.MixinGroup)]
+        for group in groups:
+            groups += [unit for unit in group.members if isinstance(unit, ir.MixinGroup)]
+            for name in mapping(mapping(self.plan.flat.mixins[group.number]).get("properties")):
+                if name.partition(".")[0] in taken or ir.NUMBER.match(name) or is_context(name):
+                    raise CompileError([problems.names.ReservedName(at=group.application.span, word=name)])
 
     def _steps_in_slots(self, units: tuple[ir.Unit, ...]) -> list[int]:
         """Return the steps that lie in slots of some units, inner ones first."""
@@ -217,16 +232,14 @@ class StepSchemas:
         number, flat = step.number, self.plan.flat
         placed = flat.placed.get(number, ())
         refers = number in flat.referring and (not self.whole or bool(placed) or number in self._inner)
-        foreign = SIGNS if self.in_process and not isinstance(step.content, Constant) else ()
-        own = map_schemas(flat.schemas[number], lambda node: without(node, *foreign))
-        schema = without(self._as_local_part(own, self.plan.keys[number], refers=refers), READS_ONLY)
+        schema = without(self._as_local_part(flat.schemas[number], self.plan.keys[number], refers=refers), READS_ONLY)
         if placed:
             schema = self._fill_blocks(schema, placed, item)
         if step.output:
             schema = self._with_output(step, schema)
         elif self.part == "flat" and step.executor != "model":
             schema = self.hints.of_null(with_null_output(schema) if has_output(schema) else nullable(schema))
-        return schema if isinstance(step.content, Constant) else without(schema, *WORDS)
+        return schema
 
     def _with_output(self, step: ir.Step, schema: Json) -> Json:
         if self.part == "flat":

@@ -17,7 +17,8 @@ from instrc.compiler.partition.sequence import sequence
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.process.flow import Executor
-from instrc.text.jsonvalue import Json
+from instrc.schema.strip import is_meta
+from instrc.text.jsonvalue import Json, mapping
 from instrc.text.names import camel, free_name, snake
 from instrc.text.source import Span
 
@@ -48,7 +49,7 @@ def partition(flat: ir.FlatGraph, report: Report, *, naming: str = "step") -> ir
     if shape != "process":
         report_members(graph, report)
         report_deadlines(graph, report)
-    bare = shape == "tool" and not graph.keyed and _is_single(graph)
+    bare = shape == "tool" and not graph.keyed and _is_single(graph, flat.schemas)
     keys, elements = number_steps(flat, chunks, inside, naming=naming, bare=bare)
     return ir.Plan(flat, shape, chunks, keys, bare, inside, elements, after)
 
@@ -256,8 +257,13 @@ def _shape(graph: ir.Graph, chunks: tuple[ir.Chunk, ...]) -> ir.ArtefactShape:
     return "process"
 
 
-def _is_single(graph: ir.Graph) -> bool:
-    return len(graph.units) == 1 and isinstance(graph.units[0], int) and graph.steps[graph.units[0]].key is None
+def _is_single(graph: ir.Graph, schemas: Mapping[int, Json]) -> bool:
+    """Return whether a program is one step without a key, whose properties cannot be mistaken for steps."""
+    first = graph.units[0]
+    if len(graph.units) > 1 or not isinstance(first, int) or graph.steps[first].key is not None:
+        return False
+    named = [name for name in mapping(mapping(schemas[first]).get("properties")) if not is_meta(name)]
+    return not (named and all(map(ir.NUMBER.match, named)))
 
 
 def chunk_of(executor: int, nodes: list[PartitionNode], annotations: tuple[Json, ...] = ()) -> CutChunk:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final, Literal, NotRequired, TypeAlias, TypedDict, final
 
+from instrc.process.flow import NO_ENGINE, Step
 from instrc.text.jsonvalue import Json, JsonObject
 
 FailureKind: TypeAlias = Literal["failed", "timeout", "invalid", "plan", "limit"]
@@ -395,6 +396,11 @@ def bare_instruction(name: str) -> str:
 def spellings(key: str) -> tuple[str, str]:
     """Return how people write the key of a step: in full, and without its number."""
     return key, _STEP.sub("", key)
+
+
+def may_fire(step: Step) -> bool:
+    """Return whether a property of a model's chunk is a step; one of a mixin around steps has no number and reads nothing."""
+    return is_numbered(step.key) or step.engine is not NO_ENGINE
 
 
 def is_numbered(key: str) -> bool:

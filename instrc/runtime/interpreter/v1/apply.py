@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from instrc.runtime.activities import complaints, complaints_by
-from instrc.runtime.interpreter.documents import Asking, Attempt, Complaint, Entry, Result, bare_name, placed
+from instrc.runtime.interpreter.documents import Asking, Attempt, Complaint, Entry, Result, bare_name, may_fire, placed
 from instrc.runtime.interpreter.v1 import blocks, tasks
 from instrc.runtime.interpreter.v1.issue import answer_schema, ask, new_round
 from instrc.runtime.interpreter.v1.progress import fail, finish, stop
@@ -139,7 +139,7 @@ def _fire(machine: Machine, scope: str, unit: PlanUnit, answer: Json) -> None:
         return
     for step in unit.steps:
         name = bare_name(step.key)
-        if name in machine.program.fires and step.key in answer:
+        if name in machine.program.fires and step.key in answer and may_fire(step):
             machine.state["queue"].append(
                 {
                     "kind": "fire",
