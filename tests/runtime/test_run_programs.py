@@ -662,3 +662,24 @@ def test_a_question_does_not_wait_for_delays() -> None:
     assert run.status == "waiting"
     run.answer("a", {"text": "yes"})
     assert (run.outcome or {})["output"] == {"a": {"text": "yes"}, "b": {"text": "n"}}
+
+
+def test_a_key_with_a_dot_stands_for_no_member() -> None:
+    """An open object may have such a key, which its schema does not check."""
+    price = {"properties": {"total": {"type": "number", "maximum": 100}}}
+    vibes: dict[str, Any] = {
+        "Quote_Activity": {"properties": {"output": {"properties": {"price": price}}}},
+        "Pay_Activity": {"properties": {"output": {}}},
+    }
+    for price_given, paid in (({"price": {"total": 10}}, 10), ({}, None)):
+        run = instrc.run(
+            "const q = Quote_Activity(prompt); Pay_Activity({ amount: q.output.price.total })",
+            "x",
+            vibes=vibes,
+            activities={
+                "Quote_Activity": lambda _given, quoted=price_given: {**quoted, "price.total": 5000},
+                "Pay_Activity": lambda amount: amount,
+            },
+        )
+        assert run.status == "done", run.outcome
+        assert run.value == paid

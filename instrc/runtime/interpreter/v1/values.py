@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from instrc.process.flow import Comparison, Condition, Constant, Else, Listed, Named, Read, Repeat, Segment, Value
 from instrc.runtime.activities import surely_valid
 from instrc.runtime.interpreter.documents import BodyState
-from instrc.runtime.interpreter.v1.runnable import LocatedPath, PlanRegion, PlanUnit, end_of_key
+from instrc.runtime.interpreter.v1.runnable import LocatedPath, PlanRegion, PlanUnit
 from instrc.runtime.interpreter.v1.state import Machine
 from instrc.schema.kinds import is_number
 from instrc.schema.strip import is_meta, split
@@ -41,19 +41,9 @@ def _value_at(machine: Machine, scope: str, place: LocatedPath, *, shown: bool =
 
 
 def _member(value: Json, path: tuple[Segment, ...]) -> Json:
-    """Go into objects; a key may be several names with dots between them, and the longest that there is counts."""
-    at = 0
-    while at < len(path):
-        if not isinstance(value, dict):
-            return None
-        for stop in range(end_of_key(path, at), at, -1):
-            key = ".".join(segment.name for segment in path[at:stop])
-            if key in value:
-                value = value[key]
-                at = stop
-                break
-        else:
-            return None
+    """Go into objects, one key for each name: a key with a dot, which no schema need check, stands for no member."""
+    for segment in path:
+        value = mapping(value).get(segment.name)
     return value
 
 
