@@ -9,6 +9,7 @@ import pytest
 
 import instrc
 from instrc import Question
+from instrc.engines.approvals import approval_of  # who may answer
 from instrc.problems.errors import ConflictError, GoneError, NotFoundError
 from instrc.problems.runs import NoSuchQuestion  # the class of one problem
 from instrc.runtime.answers import find_question
@@ -61,3 +62,13 @@ def test_a_closed_question_says_what_has_become_of_it(program: str, do: Callable
     [problem] = refused.value.problems
     assert isinstance(problem, NoSuchQuestion)
     assert problem.closed == closed
+
+
+@pytest.mark.parametrize("asked", ["Approve_User(Draft)", "Approve_User(Draft), Note_User(Draft)"])
+def test_a_rule_after_a_context_is_in_its_question(asked: str) -> None:
+    """Without it, others could approve."""
+    program = f'Process(LLM_Context(Draft), User_Context({asked}) @ {{ "x-approvers": ["ann"] }})'
+    vibes = {"Draft": TEXT, "Approve_User": TEXT, "Note_User": TEXT}
+    run = instrc.run(program, "x", vibes=vibes, model=instrc.Scripted({"draft": {"text": "hi"}}))
+    [question] = run.questions
+    assert approval_of(question, ()).approvers == ("ann",)

@@ -13,6 +13,7 @@ from instrc.process.process import Process
 from instrc.runtime.interpreter.documents import PinnedPlan, RunOptions
 from instrc.schema.strip import is_meta, strip
 from instrc.schema.validation import SchemaValidator
+from instrc.schema.vocabulary import APPROVAL
 from instrc.schema.walk import nodes, with_definitions
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, listing, mapping
@@ -123,9 +124,12 @@ def _bound(tool: Json) -> Iterator[flow.Read]:
 
 
 def schema_without_engine(chunk: flow.Chunk, steps: tuple[flow.Step, ...], definitions: dict[str, Json], *, alone: bool) -> Json:
-    """Return the schema of some steps of a chunk, or of one step `alone`."""
+    """Return the schema of some steps of a chunk, or of one step `alone`, with what the chunk says about who approves."""
     if alone:
-        return with_definitions(strip(steps[0].schema, {"engine"}), definitions)
+        schema = steps[0].schema
+        if rule := {word: said for word, said in (chunk.frame or {}).items() if word in APPROVAL}:
+            schema = {**mapping(schema), "allOf": [*listing(mapping(schema).get("allOf")), rule]}
+        return with_definitions(strip(schema, {"engine"}), definitions)
     properties = {step.key: step.schema for step in steps}
     schema = flow.framed(chunk.frame, properties)
     if "required" in schema and len(steps) < len(chunk.steps):
@@ -184,7 +188,7 @@ class RunnablePlan:
         segments = read.segments
         levels = 0
         while True:
-            for size in range(end_of_key(segments, 0), 0, -1):
+            for size in range(_end_of_key(segments), 0, -1):
                 name = ".".join(segment.name for segment in segments[:size])
                 source = _source(region, name)
                 if source is not None:
@@ -338,12 +342,9 @@ def _effects_before(region: PlanRegion, unit: PlanUnit) -> Iterator[int]:
         yield from (each.index for each in region.units if isinstance(each.block, flow.Else) and each.block.of == name)
 
 
-def end_of_key(path: tuple[flow.Segment, ...], start: int) -> int:
-    """Return the end of the names of a path that may be one key with dots: several without quotes, or one."""
-    end = start + 1
-    while not path[start].quoted and end < len(path) and not path[end].quoted:
-        end += 1
-    return end
+def _end_of_key(path: tuple[flow.Segment, ...]) -> int:
+    """Return the number of first names of a path that may be one key with dots: several without quotes, or one."""
+    return next((place for place, segment in enumerate(path) if segment.quoted), len(path)) or 1
 
 
 def _source(region: PlanRegion, name: str) -> NameSource | None:
