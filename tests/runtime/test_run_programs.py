@@ -683,3 +683,17 @@ def test_a_key_with_a_dot_stands_for_no_member() -> None:
         )
         assert run.status == "done", run.outcome
         assert run.value == paid
+
+
+def test_a_model_is_shown_an_input_that_is_called_like_a_property_of_its_answer() -> None:
+    model = instrc.Scripted({"draft": {"prompt": "p", "account": "a"}})
+    run = instrc.run(
+        "input account; const d = Draft(prompt, account); const s = Send_Activity(d); Send_Activity(s)",
+        {"prompt": "the request", "account": "the account"},
+        vibes={"Draft": {"properties": {"prompt": {}, "account": {}}}, "Send_Activity": {}},
+        activities={"Send_Activity": lambda _given: None},
+        model=model,
+    )
+    assert run.status == "done", run.outcome
+    assert "the request" in model.sent[0].message
+    assert "the account" in model.sent[0].message

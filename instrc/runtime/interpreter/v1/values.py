@@ -169,7 +169,7 @@ def _is_own(machine: Machine, region: PlanRegion, read: Read, unit: PlanUnit) ->
         return False
     givers = machine.program.givers(region, place)
     if place.source == "input":
-        return place.name in _properties(unit)
+        return place.name not in machine.state["inputs"] and place.name in _properties(unit)
     return bool(givers) and all(giver >= unit.index for giver in givers)
 
 
