@@ -247,6 +247,7 @@ def test_a_run_goes_back_into_the_queue_if_the_database_fails_while_it_is_taken_
 ) -> None:
     """DBOS would record the error as the end of the run."""
     monkeypatch.setattr(projects, "_folders", {})  # those of this process, which other tests have
+    monkeypatch.chdir(shop.folder)  # where the activity writes
     projects.serve_project(shop.folder)
     read = store.unread
     taken: list[str] = []
