@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from secrets import randbits
@@ -19,6 +19,7 @@ from typing import Any, Final
 import msgspec
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.engine.interfaces import DBAPIConnection
 
 from instrc.engines.dbos.store import (
     PARKED,
@@ -47,6 +48,8 @@ _NUMBER_BITS: Final = 62
 """Bits of a worker's number, above those of the store."""
 _KEEPALIVE: Final = {"keepalives_idle": 5, "keepalives_interval": 2, "keepalives_count": 3}
 """Keepalive settings: a connection whose peer has vanished is dropped after eleven seconds, on both ends."""
+_LIMITS: Final = {"idle_in_transaction_session_timeout": 30_000, **{f"tcp_{name}": value for name, value in _KEEPALIVE.items()}}
+"""Settings of each connection; the first is how long a transaction in which nothing is done holds others up, in milliseconds."""
 _PAUSE: Final = 0.1
 """Seconds between two checks for tables that another process creates."""
 _UNTAKEN: Final = 2000
@@ -77,11 +80,13 @@ class PostgresStore:
         return True
 
     def open(self) -> sa.Engine:
-        """Return an engine that detects connections closed by the server."""
+        """Return an engine that detects connections closed by the server, which ends those that hold others up."""
         said = {"client_encoding": "utf8"}  # a database created in the locale `C` has no encoding, so texts would arrive as bytes
-        return sa.create_engine(
+        engine = sa.create_engine(
             self._url, pool_size=20, pool_pre_ping=True, hide_parameters=True, connect_args={**said, **_KEEPALIVE}
         )
+        sa.event.listen(engine, "connect", _limit)
+        return engine
 
     def lock(self, engine: sa.Engine) -> WorkerLock | None:
         """Return an advisory lock held by its connection, or `None` if a process of an earlier release holds it alone."""
@@ -91,8 +96,6 @@ class PostgresStore:
             return None
         connection.detach()
         try:
-            for name, value in _KEEPALIVE.items():
-                connection.execute(sa.text(f"SET tcp_{name} = {value}"))
             return WorkerLock(connection, engine)
         except sa.exc.SQLAlchemyError:  # no pool closes the connection
             connection.close()
@@ -104,6 +107,13 @@ class PostgresStore:
 
     def watch(self, engine: sa.Engine) -> None:
         """Return `None`: a server does not tell of writes."""
+
+
+def _limit(connection: DBAPIConnection, _record: object) -> None:
+    """Let the server end what a machine that has vanished, or a process that is paused in a transaction, holds."""
+    with closing(connection.cursor()) as cursor:
+        cursor.execute("; ".join(f"SET {name} = {value}" for name, value in _LIMITS.items()))
+    connection.commit()
 
 
 _LIVING = """(SELECT (classid::bigint << 32) | objid::bigint FROM pg_locks WHERE locktype = 'advisory' AND granted

@@ -21,7 +21,7 @@ from written_processes import DECISION, call, chunk, process, step
 import instrc
 from instrc import ModelError
 from instrc.engines.dbos.durable_engine import DurableEngine  # it creates tables here, and runs nothing
-from instrc.engines.dbos.postgres import SharedDatabase  # two writers in one process
+from instrc.engines.dbos.postgres import _LIMITS, SharedDatabase  # two writers in one process
 from instrc.engines.dbos.store import close_engine, runs_below  # no other function shows which index is read
 from instrc.engines.equip import request_table  # what the settings of a project say of models
 from instrc.engines.places import store_of  # the database without the engine
@@ -384,3 +384,19 @@ def test_a_second_worker_of_a_folder_says_so_before_it_is_ready(tmp_path: Path) 
         finally:
             first.terminate()
             first.wait(60)
+
+
+def test_a_transaction_in_which_nothing_is_done_holds_no_other_up_for_long(
+    postgres_server: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process may be paused in it, and a machine may vanish."""
+    monkeypatch.setitem(_LIMITS, "idle_in_transaction_session_timeout", 100)
+    engine = store_of(postgres_server.fresh()).open()
+    paused, other = engine.connect(), engine.connect()
+    other.execute(sa.text("SET statement_timeout = 20000"))
+    for connection in (paused, other):
+        connection.execute(sa.text("SELECT pg_advisory_xact_lock(1)"))
+    with pytest.raises(sa.exc.DBAPIError):
+        paused.execute(sa.text("SELECT 1"))
+    other.close()
+    close_engine(engine)
