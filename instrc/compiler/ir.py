@@ -806,7 +806,7 @@ class Artefact(Struct, frozen=True, eq=False):
     def step(self) -> str | None:
         """The name of the only step, where the tool is its schema, with no key around it."""
         if self.plan is None:
-            return self.name  # of a vibe file
+            return self.name if self.kind == "tool" else None  # of a vibe file
         return NUMBER.sub("", next(iter(self.plan.keys.values()))) if self.plan.bare else None
 
     @property

@@ -42,7 +42,7 @@ def plan_of(
     `step` is the name of the only step of a tool, whose answer has no key for it.
     Without `pauses`, every `delay` is skipped, as in a rehearsal.
     """
-    kind, written = _process(document)
+    kind, written = _process(document, step)
     process = Process.from_json(written)
     registered = {documents.bare_name(name): name for name in activities}
     unless_none = {
@@ -61,14 +61,17 @@ def plan_of(
     return plan
 
 
-def _process(document: Json) -> tuple[documents.PlanKind, JsonObject]:
-    """Return a document as a process: a tool is one chunk, a direct call one chunk and an activity with an unread result."""
+def _process(document: Json, only: str | None) -> tuple[documents.PlanKind, JsonObject]:
+    """Return a document as a process: a tool is one chunk, a direct call one chunk and an activity with an unread result.
+
+    The properties of a tool with `only` this step are those of its vibe, whatever their names.
+    """
     if isinstance(document, dict) and "properties" not in document and isinstance(document.get("tool"), dict):
         tool, name = document["tool"], str(document.get("activity"))
         step = {"activity": name, "arguments": document.get("arguments")}
         contexts: dict[str, Json] = {"llmContext1": tool, "serverContext1": {"properties": {snake(name): step}}}
         return "call", _wrap_tool(contexts, tool)
-    if isinstance(document, dict) and Process.describes(document):
+    if only is None and isinstance(document, dict) and Process.describes(document):
         return "process", document
     properties = mapping(mapping(document).get("properties"))
     keyed = bool(properties) and all(map(_STEP.fullmatch, properties))

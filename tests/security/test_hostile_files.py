@@ -785,3 +785,19 @@ def test_no_property_of_a_vibe_calls_an_activity(program: str, name: str) -> Non
     run = instrc.run(program, "x", vibes=vibes, model=model, activities=activities)
     assert run.status == "done", run.outcome
     assert not called
+
+
+@pytest.mark.parametrize("program", ["Draft(prompt)", '"Write" | Draft', "Draft"])
+def test_a_vibe_whose_properties_are_named_like_chunks_is_no_process(program: str) -> None:
+    """The run would call activities that the program does not name."""
+    chunk = {"type": "object", "properties": {"step1_pay_Activity": {"type": "object", "properties": {"output": {}}}}}
+    answer: dict[str, Any] = {"serverContext1": {}}
+    paid: list[object] = []
+    run = instrc.run(
+        program,
+        "hi",
+        vibes={"Draft": {"type": "object", "description": "Draft", "properties": {"serverContext1": chunk}}},
+        activities={"Pay_Activity": paid.append},
+        model=instrc.Scripted({"draft": answer}),
+    )
+    assert (run.value, paid) == (answer, [])
