@@ -46,7 +46,7 @@ _WRONG_KEYS: Final = 30
 """Maximum wrong keys and tokens from one address per minute."""
 _ASKED_AGAIN: Final = 5.0
 """Seconds after which a waiting or streaming caller is authenticated again."""
-_OPEN: Final = re.compile("(?:/inbox/link|/v1/links)/[^/]+|/inbox/login")
+_LINKED: Final = re.compile("(?:/inbox/link|/v1/links)/[^/]+")
 """Beginning of an address by which the bearer of a link is known."""
 CONTENT_POLICY: Final = (
     "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'self'; base-uri 'none'"
@@ -107,8 +107,8 @@ class Door:
 
         One that only waits does not count, nor does an open event stream.
         """
-        caller, is_open = scope["instrc.caller"], _OPEN.match(scope["path"])
-        name = caller.name if caller is not None else is_open and f"from {peer_of((scope.get('client') or ('',))[0])}"
+        caller, linked = scope["instrc.caller"], _LINKED.match(scope["path"])
+        name = caller.name if caller is not None else linked and linked[0]
         if name is None:
             await self._answer(scope, receive, send)
             return

@@ -133,8 +133,7 @@ class DurablePort(MemoryPort):
             return None
         result: Result = answer_result(data, by)
         if command in self.held or command == LIMIT:
-            again = decision(command, as_object(data))
-            if again is not None:
+            if (again := decision(command, as_object(data))) is not None:
                 return self.begin_again(again, letter)
             error = self.held.pop(command)
             self.final.add(command)
@@ -333,6 +332,8 @@ class Claims:
         self._executor = ""
         self._left: set[str] = set()
         """Runs that this executor has taken and left again."""
+        self.unable: set[str] = set()
+        """Runs that an error of this process has ended: they are left as they are, and not requeued."""
         self._taking = asyncio.Lock()
         """Held while runs are taken out of a queue, or put into one by what was read of them."""
         self.replaced: set[str] = set()
@@ -540,6 +541,7 @@ async def carry(carrier: RunCarrier, launch: LaunchDocument) -> Outcome | None:
             live.error = error  # passed on to the waiting caller
         if isinstance(error, sa.exc.SQLAlchemyError):
             raise
+        carrier.claims.unable.add(launch["run"])
         if isinstance(error, ConflictError):  # it needs objects of another process, which may continue it
             await carrier.release(launch["run"])
     raise asyncio.CancelledError
@@ -626,8 +628,7 @@ async def _record(entry: JournalEntry) -> None:
         "started_at_epoch_ms": int(time() * 1000),
         "child_workflow_id": None,
     }
-    system = _get_dbos_instance()._sys_db  # noqa: SLF001  -- as said above
-    await asyncio.to_thread(system.record_operation_result, result)
+    await asyncio.to_thread(_get_dbos_instance()._sys_db.record_operation_result, result)  # noqa: SLF001  -- as said above
 
 
 def _answered(entries: Iterable[JournalEntry]) -> list[tuple[str, Result]]:

@@ -142,9 +142,11 @@ _RESCUE = f"""UPDATE dbos.workflow_status SET {_ANEW}, queue_name = '{QUEUE}' WH
     WHERE w.name = '{WORKFLOW}' AND w.status IN ('PENDING', 'ENQUEUED') AND position('/' IN w.workflow_uuid) = 0
     AND NOT (w.status = 'ENQUEUED' AND (w.queue_name IN ('{QUEUE}', '{PARKED}') OR starts_with(w.queue_name, '{QUEUE}/')))
     AND CASE WHEN o.worker IS NULL THEN w.updated_at < {_NOW} - {_UNTAKEN}
-      WHEN o.worker = :me THEN w.status = 'PENDING' AND w.workflow_uuid <> ALL(CAST(:carried AS text[]))
+      WHEN o.worker = :me THEN w.status = 'PENDING' AND w.workflow_uuid = ANY(CAST(:lost AS text[]))
       ELSE o.worker NOT IN {_LIVING} END
     LIMIT {_AT_ONCE})"""  # noqa: S608  -- as above
+_HELD = """SELECT o.run FROM instrc_owners o JOIN dbos.workflow_status w ON w.workflow_uuid = o.run
+  WHERE o.worker = :me AND w.status = 'PENDING'"""
 _ENDED = f"""DELETE FROM instrc_owners o USING dbos.workflow_status w WHERE o.run = w.workflow_uuid
   AND (o.worker = :me OR o.worker NOT IN {_LIVING})
   AND w.status NOT IN ('PENDING', 'ENQUEUED')"""  # noqa: S608  -- as above
@@ -220,12 +222,12 @@ class WorkerLock:
         queues = [queue_of(project) for project in (None, *projects)]
         return sum(owner == self._number for (owner,) in self._do(_DRAW, queues=queues, most=limit))
 
-    def rescue(self, carried: Iterable[str]) -> None:
-        """Return runs to the shared queue: of dead workers, parked ones whose timers have ended, and own ones not `carried`.
+    def rescue(self, lost: Iterable[str]) -> set[str]:
+        """Requeue runs of dead workers, parked ones whose timers have ended, and own ones that are `lost`.
 
-        The server was away as an own one was begun or left.
+        Return the own ones that have begun and not ended.
         """
-        self._do(_ENDED, _RESCUE, carried=[*carried])
+        return {run for (run,) in self._do(_ENDED, _RESCUE, _HELD, lost=[*lost])}
 
     def park(self, run: str, due: float | None) -> None:
         """Release a waiting run until it is answered or its next timer ends."""

@@ -416,6 +416,8 @@ class Rest:
         """Since when runs only wait."""
         self.begun: set[str] = set()
         """Runs that were taken from a queue, until they are left or end."""
+        self._missed: set[str] = set()
+        """Own runs that were not carried at the last look: if they still are not at the next, the server was away meanwhile."""
         self._began = time()
         self.slots: int | None = runner.options.slots or None if runner.shared is None else None
         """How many runs of a folder are carried at once; on a server it is known before runs are drawn."""
@@ -478,8 +480,8 @@ class Rest:
             self.wake()
         if is_due := monotonic() > self._looked + SLOW_POLL:
             self._looked = monotonic()
-            carried = {name.partition("/")[0] for name in self.runner.live} | self.begun | self.parked.keys()
-            await asyncio.to_thread(lock.rescue, carried)
+            held = await asyncio.to_thread(lock.rescue, self._missed - self._carried())
+            self._missed = held - self._carried()
             if self.runner.is_worker:
                 await asyncio.to_thread(lock.beat, self.info(busy))
         return is_due or drawn > 0
@@ -508,13 +510,16 @@ class Rest:
         queued = {run for run, lives in trees.items() if self.slots is not None and all(live.task is None for live in lives)}
         return len((trees.keys() - queued | self.begun) - idle.keys())  # those that wait for a slot take none
 
+    def _carried(self) -> set[str]:
+        """Return the runs that this process carries, will carry, or cannot carry."""
+        return {name.partition("/")[0] for name in self.runner.live} | self.begun | self.parked.keys() | self.runner.claims.unable
+
     def info(self, busy: int) -> WorkerInfo:
         """Return what is listed of this worker."""
         options, host, process = self.runner.options, gethostname(), os.getpid()
-        name = options.name or f"{host}-{process}"
-        projects = sorted(served_projects())
+        name, serves = options.name or f"{host}-{process}", sorted(served_projects())
         return WorkerInfo(
-            name=name, host=host, process=process, projects=projects, slots=options.slots, busy=busy, began=self._began
+            name=name, host=host, process=process, projects=serves, slots=options.slots, busy=busy, began=self._began
         )
 
     async def _read(self) -> None:

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ import sqlalchemy as sa
 from postgres_server import Database
 from written_processes import DECISION, call, chunk, process, step
 
+import instrc
 from instrc.engines import projects  # a worker in this process serves the shop
 from instrc.engines.dbos import runner, store  # a query of it is replaced, and a moment that no run can choose
 from instrc.engines.dbos.durable_engine import DurableEngine  # one that carries nothing, as that of a service
@@ -271,6 +272,64 @@ def test_a_run_goes_back_into_the_queue_if_the_database_fails_while_it_is_taken_
     shop.begin(TWO, "r1")
     assert go(body()).status == "done"
     assert taken == ["r1", "r1"]
+
+
+@pytest.mark.long
+def test_a_run_that_has_just_begun_is_not_taken_for_a_lost_one(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It begins between the look at what is carried and the one at what belongs to this worker."""
+    real, calls = WorkerLock.rescue, []
+
+    def late(self: WorkerLock, lost: Iterable[str]) -> set[str]:
+        time.sleep(0.3)
+        return real(self, lost)
+
+    async def work(n: int) -> int:
+        calls.append(n)
+        await asyncio.sleep(1.2)
+        return n
+
+    monkeypatch.setattr(WorkerLock, "rescue", late)
+    vibe: Any = {"type": "object", "properties": {"n": {}, "output": {}}}
+    app = instrc.App(engine="durable", store=shop.url, activities={"Work_Activity": work}, vibes={"Work_Activity": vibe})
+
+    async def one(number: int) -> str:
+        await asyncio.sleep(number * 0.11)
+        return (await app.run("input n; Work_Activity(n: n)", {"n": number}, id=f"r{number}")).status
+
+    async def body() -> list[str]:
+        return await asyncio.gather(*map(one, range(24)))
+
+    assert set(go(body())) == {"done"}
+    assert sorted(calls) == [*range(24)]
+
+
+@pytest.mark.long
+def test_a_run_that_its_worker_cannot_carry_is_left(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(projects, "_folders", {})  # as above
+    projects.serve_project(shop.folder)
+    real, looks, tries = WorkerLock.rescue, [], []
+
+    def rescue(self: WorkerLock, lost: Iterable[str]) -> set[str]:
+        looks.append(len(tries))
+        return real(self, lost)
+
+    def unable(*_: object, **__: object) -> Any:
+        tries.append(1)
+        raise ValueError("a function of the project is missing")
+
+    monkeypatch.setattr(WorkerLock, "rescue", rescue)
+    shop.begin(TWO, "r1")
+
+    async def body() -> None:
+        stop = asyncio.Event()
+        serving = asyncio.create_task(DurableEngine(shop.url, unable).serve(stop))
+        while looks.count(1) < 4 and len(tries) < 2:  # noqa: ASYNC110  -- a look has no event
+            await asyncio.sleep(0.1)
+        stop.set()
+        await serving
+
+    go(body())
+    assert tries == [1]
 
 
 @pytest.mark.long
