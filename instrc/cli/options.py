@@ -200,10 +200,10 @@ def refuse_use(message: str, option: str | None = None) -> NoReturn:
     raise typer.BadParameter(message, param_hint=option)
 
 
-def refuse_no_span(option: str, span: str | None) -> None:
-    """Refuse an option value that is not a duration of at least a second."""
-    if span is not None and not (is_duration(span) and seconds(span) >= 1):
-        refuse_use(f"`{span[:80]}` is not a span of time of a second or more, as `PT5M`", option)
+def refuse_no_span(option: str, span: str | None, least: int = 1) -> None:
+    """Refuse an option value that is not a duration of at least so many seconds."""
+    if span is not None and not (is_duration(span) and seconds(span) >= least):
+        refuse_use(f"`{span[:80]}` is not a span of time of {least} s or more, as `PT5M`", option)
 
 
 def settings_of(said: list[str] | None) -> dict[str, Json]:

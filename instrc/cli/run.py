@@ -314,7 +314,7 @@ def worker_command(
             if not place.is_dir():
                 options.refuse_use(f"`{place}` is not a folder", "--project")
             serve_project(place)
-        options.refuse_no_span("--drain", drain)
+        options.refuse_no_span("--drain", drain, least=0)
         worker = WorkerOptions(name=name, slots=slots, drain=seconds(drain))
         carrier = engine(at, watch=sink, parts=lambda _: None, worker=worker)  # a service of the store may show them
         if not isinstance(carrier, Serving):

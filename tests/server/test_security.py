@@ -228,7 +228,7 @@ def test_a_key_that_is_never_valid_is_not_made(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(["serve", "--new-key", "ann", "--expires", span]) == 2
-    assert "is not a span of time of a second or more" in " ".join(capsys.readouterr().err.split())
+    assert "is not a span of time of 1 s or more" in " ".join(capsys.readouterr().err.split())
 
 
 def test_keys_of_a_name_that_has_none_cannot_be_taken_back(
