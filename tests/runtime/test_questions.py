@@ -64,10 +64,11 @@ def test_a_closed_question_says_what_has_become_of_it(program: str, do: Callable
     assert problem.closed == closed
 
 
+@pytest.mark.parametrize("rule", ['"x-approvers": ["ann"]', '"anyOf": [{ "x-approvers": ["ann"] }]'])
 @pytest.mark.parametrize("asked", ["Approve_User(Draft)", "Approve_User(Draft), Note_User(Draft)"])
-def test_a_rule_after_a_context_is_in_its_question(asked: str) -> None:
+def test_a_rule_after_a_context_is_in_its_question(asked: str, rule: str) -> None:
     """Without it, others could approve."""
-    program = f'Process(LLM_Context(Draft), User_Context({asked}) @ {{ "x-approvers": ["ann"] }})'
+    program = f"Process(LLM_Context(Draft), User_Context({asked}) @ {{ {rule} }})"
     vibes = {"Draft": TEXT, "Approve_User": TEXT, "Note_User": TEXT}
     run = instrc.run(program, "x", vibes=vibes, model=instrc.Scripted({"draft": {"text": "hi"}}))
     [question] = run.questions

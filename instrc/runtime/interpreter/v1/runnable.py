@@ -127,8 +127,9 @@ def schema_without_engine(chunk: flow.Chunk, steps: tuple[flow.Step, ...], defin
     """Return the schema of some steps of a chunk, or of one step `alone`, with what the chunk says about who approves."""
     if alone:
         schema = steps[0].schema
-        if rule := {word: said for word, said in (chunk.frame or {}).items() if word in APPROVAL}:
-            schema = {**mapping(schema), "allOf": [*listing(mapping(schema).get("allOf")), rule]}
+        stated = ({word: said for word, said in part.items() if word in APPROVAL} for part in nodes(chunk.frame))
+        if rules := [rule for rule in stated if rule]:
+            schema = {**mapping(schema), "allOf": [*listing(mapping(schema).get("allOf")), *rules]}
         return with_definitions(strip(schema, {"engine"}), definitions)
     properties = {step.key: step.schema for step in steps}
     schema = flow.framed(chunk.frame, properties)
