@@ -31,7 +31,7 @@ from instrc.runtime.telemetry import Telemetry, listened, logged
 from instrc.runtime.traces import Sink, join_sinks
 from instrc.text import arguments
 from instrc.text.arguments import as_plain, is_on
-from instrc.text.jsontext import dumps, loads
+from instrc.text.jsontext import digest_of, dumps, loads
 from instrc.text.jsonvalue import Json, as_object
 from instrc.tools.class_checks import ClassCheck
 from instrc.vibes.service_settings import PeopleSettings, ServiceSettings
@@ -182,6 +182,7 @@ def effects_of(
         chosen=config.chosen,
         prices=prepared.settings.prices,
         takes={} if config.invents("results") else {**activities.takes(), **config.takes},
+        of=digest_of(plan["process"]),
         step=prepared.step,
         invented=tuple(config.invented or ()),
         table=table,

@@ -24,6 +24,7 @@ from instrc.runtime.retry import ForkOptions, ForkOrigin, ProgramVersion, RetryO
 from instrc.runtime.run import Run
 from instrc.runtime.run_report import RunReport, RunStatus, status_of
 from instrc.runtime.traces import Event
+from instrc.text.jsontext import digest_of
 from instrc.text.jsonvalue import Json, JsonObject, as_object
 from instrc.tools.python_values import JsonLike
 
@@ -344,7 +345,7 @@ class LiveRun(Run):
         return None
 
     def _below(self, run: str, plan: documents.PinnedPlan, state: documents.State) -> LiveRun:
-        return LiveRun(plan, state, replace(self.effects, run=run))
+        return LiveRun(plan, state, replace(self.effects, run=run, of=digest_of(plan["process"])))
 
     def stored(self) -> StoredRun:
         """Return the state needed to continue the run later: plain JSON."""

@@ -36,7 +36,7 @@ from instrc.schema.validation import json_fault
 from instrc.schema.walk import map_schemas, nodes, with_definitions, without, without_property
 from instrc.schema.wellformed import problems_of
 from instrc.text.files import read_whole, reason
-from instrc.text.jsontext import loads
+from instrc.text.jsontext import digest_of, loads
 from instrc.text.jsonvalue import Json, JsonObject, as_object, listing, mapping, optional_text, require_tree
 from instrc.text.source import Source
 from instrc.tools.class_checks import ClassCheck
@@ -66,7 +66,7 @@ class Prepared(Struct, frozen=True):
     step: str | None = None
     """Name of the only step of a tool without step keys."""
     takes: dict[str, Json] = field(default_factory=dict)
-    """Argument schemas declared by the vibes of activities, by use."""
+    """Argument schemas declared by the vibes of activities, by the digest of a process and the use in it."""
     purpose: str | None = None
     """Purpose of its tool, as shown to a model."""
     hints: tuple[Hint, ...] | None = None
@@ -180,8 +180,10 @@ def _named_by_plans(
     while waiting:
         document, artefact, name = waiting.pop()
         tools = _planned_tools(Process.from_json(document)) if Process.describes(document) else []
-        for activity, schema in (*_inputs_of_activities(artefact), *_inputs_of_tools(tools)):
-            takes[activity] = {"anyOf": [takes[activity], schema]} if takes.get(activity, schema) != schema else schema
+        inputs = [*_inputs_of_activities(artefact), *_inputs_of_tools(tools)]
+        of = digest_of(plan_of(document, step=None if artefact is None else artefact.step)["process"]) if inputs else ""
+        for use, schema in ((f"{of} {use}", schema) for use, schema in inputs):
+            takes[use] = {"anyOf": [takes[use], schema]} if takes.get(use, schema) != schema else schema
         said = [] if artefact is None or artefact.plan is None else files_of_processes(artefact.plan.flat.graph)
         others = [each for each in _addresses(tools) if each not in dict(said)]
         for address, path in (*said, *((each, _file_at(each, workspace, name)) for each in others)):

@@ -75,7 +75,7 @@ class Activity(Struct, frozen=True):
     processes: Mapping[str, Json] = field(default_factory=dict)
     """Processes that the plans of its process name, by address."""
     takes: Mapping[str, Json] = field(default_factory=dict)
-    """Input schemas of the activities that its process calls, from their vibes, by use."""
+    """Input schemas of the activities that its process calls, from their vibes, by the digest of a process and the use in it."""
     whole: Handler | None = None
     """Called instead of `handler` with an object that a program passes without labels, if the two differ."""
     service: str = ""
@@ -140,7 +140,7 @@ class Activities:
             yield from activity.processes.items()
 
     def takes(self) -> dict[str, Json]:
-        """Return the input schemas of the activities that its processes call, from their vibes, by use."""
+        """Return the input schemas of the activities that its processes call, by the digest of a process and the use in it."""
         return {name: schema for activity in self._known.values() for name, schema in activity.takes.items()}
 
     def names(self) -> tuple[str, ...]:

@@ -114,7 +114,9 @@ class Effects(Struct, frozen=True):
     budget: CountedBudget | None = None
     """Cost limit for the models of the run."""
     takes: Mapping[str, Json] = field(default_factory=dict)
-    """Input schemas of activities, from their vibes, by use."""
+    """Input schemas of activities, from their vibes, by the digest of a process and the use in it."""
+    of: str = ""
+    """Digest of the run's process."""
     parts: TellPart | None = None
     """Receiver of partial answers; without one, answers are requested as a whole."""
     step: str | None = None
@@ -361,7 +363,8 @@ class Effects(Struct, frozen=True):
 
     def _misfit(self, command: ActivityCommand | FireCommand, began: float, *, own: Json = True) -> Result | None:
         """Return the error of a call whose input does not fit the activity's `own` schema or its vibe, or `None`."""
-        use, before = use_of(command["step"], command["activity"]), bare_name(command["activity"])  # its name in older runs
+        use = f"{self.of} {use_of(command['step'], command['activity'])}"
+        before = bare_name(command["activity"])  # its name in older runs
         schemas = (own, self.takes.get(use, self.takes.get(before, True)))
         wrong = [item for each in schemas if each is not True for item in complaints(command["input"], each)]
         if not wrong:

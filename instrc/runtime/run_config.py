@@ -45,7 +45,7 @@ class RunConfig(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     processes: dict[str, Json] = {}
     """Processes that plans name, by address."""
     takes: dict[str, Json] = {}
-    """Input schemas of activities, by use."""
+    """Input schemas of activities, by the digest of a process and the use in it."""
     invented: list[Invention] | None = None
     """What is generated from schemas; `None` for nothing, and in rehearsals of earlier releases."""
     failed: OnFailure | None = None

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from functools import partial
+from pathlib import Path
 from typing import Any, TypeAlias, TypedDict, get_type_hints
 
 import pytest
@@ -571,3 +573,21 @@ def test_what_one_use_of_an_activity_forbids_no_other_use_allows() -> None:
     )
     assert "`/amount`: 50 is greater than the maximum of 10" in str(run.outcome)
     assert "ann" not in paid
+
+
+@pytest.mark.parametrize("before", ["", 'const a = Pay_Activity(amount: n, to: "ann"); '])
+def test_what_a_process_forbids_its_caller_does_not_allow(before: str, tmp_path: Path) -> None:
+    """Both number their steps from one."""
+    vibes = {"Pay_Activity": {**_CLOSED, "if": False}, "Settle_Activity": {"properties": {"amount": {}, "output": {}}}}
+    limited = 'input amount; Pay_Activity(amount: amount, to: "bob") @ { properties: { amount: { maximum: 10 } } }'
+    (tmp_path / "settle.aug").write_text(limited, encoding="utf-8")
+    for name, schema in vibes.items():
+        (tmp_path / f"{name}.vibe.json").write_text(json.dumps(schema), encoding="utf-8")
+    settings = '[tool.instrc]\nroots = ["."]\n[tool.instrc.activities]\nSettle_Activity = "aug:settle"\n'
+    (tmp_path / "pyproject.toml").write_text(settings, encoding="utf-8")
+    program = tmp_path / "main.aug"
+    program.write_text(f"input n; {before}Settle_Activity(amount: n)", encoding="utf-8")
+    paid: list[str] = []
+    run = instrc.run(program, {"n": 50}, activities={"Pay_Activity": lambda **given: paid.append(given["to"])})
+    assert "`/amount`: 50 is greater than the maximum of 10" in str(run.outcome)
+    assert "bob" not in paid
