@@ -11,7 +11,7 @@ from functools import cache, partial
 from importlib.util import find_spec
 from itertools import chain
 from time import monotonic
-from typing import TYPE_CHECKING, Final, get_args
+from typing import TYPE_CHECKING, Final, NoReturn, get_args
 from uuid import NAMESPACE_URL, uuid5
 
 from instrc.problems.errors import SettingsError
@@ -33,7 +33,7 @@ _READING = 2.0
 """Seconds to read a value after twice the time limit of a round has passed; then the process ends."""
 _PATIENCE = 120.0
 """Seconds to wait for the worker."""
-_ANSWER: dict[str, Json] = {"properties": {"answer": {}}, "required": ["answer"]}
+_ANSWER: Json = {"properties": {"answer": {}}, "required": ["answer"]}
 
 
 def require_monty() -> None:
@@ -45,9 +45,9 @@ def require_monty() -> None:
 class Execution:
     """The code of one agent in one worker, up to the pending tool call."""
 
-    def __init__(self, session: MontySession, tools: Mapping[str, ToolParameters | None], limits: RoundLimits) -> None:
+    def __init__(self, session: MontySession, tools: Mapping[str, Json], limits: RoundLimits) -> None:
         self._session = session
-        self._tools = {**tools, "final_answer": ToolParameters("final_answer", _ANSWER)}
+        self._tools = {**tools, "final_answer": _ANSWER}
         self._limits = limits
         self._printed = Printed(limits.output)
         self._snapshot: SyncSnapshot | None = None
@@ -144,9 +144,9 @@ class Execution:
     def _checked(self, name: str, snapshot: FunctionSnapshot) -> ToolCall:
         given = [plain(item) for item in snapshot.args]
         by_name = as_object(plain(snapshot.kwargs))
-        if (parameters := self._tools[name]) is None:
+        if (schema := self._tools[name]) is None:
             return ToolCall(name, tuple(given), by_name)
-        return ToolCall(name, (), parameters.named(given, by_name))
+        return ToolCall(name, (), _named_arguments(name, schema, given, by_name))
 
     def _completed(self, output: object) -> Observation:
         for name in self._tools:
@@ -288,36 +288,30 @@ MODULES: Final[dict[str, dict[str, object]]] = {
 HOST_FUNCTIONS: Final = {f"statistics.{name}": _bounded(getattr(statistics, name)) for name in _SERIES}
 
 
-class ToolParameters:
-    """The parameters of one tool: the properties of a schema, in their order."""
+def _named_arguments(tool: str, schema: Json, given: list[Json], by_name: dict[str, Json]) -> dict[str, Json]:
+    """Return all arguments of a tool by name, in the order of its schema; raise a `TypeError` in Python's wording if wrong."""
 
-    def __init__(self, tool: str, schema: Json) -> None:
-        known = mapping(schema)
-        self._tool, self._schema = tool, schema
-        self._properties = mapping(known.get("properties"))
-        self._required = [name for name in required_names(known) if name in self._properties]
-        self._is_open = not self._properties or known.get("additionalProperties") is True
+    def fail(reason: str) -> NoReturn:
+        raise TypeError(f"{tool}() {reason}")
 
-    def named(self, given: list[Json], by_name: dict[str, Json]) -> dict[str, Json]:
-        """Return all arguments by name; raise a `TypeError` in Python's wording if they are wrong."""
-        names = list(self._properties)
-        if len(given) > len(names):
-            self._fail(f"takes {len(names)} arguments but {len(given)} were given")
-        arguments = dict(zip(names, given, strict=False))
-        for name, value in by_name.items():
-            if name in arguments:
-                self._fail(f"got two values for the argument '{name}'")
-            if name not in self._properties and not self._is_open:
-                self._fail(f"got an unexpected argument '{name}': it takes {', '.join(names)}")
-            arguments[name] = value
-        arguments = {name: value for name, value in arguments.items() if value is not None or name in self._required}
-        for name in self._required:
-            if name not in arguments:
-                self._fail(f"needs the argument '{name}'")
-        for violation in validate(arguments, self._schema, most=1):
-            which = "".join(f" '{name}'" for name in tokens(violation.instance)[:1])
-            self._fail(f"got a wrong argument{which}: {violation.message}")
-        return arguments
-
-    def _fail(self, reason: str) -> None:
-        raise TypeError(f"{self._tool}() {reason}")
+    known = mapping(schema)
+    names = list(mapping(known.get("properties")))
+    required = [name for name in required_names(known) if name in names]
+    is_open = not names or known.get("additionalProperties") is True
+    if len(given) > len(names):
+        fail(f"takes {len(names)} arguments but {len(given)} were given")
+    arguments = dict(zip(names, given, strict=False))
+    for name, value in by_name.items():
+        if name in arguments:
+            fail(f"got two values for the argument '{name}'")
+        if name not in names and not is_open:
+            fail(f"got an unexpected argument '{name}': it takes {', '.join(names)}")
+        arguments[name] = value
+    arguments = {name: value for name, value in arguments.items() if value is not None or name in required}
+    for name in required:
+        if name not in arguments:
+            fail(f"needs the argument '{name}'")
+    for violation in validate(arguments, schema, most=1):
+        which = "".join(f" '{name}'" for name in tokens(violation.instance)[:1])
+        fail(f"got a wrong argument{which}: {violation.message}")
+    return arguments

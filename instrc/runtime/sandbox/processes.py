@@ -11,7 +11,7 @@ from contextlib import suppress
 from functools import cache
 from subprocess import DEVNULL, PIPE, Popen, TimeoutExpired
 from threading import BoundedSemaphore
-from typing import Final, TypeVar
+from typing import Final, TypeVar, TypeVarTuple
 
 from instrc.problems.errors import SettingsError
 from instrc.problems.problem import Problem
@@ -29,7 +29,7 @@ _KEPT: Final = ("PATH", "MONTY_BIN", "SYSTEMROOT", "TMPDIR", "TEMP")
 """Environment variables passed to a process: none of them is a secret."""
 
 
-_Given = TypeVar("_Given")
+_Given = TypeVarTuple("_Given")
 _Result = TypeVar("_Result")
 
 
@@ -41,7 +41,7 @@ class ProcessEndedError(Exception):
         self.is_late = is_late
 
 
-def call_in_process(function: Callable[[_Given], _Result], given: _Given) -> _Result:
+def call_in_process(function: Callable[[*_Given], _Result], *given: *_Given) -> _Result:
     """Return the result of a function of a module in another process; raise `ProcessEndedError` if that ends.
 
     Raise the `SettingsError` of the function, or one if no process can be started.
@@ -55,7 +55,7 @@ def call_in_process(function: Callable[[_Given], _Result], given: _Given) -> _Re
         except (OSError, ValueError) as error:
             raise SettingsError([SandboxNotStarted(reason=str(error))]) from None
         try:
-            result = process.call(function, given)
+            result = process.call(function, *given)
         except BaseException:
             process.end()
             raise
@@ -80,7 +80,7 @@ class _Process:
         """Whether it is still running."""
         return self._popen.poll() is None
 
-    def call(self, function: Callable[[_Given], _Result], given: _Given) -> _Result:
+    def call(self, function: Callable[[*_Given], _Result], *given: *_Given) -> _Result:
         assert self._popen.stdin is not None
         assert self._popen.stdout is not None
         try:
@@ -144,7 +144,7 @@ def _serve() -> None:
         except (EOFError, pickle.UnpicklingError):
             return
         try:
-            result = function(given)
+            result = function(*given)
         except SettingsError as error:
             [result] = error.problems
         pickle.dump(result, answers)

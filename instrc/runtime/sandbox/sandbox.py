@@ -11,7 +11,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from instrc.runtime.sandbox.execution import Execution, ToolParameters, require_monty, worker_session
+from instrc.runtime.sandbox.execution import Execution, require_monty, worker_session
 from instrc.runtime.sandbox.processes import ProcessEndedError, call_in_process
 from instrc.runtime.sandbox.rounds import AnsweredCall, Observation, Round, RoundLimits, RoundStep, ToolCall, repeatable
 from instrc.runtime.sandbox.values import Printed
@@ -48,16 +48,16 @@ class CodeRuns:
         The result depends on the record alone: `earlier` rounds and `calls` run again with the recorded results of their tools.
         `run` identifies the agent: consecutive steps of one run are fast, as the state between them is cached here.
         """
-        known, done = repeatable(tuple(earlier)), tuple(calls)
+        known, current = repeatable(tuple(earlier)), Round(code, tuple(calls))
         with self._lock:
             state = self._states.pop(run, None)
-        state = state if state is not None and state.precedes(known, code, done) else None
-        spent = self._spent.pop(run, 0.0) if done else 0.0
+        state = state if state is not None and state.precedes(known, current) else None
+        spent = self._spent.pop(run, 0.0) if calls else 0.0
         if state is None and spent > (most := 2 * self._limits.seconds):
             told = f"each call of a tool ran the code again, longer than {most:g} seconds in all: let variables be small"
             return Observation(logs="", kind="time", message=told)
         try:
-            step, kept, seconds = call_in_process(_stepped, _Task(self._tools, self._limits, known, code, done, state))
+            step, kept, seconds = call_in_process(_stepped, self._tools, self._limits, known, current, state)
         except ProcessEndedError as error:
             if not error.is_late:
                 return Observation(logs="", kind="ended", message=str(error))
@@ -76,62 +76,50 @@ class _KeptState(Struct, frozen=True):
     """The state of a run's code, created by this process; nothing else is ever loaded."""
 
     rounds: tuple[Round, ...]
-    code: str
-    calls: tuple[AnsweredCall, ...]
+    current: Round
     step: RoundStep
     dump: bytes
     printed: Printed
 
-    def precedes(self, rounds: tuple[Round, ...], code: str, calls: tuple[AnsweredCall, ...]) -> bool:
+    def precedes(self, rounds: tuple[Round, ...], current: Round) -> bool:
         """Return whether a step continues from here."""
         if self.rounds != rounds:
             return False
         if not isinstance(self.step, ToolCall):
             return True
-        return code == self.code and len(calls) > len(self.calls) and calls[: len(self.calls)] == self.calls
+        known = self.current.calls
+        return current.code == self.current.code and len(current.calls) > len(known) and current.calls[: len(known)] == known
 
 
-class _Task(Struct, frozen=True):
-    """A step to be run."""
-
-    tools: dict[str, Json]
-    limits: RoundLimits
-    rounds: tuple[Round, ...]
-    code: str
-    calls: tuple[AnsweredCall, ...]
-    state: _KeptState | None
-
-
-def _stepped(task: _Task) -> tuple[RoundStep, _KeptState | None, float]:
+def _stepped(
+    tools: dict[str, Json], limits: RoundLimits, rounds: tuple[Round, ...], current: Round, state: _KeptState | None
+) -> tuple[RoundStep, _KeptState | None, float]:
     """Return the result of a step, the state after it if it can be kept, and the seconds that it took."""
     began = monotonic()
-    tools = {name: None if schema is None else ToolParameters(name, schema) for name, schema in task.tools.items()}
-    rounds, code, calls = task.rounds, task.code, task.calls
-    with worker_session(task.limits) as session:
-        execution = Execution(session, tools, task.limits)
-        step = _replayed(execution, rounds, code, calls, task.state)
+    with worker_session(limits) as session:
+        execution = Execution(session, tools, limits)
+        step = _replayed(execution, rounds, current, state)
         if not isinstance(step, ToolCall):
-            rounds, code, calls = (*rounds, Round(code, calls, step.kind)), "", ()
+            rounds, current = (*rounds, current._replace(kind=step.kind)), Round("")
         if not execution.is_usable or (isinstance(step, Observation) and step.kind == "lost"):
             return step, None, 0.0
-        kept = _KeptState(rounds, code, calls, step, *execution.dump())
+        kept = _KeptState(rounds, current, step, *execution.dump())
     return step, kept if len(kept.dump) <= STATE_BYTES else None, monotonic() - began
 
 
-def _replayed(
-    execution: Execution, rounds: tuple[Round, ...], code: str, calls: tuple[AnsweredCall, ...], state: _KeptState | None
-) -> RoundStep:
+def _replayed(execution: Execution, rounds: tuple[Round, ...], current: Round, state: _KeptState | None) -> RoundStep:
     """Run code until the call after the recorded ones, or to its end."""
+    calls = current.calls
     if state is None:
         for number, item in enumerate(rounds, 1):
             fault = _repeat(execution, item)
             if fault is not None:
                 return _lost(f"round {number} of the earlier code cannot be run again: {fault}")
-        step = execution.start(code)
+        step = execution.start(current.code)
     else:
         is_waiting = isinstance(state.step, ToolCall)
         execution.load(state.dump, state.printed, is_waiting=is_waiting)
-        step, calls = (state.step, calls[len(state.calls) :]) if is_waiting else (execution.start(code), calls)
+        step, calls = (state.step, calls[len(state.current.calls) :]) if is_waiting else (execution.start(current.code), calls)
     for recorded in calls:
         if step != recorded.call:
             return _lost(f"the code was interrupted, and {_now(step)}, where it called {recorded.call}")
