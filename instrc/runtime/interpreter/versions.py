@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Collection
-from typing import Final, TypeVar
+from collections.abc import Collection
+from typing import Final
 
 from instrc.runtime.interpreter.documents import (
     Command,
@@ -27,7 +27,6 @@ from instrc.runtime.interpreter.v1.runnable import RunnablePlan
 from instrc.runtime.interpreter.v1.state import ROOT, Machine
 from instrc.text.jsonvalue import Json, JsonObject
 
-_T = TypeVar("_T")
 CURRENT: Final = "1"
 """Version used by new runs."""
 KEPT_PROGRAMS: Final = 64
@@ -60,19 +59,12 @@ def _machine(plan: PinnedPlan, state: State) -> Machine:
 
 def issue(plan: PinnedPlan, state: State) -> list[Command]:
     """Return the commands that have become ready, in plan order, and mark them issued."""
-    return _issued(_machine(plan, state), issuing.issue)
+    return issuing.issue(_machine(plan, state))
 
 
 def advance(plan: PinnedPlan, state: State) -> list[FireCommand]:
     """Do the same as `issue`, and return only the commands without a result: the values of others cost time."""
-    return [each for each in _issued(_machine(plan, state), issuing.advance) if not isinstance(each, str)]
-
-
-def _issued(machine: Machine, issue_from: Callable[[Machine], list[_T]]) -> list[_T]:
-    commands = issue_from(machine)
-    if machine.cancelled:
-        machine.state["withdrawn"] = machine.withdrawn
-    return commands
+    return [each for each in issuing.advance(_machine(plan, state)) if not isinstance(each, str)]
 
 
 def pending(plan: PinnedPlan, state: State, among: Collection[str] | None = None) -> list[Command]:

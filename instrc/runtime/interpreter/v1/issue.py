@@ -35,7 +35,7 @@ from instrc.runtime.interpreter.v1.state import (
 from instrc.runtime.interpreter.v1.values import context_of, evaluate, resolve, without_own
 from instrc.schema.walk import map_schemas
 from instrc.text.durations import seconds
-from instrc.text.jsonvalue import Json, JsonObject, as_integer, as_text, optional_text
+from instrc.text.jsonvalue import Json, JsonObject, as_integer, as_text, listing, optional_text
 
 
 def issue(machine: Machine) -> list[Command]:
@@ -62,6 +62,8 @@ def advance(machine: Machine) -> list[str | FireCommand]:
             except FailedError as error:
                 fail(machine, scope, error.failure)
     queue, state["queue"] = state["queue"], []
+    if machine.cancelled:
+        state["withdrawn"] = machine.withdrawn
     return [queued for queued in queue if not isinstance(queued, str) or queued in state["open"]]
 
 
@@ -131,8 +133,7 @@ def _input(machine: Machine, scope: str, unit: PlanUnit, step: Step) -> Json:
 
 def _choices(machine: Machine, scope: str, step: Step, read: Read) -> list[Json]:
     """Return the list that a value is chosen from."""
-    given = resolve(machine, scope, read)
-    listed = given if isinstance(given, list) else []
+    listed = listing(resolve(machine, scope, read))
     choices = dict.fromkeys(item for item in listed if isinstance(item, str | int | float) and not isinstance(item, bool))
     if not choices:
         give_up(
@@ -289,11 +290,12 @@ def answer_schema(machine: Machine, scope: str, unit: PlanUnit) -> Json:
 
 
 def _with_people(machine: Machine, scope: str, arguments: Mapping[str, Value], rule: Json) -> Json:
-    """Return the approval rule of a step with the people of the argument that it names; no other value decides who approves."""
+    """Return the approval rule of a step with the people of the argument that it names; no other value decides who approves.
+
+    `starter` in `x-not` is who started the run, whatever an argument is called.
+    """
     if not isinstance(rule, dict):
         return rule
-    given = ((word, rule.get(word)) for word in ("x-approvers", "x-not"))
+    given = [(word, rule.get(word)) for word in ("x-approvers", "x-not") if (word, rule.get(word)) != ("x-not", "starter")]
     named = {word: arguments[name] for word, name in given if isinstance(name, str) and name in arguments}
-    if rule.get("x-not") == "starter":  # who started the run, whatever an argument is called
-        named.pop("x-not", None)
     return {**rule, **{word: evaluate(machine, scope, value) for word, value in named.items()}} if named else rule
