@@ -44,7 +44,6 @@ class PlanUnit(Struct):
     kind: UnitKind
     context: str
     steps: tuple[flow.Step, ...] = ()
-    chunk: flow.Chunk | None = None
     block: flow.Block | None = None
     regions: tuple[int, ...] = ()
     """Bodies of a block."""
@@ -114,13 +113,9 @@ def reads(unit: PlanUnit) -> Iterator[flow.Read]:
         yield from step.references
         yield from flow.reads_of(step.engine.arguments)
         yield from (among.choices for among in step.among)
-        if isinstance(step.plan, dict):
-            yield from (read for tool in step.plan.values() for read in _bound(tool))
-
-
-def _bound(tool: Json) -> Iterator[flow.Read]:
-    if isinstance(tool, dict) and tool.get("bound") is not None:
-        yield from flow.reads_of(flow.value_of(tool["bound"]))
+        for tool in (step.plan or {}).values():
+            if (bound := mapping(tool).get("bound")) is not None:
+                yield from flow.reads_of(flow.value_of(bound))
 
 
 def schema_without_engine(chunk: flow.Chunk, steps: tuple[flow.Step, ...], definitions: dict[str, Json], *, alone: bool) -> Json:
@@ -245,23 +240,22 @@ class RunnablePlan:
             for step in context.steps:
                 kind: UnitKind = "fail" if step.engine.fail else "plan" if step.plan is not None else "activity"
                 kind = "fire" if self.open and not self.options.get("waits") else kind
-                yield self._viewed(PlanUnit(index, f"{context.name}.{step.key}", kind, context.name, (step,), context))
+                yield self._viewed(PlanUnit(index, f"{context.name}.{step.key}", kind, context.name, (step,)), context)
                 index += 1
             return
         if context.executor == "user":
-            yield self._viewed(PlanUnit(index, context.name, "user", context.name, context.steps, context))
+            yield self._viewed(PlanUnit(index, context.name, "user", context.name, context.steps), context)
             return
         groups = [(self.models.get(""), context.steps)] if self.whole else list(_by_model(context, self.models))
         for number, (model, steps) in enumerate(groups):
             name = context.name if len(groups) == 1 else f"{context.name}.{steps[0].key}"
             called = self.options.get("step", context.name) if self.whole else None
-            yield self._viewed(PlanUnit(index + number, name, "model", context.name, steps, context, model=model, called=called))
+            yield self._viewed(PlanUnit(index + number, name, "model", context.name, steps, model=model, called=called), context)
 
-    def _viewed(self, unit: PlanUnit) -> PlanUnit:
-        """Set the schema that a unit fills in."""
-        assert unit.chunk is not None
+    def _viewed(self, unit: PlanUnit, chunk: flow.Chunk) -> PlanUnit:
+        """Set the schema that a unit of a chunk fills in."""
         alone = unit.kind != "model" and (unit.kind != "user" or len(unit.steps) == 1)
-        unit.schema = schema_without_engine(unit.chunk, unit.steps, self.definitions, alone=alone)
+        unit.schema = schema_without_engine(chunk, unit.steps, self.definitions, alone=alone)
         unit.validator = self._validators.setdefault(dumps(unit.schema, indent=False), SchemaValidator(unit.schema))
         if strip(unit.schema, {"thoughts", "metrics"}) is not unit.schema:
             unit.meta = frozenset(step.key for step in unit.steps)
@@ -273,7 +267,7 @@ class RunnablePlan:
             given = ((step, step.engine.arguments) for step in unit.steps)
             unit.people = tuple((step, named) for step, named in given if isinstance(named, flow.Named))
         unit.plans = tuple((step, planned) for step in unit.steps for planned in step.plans)
-        unit.loops = tuple(loops_of(unit.chunk))
+        unit.loops = tuple(loops_of(chunk))
         return unit
 
     def _connect(self, region: PlanRegion) -> None:
