@@ -114,22 +114,17 @@ def _start(machine: Machine, scope: str, unit: PlanUnit, read: _ReadPlan, ids: l
         noted["left"] = copies
         if most is not None:
             state["calls"] = made
-        if not task.copied:
-            _open(machine, f"{scoped_id(scope, unit.id)}[{id_}]", scope, unit, id_, None)
-            continue
-        noted["output"] = [None] * copies
-        for copy in range(copies):
-            _open(machine, f"{scoped_id(scope, unit.id)}[{id_}[{copy}]]", scope, unit, id_, copy)
+        if task.copied:
+            noted["output"] = [None] * copies
+        for copy in range(copies) if task.copied else (None,):
+            command = f"{scoped_id(scope, unit.id)}[{id_ if copy is None else f'{id_}[{copy}]'}]"
+            machine.open_command(command, {"scope": scope, "unit": unit.index, "as": "task", "task": id_, "copy": copy})
         if not copies:
             _end_task(machine, scope, unit, read, id_, "ok")
 
 
 def _fault(kind: FailureKind, message: str, code: str | None = None) -> Fault:
     return {"kind": kind, "code": code, "message": message}
-
-
-def _open(machine: Machine, command: str, scope: str, unit: PlanUnit, task: str, copy: int | None) -> None:
-    machine.open_command(command, {"scope": scope, "unit": unit.index, "as": "task", "task": task, "copy": copy})
 
 
 def _end_task(machine: Machine, scope: str, unit: PlanUnit, read: _ReadPlan, id_: str, status: str) -> None:
