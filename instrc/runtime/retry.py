@@ -277,8 +277,6 @@ class Forked(Struct, frozen=True):
     """The launch of a forked run."""
 
     entries: list[JournalEntry]
-    reused: tuple[str, ...]
-    """Commands of the old run whose results are reused."""
     left: dict[str, str]
     """Steps of the old run whose results are not reused, with the reasons."""
 
@@ -331,7 +329,7 @@ def fork_of(run: str, journal: Journal, options: ForkOptions, plan: PinnedPlan, 
     sent = {str(_plain(command, names)) for command in played.commands.values() if command["kind"] == "fire"}
     if fired := [command["id"] for command in built.fires if str(_plain(command, names)) in sent]:
         entries.append({"fired": fired})
-    return Forked(entries, tuple(built.reused), left)
+    return Forked(entries, left)
 
 
 def _edited(run: str, played: _Replay, step: str) -> str:
@@ -363,7 +361,6 @@ class _Reuse(Struct):
     """Recorded results reused by another plan."""
 
     results: list[CommandResult] = field(default_factory=list)
-    reused: list[str] = field(default_factory=list)
     fires: list[FireCommand] = field(default_factory=list)
     left: list[Command] = field(default_factory=list)
     """Commands whose results are not reused."""
@@ -414,7 +411,6 @@ def _reuse(
         taken = same.pop(command["id"] if command["id"] in same else next(iter(same)))
         renamed = _renamed(result, steps_of(command), steps_of(taken))
         built.results.append((taken["id"], renamed))
-        built.reused.append(command["id"])
         gone = set(versions.apply(plan, state, taken["id"], renamed))
         for others in open_.values() if gone else ():
             for name in gone & others.keys():

@@ -82,7 +82,7 @@ def test_runs_of_an_earlier_release_finish(engine: Engine) -> None:
     async def body() -> None:
         assert {report.run: report.status for report in await engine.runs()} == {"waits": "waiting", "held": "held"}
         launch, journal = await engine.journal("held")
-        assert len(fork_of("held", journal, ForkOptions(), launch.plan, launch.inputs).reused) == 4
+        assert len(fork_of("held", journal, ForkOptions(), launch.plan, launch.inputs).entries) == 4
         report = await engine.answer("waits", "approve", {"decision": "Approve"})
         assert (report.status, report.outcome and report.outcome.get("output")) == ("done", OUTPUT)
         report = await engine.retry("held", RetryOptions())

@@ -399,7 +399,7 @@ def test_a_fork_of_another_version_reuses_nothing_that_was_for_another_value(bef
     plan, inputs = plan_of(approving(before)), {"prompt": "go"}
     results: Any = [("userContext1", {"ok": {"decision": "Approve"}}), ("serverContext2.step2_pay", {"ok": {"text": "paid"}})]
     journal = rebuild_journal(plan, inputs, [{"results": [each]} for each in results])
-    assert len(fork_of("r1", journal, ForkOptions(), plan_of(approving(before, 3)), inputs).reused) == 2
+    assert len(fork_of("r1", journal, ForkOptions(), plan_of(approving(before, 3)), inputs).entries) == 2
     with pytest.raises(ConflictError, match="`step1_approve`: it has another `show`"):
         fork_of("r1", journal, ForkOptions(), plan_of(approving(now)), inputs)
 
