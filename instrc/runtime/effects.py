@@ -307,8 +307,6 @@ class Effects(Struct, frozen=True):
     def _checked(self, command: ModelCommand, answer: Json) -> list[Complaint]:
         """Return the complaints of the project's own checks about the steps in an answer."""
         result: list[Complaint] = []
-        if not self.checks and not self.classes:
-            return result
         parts: list[tuple[str, str, Json]] = []
         if command["steps"] and isinstance(answer, dict):
             parts = [(key, f"/{key}", answer[key]) for key in command["steps"] if key in answer]

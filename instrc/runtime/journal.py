@@ -11,7 +11,7 @@ from msgspec import Struct
 from instrc.runtime.activities import is_temporary
 from instrc.runtime.interpreter import versions
 from instrc.runtime.interpreter.documents import FireCommand, PinnedPlan, Result, SpendingLimits, State
-from instrc.text.jsonvalue import Json, JsonObject
+from instrc.text.jsonvalue import Json, JsonObject, mapping, text_or_empty
 
 CommandResult: TypeAlias = tuple[str, Result]
 """The id of a command, and its result."""
@@ -199,9 +199,7 @@ _PASSING: Final = frozenset(
 
 def is_passing(error: Json) -> bool:
     """Return whether an error is transient, so that its command may succeed if restarted."""
-    code = error.get("code") if isinstance(error, dict) else None
-    if not isinstance(code, str):
-        return False
+    code = text_or_empty(mapping(error).get("code"))
     return code in _PASSING or (code.isdecimal() and len(code) == 3 and is_temporary(int(code)))
 
 

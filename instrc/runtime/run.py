@@ -396,12 +396,12 @@ def run_to_end(work: Coroutine[object, object, _T]) -> _T:
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        inside = False
+        pass
     else:
-        inside = True
-    if not inside:
-        return asyncio.run(closing_all(work))
-    work.close()
-    asynchronous = getattr(work, "__name__", "")
-    message = f"an event loop is running (this is asynchronous code, or a notebook): use `await` with `{asynchronous}` instead"
-    raise RuntimeError(message)
+        work.close()
+        asynchronous = getattr(work, "__name__", "")
+        message = (
+            f"an event loop is running (this is asynchronous code, or a notebook): use `await` with `{asynchronous}` instead"
+        )
+        raise RuntimeError(message)
+    return asyncio.run(closing_all(work))
