@@ -590,19 +590,15 @@ async def attempt_call(activity: Activity, given: Json, call: ActivityCall, *, w
     """
     handler = activity.whole if whole and activity.whole is not None else activity.handler
     assert handler is not None
-    async with calls_of(activity.service) if activity.service else nullcontext(), asyncio.timeout(activity.retry.timeout):
-        with calling(call):
-            return await _called(handler, copy_of(given))
-
-
-async def _called(handler: Handler, given: Json) -> HandlerResult:
+    copied = copy_of(given)
     value: HandlerResult | Awaitable[HandlerResult]
-    with guarded():
-        is_coroutine = asyncio.iscoroutinefunction(handler)
-        value = handler(given) if is_coroutine else await in_thread(_called_here, handler, given)
-        if isinstance(value, Awaitable):  # also of a function that returns a coroutine
-            value = await value
-        return value if isinstance(value, Pending) else await asyncio.to_thread(received, value)
+    async with calls_of(activity.service) if activity.service else nullcontext(), asyncio.timeout(activity.retry.timeout):
+        with calling(call), guarded():
+            is_coroutine = asyncio.iscoroutinefunction(handler)
+            value = handler(copied) if is_coroutine else await in_thread(_called_here, handler, copied)
+            if isinstance(value, Awaitable):  # also of a function that returns a coroutine
+                value = await value
+            return value if isinstance(value, Pending) else await asyncio.to_thread(received, value)
 
 
 def _called_here(handler: Handler, given: Json) -> HandlerResult | Awaitable[HandlerResult]:
