@@ -80,7 +80,18 @@ def begin(machine: Machine, scope: str, unit: PlanUnit) -> BlockResult | None:
             return _more_elements(machine, scope, unit, block) if elements else BlockResult([], [])
         case Repeat():
             items = None if block.source is None else _selected(machine, scope, unit, block)
-            noted[unit.context] = _first_state(machine, scope, block, items)
+            state: RepeatState = {
+                "items": items,
+                "round": 0,
+                "records": [],
+                "values": [],
+                "shown": [],
+                "vain": False,
+                "value": None,
+            }
+            if block.first is not None:
+                state["first"] = evaluate(machine, scope, block.first)
+            noted[unit.context] = state
             if items == [] or block.most == 0:
                 return _end_repeat(machine, scope, unit, block)
             return _next_round(machine, scope, unit, block)
@@ -207,22 +218,6 @@ def _keep_shown(machine: Machine, scope: str, key: str | None, shown: Json) -> N
         machine.scope(scope).setdefault("shows", {})[key] = shown
 
 
-def _first_state(machine: Machine, scope: str, block: Repeat, items: list[Json] | None) -> RepeatState:
-    """Return the state of a `repeat` before its first round."""
-    noted: RepeatState = {
-        "items": items,
-        "round": 0,
-        "records": [],
-        "values": [],
-        "shown": [],
-        "vain": False,
-        "value": None,
-    }
-    if block.first is not None:
-        noted["first"] = evaluate(machine, scope, block.first)
-    return noted
-
-
 def _end_repeat(machine: Machine, scope: str, unit: PlanUnit, block: Repeat) -> BlockResult:
     noted = machine.repeat(scope, unit.context)
     noted["value"] = noted["values"] if block.source is not None else noted["value"]
@@ -334,8 +329,7 @@ def rescue(machine: Machine, scope: str, unit: PlanUnit, error: Failure) -> Bloc
 
 def can_rescue(machine: Machine, scope: str, unit: PlanUnit) -> bool:
     """Return whether a block is a `try` in its first body."""
-    noted = machine.branch(scope, unit.context) if isinstance(unit.block, Try) else None
-    return noted is not None and noted["branch"] == 0
+    return isinstance(unit.block, Try) and machine.scope(scope)["blocks"].get(unit.context) == {"branch": 0}
 
 
 def begin_branch(machine: Machine, scope: str, unit: PlanUnit) -> BlockResult | None:

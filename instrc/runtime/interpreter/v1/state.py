@@ -48,10 +48,6 @@ class Machine(Struct):
         """Return a unit in the body of a scope."""
         return self.region(scope).units[unit]
 
-    def branch(self, scope: str, context: str) -> documents.BranchState | None:
-        """Return the state of a `when`, a `try` or a `do`, if it has started."""
-        return cast("documents.BranchState | None", self.state["scopes"][scope]["blocks"].get(context))
-
     def each(self, scope: str, context: str) -> documents.EachState:
         """Return the state of an `each`."""
         return cast("documents.EachState", self.state["scopes"][scope]["blocks"][context])
@@ -142,8 +138,7 @@ def give_up(kind: documents.FailureKind, message: str, step: str | None, code: s
 
 def give_up_by(error: documents.Fault, step: str | None) -> NoReturn:
     """Fail a step permanently with the error of its command."""
-    failed = failure(error["kind"], error["message"], step, error["code"])
-    raise FailedError({**failed, "place": error["place"]} if "place" in error else failed)
+    raise FailedError(cast("documents.Failure", {"step": step, **error}))
 
 
 def error_value(error: documents.Fault | documents.Failure) -> JsonObject:
