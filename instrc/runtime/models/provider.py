@@ -177,7 +177,7 @@ class Provider(ABC):
         model = self._model_of(request)
         form = self._forms(request, model)[0]
         lowering = self._lowering(request, self.forms[form])
-        return self._asked(request, lowering, joined(self.settings, request.settings), model, form)[0], lowering
+        return self._asked(request, lowering, model, form)[0], lowering
 
     def _forms(self, request: Request, model: str) -> list[Form]:
         """Return the forms to try, in order."""
@@ -201,8 +201,7 @@ class Provider(ABC):
         given = request.message
         request, again = asked_again(request, joined(self.settings, request.settings), self.names, samples=self.endless)
         lowering = self._lowering(request, target)
-        settings = joined(self.settings, request.settings)
-        asked, notes = await asyncio.to_thread(self._asked, request, lowering, settings, model, form)
+        asked, notes = await asyncio.to_thread(self._asked, request, lowering, model, form)
         cache = request.cache
         key = None if cache is None else cache.key([[self.kind, base_url_from(self.url)], target, asked.to_json()], request.key)
         kept = None if cache is None or key is None else await asyncio.to_thread(cache.find, key)
@@ -210,7 +209,8 @@ class Provider(ABC):
         try:
             answer = await self._received(client, asked, reported) if kept is None else kept
         except ModelError as error:
-            result = context_of(error) if self.endless and "max_tokens" not in settings and self._context is None else None
+            is_set = "max_tokens" in joined(self.settings, request.settings)
+            result = context_of(error) if self.endless and not is_set and self._context is None else None
             if result is None or result[0] - result[1] < LEAST_BOUND:
                 raise
             self._context = result[0]  # the limit was too high: retry with what remains
@@ -263,10 +263,9 @@ class Provider(ABC):
                     raise
             await asyncio.sleep(_LOOK)
 
-    def _asked(
-        self, request: Request, lowering: Lowering, settings: RequestSettings, model: str, form: Form
-    ) -> tuple[ProviderRequest, list[str]]:
+    def _asked(self, request: Request, lowering: Lowering, model: str, form: Form) -> tuple[ProviderRequest, list[str]]:
         """Return the request, and a note on each unsupported setting, without duplicates."""
+        settings = joined(self.settings, request.settings)
         given = cast("JsonObject", settings)
         level = "all" if form == "words" else settings.get("words")  # nothing else indicates it there
         message = message_with_words(request.message, lowering, request.sentences, level)
