@@ -426,9 +426,9 @@ class OpenAI(Provider):
         """Detect an answer without the required tool call."""
         answered = await super()._received(client, asked, told)
         if "tools" in self.form(asked):
-            choices = as_object(answered).get("choices")
-            said = choices[0].get("message") if isinstance(choices, list) and choices and isinstance(choices[0], dict) else None
-            if isinstance(said, dict) and said.get("content") and not said.get("tool_calls") and not said.get("refusal"):
+            choice = mapping(next(iter(listing(as_object(answered).get("choices"))), None))
+            said = mapping(choice.get("message"))
+            if said.get("content") and not said.get("tool_calls") and not said.get("refusal"):
                 self._calls_no_tools = True
         return answered
 
@@ -470,8 +470,9 @@ class OpenAIResponses(OpenAI):
         if (text := grammar_of(asked)) is None:
             return answered
         output = [mapping(item) for item in listing(answered.get("output"))]
+        key, _ = text
         calls: list[Json] = [
-            {**item, "type": "function_call", "arguments": dumps({text.key: item.get("input")}, indent=False)}
+            {**item, "type": "function_call", "arguments": dumps({key: item.get("input")}, indent=False)}
             if item.get("type") == "custom_tool_call"
             else item
             for item in output
@@ -508,27 +509,20 @@ class OpenAIResponses(OpenAI):
             return {"text": {"format": asked.payload}} if asked.form == "output" else {}
         text, tool = grammar_of(asked), as_object(asked.payload)
         if text is not None:
+            _, grammar = text
             about: JsonObject = {"name": asked.name, "description": tool.get("description")}
-            tool = {"type": "custom", **about, "format": {"type": "grammar", "syntax": "lark", "definition": text.grammar}}
+            tool = {"type": "custom", **about, "format": {"type": "grammar", "syntax": "lark", "definition": grammar}}
         choice: Json = {"type": tool["type"], "name": asked.name} if asked.form == "forced" else "auto"
         return {"tools": [tool], "tool_choice": choice, "parallel_tool_calls": False}
 
 
-class GrammarText(NamedTuple):
-    """A text described by a grammar, the only argument of a tool."""
-
-    key: str
-    """Member in which it is sent."""
-    grammar: str
-
-
-def grammar_of(asked: ProviderRequest) -> GrammarText | None:
-    """Return the only argument of a tool if it is a text with a Lark grammar, `x-grammar` (openai 3.57.0, 2026-11-28)."""
+def grammar_of(asked: ProviderRequest) -> tuple[str, str] | None:
+    """Return the name and the Lark grammar (`x-grammar`) of a text that is a tool's only argument (openai 3.57.0, 2026-11-28)."""
     sent = [*mapping(mapping(mapping(asked.payload).get("parameters")).get("properties"))]
     ours = [mapping(item) for item in mapping(mapping(asked.schema).get("properties")).values()]
     if len(sent) != 1 or len(ours) != 1 or ours[0].get("type") != "string" or asked.form not in {"forced", "choice"}:
         return None
-    return GrammarText(sent[0], text) if isinstance(text := ours[0].get("x-grammar"), str) else None
+    return (sent[0], text) if isinstance(text := ours[0].get("x-grammar"), str) else None
 
 
 _OF_SERVERS: Final = {**OpenAI.names, "max_tokens": "max_tokens"}
