@@ -38,8 +38,7 @@ def served(name: str, table: Mapping[str, object], folder: Path, unset: str | No
         place, _, class_name = _TABLES[kinds[0]].partition(":")
         module = import_module(place)
         table_class: type[ServedTable] = getattr(module, class_name)
-        plain = {"retry", "input"}
-        filled = {key: value if key in plain else with_variables(value, unset) for key, value in table.items()}
+        filled = {key: value if key in {"retry", "input"} else with_variables(value, unset) for key, value in table.items()}
         read = convert(filled, table_class)
         handler: Handler = module.handler_of(name, read, folder)
     except ValidationError as error:

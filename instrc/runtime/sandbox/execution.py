@@ -63,7 +63,13 @@ class Execution:
 
     def resume(self, result: ToolResult) -> RoundStep:
         """Pass the result of the pending call to the code."""
-        return self._advance(lambda: self._resumed(result))
+        answer: dict[str, object] = {"return_value": result.value}
+        if result.error is not None:
+            kind, _, message = result.error.partition(": ")
+            if kind not in _raisable():
+                kind, message = "RuntimeError", result.error
+            answer = {"exc_type": kind, "message": whole(message)}
+        return self._advance(lambda: _answer(self._snapshot, answer))
 
     def dump(self) -> tuple[bytes, Printed]:
         """Return the state of the worker, and the output of this round."""
@@ -76,14 +82,6 @@ class Execution:
             self._snapshot = self._session.load_snapshot(state, print_callback=self._printed)
         else:
             self._session.load_session(state)
-
-    def _resumed(self, result: ToolResult) -> SyncSnapshot:
-        if result.error is None:
-            return _answer(self._snapshot, {"return_value": result.value})
-        kind, _, message = result.error.partition(": ")
-        if kind not in _raisable():
-            kind, message = "RuntimeError", result.error
-        return _answer(self._snapshot, {"exc_type": kind, "message": whole(message)})
 
     def _advance(self, proceed: Callable[[], SyncSnapshot]) -> RoundStep:
         from pydantic_monty import FunctionSnapshot, MontyComplete, MontyError

@@ -69,8 +69,7 @@ class _Process:
     def __init__(self) -> None:
         environment = {name: os.environ[name] for name in _KEPT if name in os.environ}
         command = [sys.executable, "-P", "-m", __name__]
-        paths = os.pathsep.join(path for path in sys.path if path)
-        environment["PYTHONPATH"] = paths
+        environment["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
         self._popen = Popen(  # noqa: S603  -- our own module
             command, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, env=environment, start_new_session=True
         )  # Ctrl-C interrupts the command alone: otherwise the interrupted step would be recorded as an observation
