@@ -386,12 +386,10 @@ class Claims:
                 return await self._enqueue(run, live, again=True)
         return True
 
-    async def begin_queued(self, begin: Callable[[], Collection[str]]) -> Collection[str]:
-        """Let DBOS `begin` the runs of a queue, and return them; none is put into a queue meanwhile: it would begin twice."""
+    async def begin_queued(self, begin: Callable[[], Collection[str]]) -> None:
+        """Let DBOS `begin` the runs of a queue; none is put into a queue meanwhile: it would begin twice."""
         async with self._taking:
-            begun = await asyncio.to_thread(begin)
-            self._left.difference_update(begun)
-        return begun
+            self._left.difference_update(await asyncio.to_thread(begin))
 
     async def carried_by(self, run: str, task: asyncio.Task[Outcome | None]) -> Live:
         """Record the task that carries a run, and end an earlier one: DBOS records only the results of the latest."""
@@ -401,6 +399,7 @@ class Claims:
         earlier, live.task, live.port = live.task, task, None
         live.resting(False)  # noqa: FBT003  -- what the callback takes; what the earlier task waited for is asked again
         self._left.discard(run)
+        self.unable.discard(run)  # unless it fails again
         task.add_done_callback(lambda ended: self._end(run, live) if live.task is ended else None)
         if earlier is not None:
             root = run.partition("/")[0]

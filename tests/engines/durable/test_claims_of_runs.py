@@ -282,6 +282,21 @@ def test_a_run_is_cancelled_by_a_program_that_does_not_carry_the_runs_too(stage:
     other.close()
 
 
+def test_a_run_that_is_carried_after_all_may_be_lost_as_others(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only a run that this process cannot carry is left as it is."""
+
+    def cannot(*_: object) -> Effects:
+        raise ConflictError([])
+
+    with monkeypatch.context() as once:
+        once.setattr(stage.engine, "equip", cannot)
+        with pytest.raises(ConflictError):
+            go(stage.engine.start(launch("r2", ASK)))
+    assert stage.runner.claims.unable == {"r2"}
+    assert go(stage.engine.resume("r2")).status == "waiting"
+    assert not stage.runner.claims.unable
+
+
 def test_a_run_that_nobody_recorded_is_not_carried(stage: Stage) -> None:
     claims = stage.runner.claims
     assert go(claims.take_up("nobody", None)).task is None
