@@ -23,7 +23,7 @@ from instrc.runtime.interpreter import versions
 from instrc.runtime.interpreter.documents import Author
 from instrc.runtime.journal import Journal, begun
 from instrc.runtime.plan import step_keys
-from instrc.runtime.retry import RetryOptions, was_cancelled
+from instrc.runtime.retry import RetryOptions, refuse_cancelled
 from instrc.runtime.run_config import Launch, RunConfig
 from instrc.runtime.run_report import RunFilter, RunReport, RunStatus, status_of
 from instrc.text.files import make_private, private_opener, read_whole, reason
@@ -160,7 +160,7 @@ class FolderEngine(TracedEngine):
 
     async def _proceed(self, saved: RunFile, first: Callable[[LiveRun], None] | None = None, *, again: bool = False) -> RunReport:
         if saved["cancelled"] and not again:
-            raise was_cancelled(saved["run"])
+            refuse_cancelled(saved["run"])
         if versions.outcome(saved["plan"], saved["state"]) is not None and not again:
             return _report(saved)
         config = RunConfig.from_json(saved["how"])

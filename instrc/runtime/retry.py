@@ -73,7 +73,7 @@ def retry_of(run: str, journal: Journal, options: RetryOptions, *, ended: bool =
     versions.advance(journal.plan, journal.state)  # it may end or reach a limit only now
     outcome = journal.state["outcome"]
     if ended and outcome is None:
-        raise was_cancelled(run)
+        refuse_cancelled(run)
     if outcome is None:
         return _released(run, journal, options)
     if outcome["status"] == "done":
@@ -227,10 +227,9 @@ def _refuse_step(run: str, played: _Replay, step: str) -> NoReturn:
     raise InputError([problems.runs.NoSuchStep(run=run, step=step, known=tuple(dict.fromkeys(known)))])
 
 
-def was_cancelled(run: str) -> ConflictError:
-    """Return the error for continuing a cancelled run."""
-    advice = "begin another run with what is recorded: `instrc fork`"
-    return ConflictError([problems.runs.NothingToRetry(run=run, reason="it was cancelled", advice=advice)])
+def refuse_cancelled(run: str) -> NoReturn:
+    """Raise `ConflictError` for continuing a cancelled run."""
+    _refuse(run, "it was cancelled", "begin another run with what is recorded: `instrc fork`")
 
 
 class ForkOrigin(TypedDict):

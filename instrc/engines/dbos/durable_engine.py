@@ -41,7 +41,7 @@ from instrc.runtime.journal import Journal
 from instrc.runtime.models.budget import CountedBudget, MoneyBudget
 from instrc.runtime.models.partial import AnswerPart
 from instrc.runtime.questions import Question, read_shown_id
-from instrc.runtime.retry import RetryOptions, was_cancelled
+from instrc.runtime.retry import RetryOptions, refuse_cancelled
 from instrc.runtime.run_config import Launch, LaunchDocument, RunConfig, read_launch
 from instrc.runtime.run_report import RunFilter, RunReport
 from instrc.runtime.traces import TRACE_BYTES, Sink, TracePage, join_sinks, trace_file, usage_of
@@ -318,7 +318,7 @@ class DurableEngine(TracedEngine):
         """Continue a run until it ends or waits, unless another process carries it."""
         row = await self.asker.row(run)
         if row.status == "CANCELLED":
-            raise was_cancelled(run)
+            refuse_cancelled(run)
         if row.status not in ENDED:
             async with self._carrier(run, _project_of(row)) as runner:
                 if runner is not None:
