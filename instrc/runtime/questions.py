@@ -9,7 +9,6 @@ from typing import Final, Literal, TypeAlias
 
 from msgspec import Struct, structs
 
-from instrc.runtime.boundary import copy_of
 from instrc.runtime.interpreter import documents, versions
 from instrc.text.jsontext import digest_of
 from instrc.text.jsonvalue import Json, JsonObject
@@ -37,10 +36,6 @@ class Question(Struct, frozen=True, dict=True):
     def shown_id(self) -> str:
         """Its id with its tag: the answer of a client that sends it back is refused if the question has changed."""
         return f"{self.id}@{self.tag}"
-
-    def apart(self) -> Question:
-        """Return the question with copies of the values it shows."""
-        return structs.replace(self, show=copy_of(self.show), schema=copy_of(self.schema))
 
     def below(self, run: str) -> Question:
         """Return the question as one of the parent run, of which `run` is a child."""

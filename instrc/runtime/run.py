@@ -10,9 +10,12 @@ from pathlib import Path
 from types import UnionType
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, cast, overload
 
+from msgspec import structs
+
 from instrc import problems
 from instrc.problems.errors import InputError, RunError
 from instrc.runtime.answers import copy_answer
+from instrc.runtime.boundary import copy_of
 from instrc.runtime.effects import Invention
 from instrc.runtime.interpreter import documents
 from instrc.runtime.interpreter.documents import bare_instruction
@@ -105,7 +108,7 @@ class Run(ABC, Generic[Value]):
     @property
     def questions(self) -> Sequence[Question]:
         """The open questions."""
-        return [question.apart() for question in self.report.questions]
+        return [structs.replace(each, show=copy_of(each.show), schema=copy_of(each.schema)) for each in self.report.questions]
 
     @property
     def invented(self) -> tuple[Invention, ...]:
