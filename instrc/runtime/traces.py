@@ -282,7 +282,10 @@ class Timeline(Struct):
             start = self.start = event["at"] if self.start is None else self.start
             child = event["run"].partition("/")[2]
             if event["event"] == "ended":
-                _end([*self.spans.values()], f"{child}/" if child else "", event["at"] - start)
+                prefix = f"{child}/" if child else ""
+                for other in self.spans.values():
+                    if other.ended is None and other.state == "open" and other.id.startswith(prefix):
+                        other.ended, other.state = event["at"] - start, "cancelled"
             if "id" not in event:
                 continue
             key = f"{child}/{event['id']}" if child else event["id"]
@@ -301,10 +304,3 @@ class Timeline(Struct):
             if kind in _ENDS:
                 span.ended = event["at"] - start
                 span.state = "failed" if kind == "failed" or "error" in event else "done"
-
-
-def _end(spans: Iterable[TimelineSpan], prefix: str, at: float) -> None:
-    """End the spans that are still open together with their run."""
-    for span in spans:
-        if span.ended is None and span.state == "open" and span.id.startswith(prefix):
-            span.ended, span.state = at, "cancelled"
