@@ -126,7 +126,7 @@ class Launcher:
             model=words,
             rehearse=bool(rehearse),
             processes=prepared.processes,
-            takes=prepared.takes,
+            takes={**self.activities.takes(), **prepared.takes},
             invented=invented if invented or rehearse else None,
             failed=cast("OnFailure | None", prepared.settings.run.get("failed")),
             settings=as_object(cast("Json", self.set)),

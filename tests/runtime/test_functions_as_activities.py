@@ -591,3 +591,35 @@ def test_what_a_process_forbids_its_caller_does_not_allow(before: str, tmp_path:
     run = instrc.run(program, {"n": 50}, activities={"Pay_Activity": lambda **given: paid.append(given["to"])})
     assert "`/amount`: 50 is greater than the maximum of 10" in str(run.outcome)
     assert "bob" not in paid
+
+
+def test_what_a_process_forbids_holds_for_a_run_that_waits_as_it_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The run keeps its processes, and what they forbid with them."""
+    monkeypatch.chdir(tmp_path)
+    ask: dict[str, Any] = {"title": "Ask", "type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
+    vibes: dict[str, Any] = {
+        "Pay_Activity": {**_CLOSED, "if": False},
+        "Settle_Activity": {"properties": {"amount": {}, "output": {}}},
+        "Ask_User": ask,
+    }
+    limited = "Pay_Activity(amount: amount, to: ok.text) @ { properties: { amount: { maximum: 10 } } }"
+    Path("settle.aug").write_text(f"input amount; const ok = Ask_User(amount); {limited}", encoding="utf-8")
+    for name, schema in vibes.items():
+        Path(f"{name}.vibe.json").write_text(json.dumps(schema), encoding="utf-8")
+    settings = '[tool.instrc]\nroots = ["."]\n[tool.instrc.activities]\nSettle_Activity = "aug:settle"\n'
+    Path("pyproject.toml").write_text(settings, encoding="utf-8")
+    Path("main.aug").write_text("input n; Settle_Activity(amount: n)", encoding="utf-8")
+    paid: list[Any] = []
+    given: Any = {
+        "activities": {"Pay_Activity": lambda **each: paid.append(each)},
+        "engine": "durable",
+        "store": tmp_path / "store",
+    }
+    assert instrc.run(Path("main.aug"), {"n": 50}, id="r1", **given).status == "waiting"
+    instrc.close_stores()  # as a process that ends
+    Path("Ask_User.vibe.json").write_text(json.dumps({**ask, "description": "Say to whom."}), encoding="utf-8")
+    run = instrc.find_run("r1", **given)
+    [question] = run.questions
+    run.answer(question.id, {"text": "bob"})
+    assert "`/amount`: 50 is greater than the maximum of 10" in str(run.outcome)
+    assert paid == []
