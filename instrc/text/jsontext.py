@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from json import decoder
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import orjson
 from msgspec import Struct, field
@@ -432,6 +432,15 @@ def digest_of(value: Json) -> str:
 
 
 def _sorted(value: Json) -> Json:
-    if isinstance(value, dict):
-        return {key: _sorted(value[key]) for key in sorted(value)}
-    return [_sorted(each) for each in value] if isinstance(value, list) else value
+    """Return a copy with sorted keys, whatever its depth."""
+    root: list[Json] = [value]
+    waiting: list[tuple[Any, Any]] = [(root, 0)]  # an object or array, and the place of a value in it
+    while waiting:
+        box, place = waiting.pop()
+        if isinstance(inner := box[place], dict):
+            box[place] = inner = {key: inner[key] for key in sorted(inner)}
+            waiting += [(inner, key) for key in inner]
+        elif isinstance(inner, list):
+            box[place] = inner = [*inner]
+            waiting += [(inner, index) for index in range(len(inner))]
+    return root[0]

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from instrc.text import jsontext  # JSON text in and out, as the package writes it
-from instrc.text.jsontext import dumps, loads, parse_json, read_value, repeated_keys
+from instrc.text.jsontext import digest_of, dumps, loads, parse_json, read_value, repeated_keys
 from instrc.text.jsonvalue import JsonSyntaxError, equal
 
 json_values = st.recursive(
@@ -137,3 +137,13 @@ def pointers(value: Any, base: str = "") -> list[str]:
         token = str(key).replace("~", "~0").replace("/", "~1")
         found += pointers(part, f"{base}/{token}")
     return found
+
+
+def test_a_digest_ignores_the_order_of_keys_at_any_depth() -> None:
+    def nested(innermost: Any) -> Any:
+        value = innermost
+        for _ in range(10_000):
+            value = {"b": [value], "a": 1}
+        return value
+
+    assert digest_of(nested({"x": 1, "y": 2})) == digest_of(nested({"y": 2, "x": 1})) != digest_of(nested({"x": 2, "y": 1}))
