@@ -6,6 +6,7 @@ from collections.abc import Callable
 from time import sleep
 
 import pytest
+from written_processes import chunk, process
 
 import instrc
 from instrc import Question
@@ -62,6 +63,14 @@ def test_a_closed_question_says_what_has_become_of_it(program: str, do: Callable
     [problem] = refused.value.problems
     assert isinstance(problem, NoSuchQuestion)
     assert problem.closed == closed
+
+
+@pytest.mark.parametrize("keys", [["step1_approve"], ["step1_approve", "step2_note"]])
+def test_a_rule_behind_a_reference_beside_the_steps_is_in_its_question(keys: list[str]) -> None:
+    asked = {**chunk(**dict.fromkeys(keys, TEXT)), "allOf": [{"$ref": "#/$defs/rule"}]}
+    document = {**process(userContext1=asked), "$defs": {"rule": {"x-approvers": ["ann"]}}}
+    [question] = instrc.run(document, "x").questions
+    assert approval_of(question, ()).approvers == ("ann",)
 
 
 @pytest.mark.parametrize("rule", ['"x-approvers": ["ann"]', '"anyOf": [{ "x-approvers": ["ann"] }]'])

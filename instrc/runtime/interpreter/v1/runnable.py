@@ -122,7 +122,8 @@ def schema_without_engine(chunk: flow.Chunk, steps: tuple[flow.Step, ...], defin
     """Return the schema of some steps of a chunk, or of one step `alone`, with what the chunk says about who approves."""
     if alone:
         schema = steps[0].schema
-        stated = ({word: said for word, said in part.items() if word in APPROVAL} for part in nodes(chunk.frame))
+        parts = nodes(with_definitions(chunk.frame, definitions))
+        stated = ({word: said for word, said in part.items() if word in APPROVAL} for part in parts)
         if rules := [rule for rule in stated if rule]:
             schema = {**mapping(schema), "allOf": [*listing(mapping(schema).get("allOf")), *rules]}
         return with_definitions(strip(schema, {"engine"}), definitions)
