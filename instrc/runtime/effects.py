@@ -590,9 +590,9 @@ async def attempt_call(activity: Activity, given: Json, call: ActivityCall, *, w
     """
     handler = activity.whole if whole and activity.whole is not None else activity.handler
     assert handler is not None
-    copied = copy_of(given)
     value: HandlerResult | Awaitable[HandlerResult]
     async with calls_of(activity.service) if activity.service else nullcontext(), asyncio.timeout(activity.retry.timeout):
+        copied = copy_of(given)
         with calling(call), guarded():
             is_coroutine = asyncio.iscoroutinefunction(handler)
             value = handler(copied) if is_coroutine else await in_thread(_called_here, handler, copied)

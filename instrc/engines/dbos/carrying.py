@@ -399,7 +399,6 @@ class Claims:
         earlier, live.task, live.port = live.task, task, None
         live.resting(False)  # noqa: FBT003  -- what the callback takes; what the earlier task waited for is asked again
         self._left.discard(run)
-        self.unable.discard(run)  # unless it fails again
         task.add_done_callback(lambda ended: self._end(run, live) if live.task is ended else None)
         if earlier is not None:
             root = run.partition("/")[0]
@@ -407,6 +406,7 @@ class Claims:
             earlier.cancel()
             await asyncio.wait({earlier})
             self.replaced.discard(root)
+        self.unable.discard(run)  # unless it fails again
         return live
 
     async def cancel(self, run: str) -> None:
