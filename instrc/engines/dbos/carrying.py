@@ -23,7 +23,7 @@ from instrc.engines.dbos import store
 from instrc.engines.memory_port import MemoryPort, MemoryWork
 from instrc.engines.run_table import StandingWriter
 from instrc.engines.stores import RunStore
-from instrc.problems.errors import ConflictError
+from instrc.problems.errors import ConflictError, UnavailableError
 from instrc.runtime.activities import Activities
 from instrc.runtime.answers import answer_facts, answer_result, decision
 from instrc.runtime.effects import Effects, RunChild
@@ -105,7 +105,7 @@ class DurablePort(MemoryPort):
         self._letters: dict[str, tuple[str, asyncio.Future[bool]]] = {}
         self._fired_now: list[str] = []
         self._calls: set[str] = set()
-        self.lost: sa.exc.SQLAlchemyError | None = None
+        self.lost: sa.exc.SQLAlchemyError | UnavailableError | None = None
         """The error of the store that kept a child from its result: the run is left with it, to be continued."""
 
     def start(self, command: Command) -> Cancellable:
@@ -167,7 +167,7 @@ class DurablePort(MemoryPort):
         """Return the result of a command; an error of the store, which a child may meet, is not one."""
         try:
             return await super().carry_out(command)
-        except sa.exc.SQLAlchemyError as error:
+        except (sa.exc.SQLAlchemyError, UnavailableError) as error:
             self.lost = error
             raise asyncio.CancelledError from None
 
@@ -532,12 +532,13 @@ async def carry(carrier: RunCarrier, launch: LaunchDocument) -> Outcome | None:
         if live.port is not None and not carrier.leaves(launch["run"]):
             await asyncio.shield(asyncio.to_thread(live.port.standing.close))
         raise
-    except Exception as error:
+    except DBOSWorkflowConflictIDError:  # DBOS would wait for the end of the run, which others carry
         live.port = None  # its children are left like it, to be continued
-        if isinstance(error, DBOSWorkflowConflictIDError):  # DBOS would wait for the end of the run, which others carry
-            await asyncio.sleep(_PATIENCE)
-        else:
-            live.error = error  # passed on to the waiting caller
+        if "/" in launch["run"]:  # so is the run above
+            live.error = store.unusable(carrier.location, "another worker carries the run")
+        await asyncio.sleep(_PATIENCE)
+    except Exception as error:
+        live.port, live.error = None, error  # as above; it is passed on to the waiting caller
         if isinstance(error, sa.exc.SQLAlchemyError):
             raise
         carrier.claims.unable.add(launch["run"])
