@@ -787,6 +787,23 @@ def test_no_property_of_a_vibe_calls_an_activity(program: str, name: str) -> Non
     assert not called
 
 
+def test_a_served_program_is_no_process_by_the_names_in_its_vibe(tmp_path: Path) -> None:
+    pay = {"type": "object", "properties": {"pay_activity": {"type": "object"}}}
+    chunk = {"type": "object", "properties": {"step1_x": {"type": "string"}}}
+    draft = {"type": "object", "properties": {"llmContext1": chunk, "serverContext1": pay}}
+    (tmp_path / "Draft.vibe.json").write_text(json.dumps(draft), encoding="utf-8")
+    (tmp_path / "Find_Activity.vibe.json").write_text(json.dumps({"properties": {"q": {}, "output": {}}}), encoding="utf-8")
+    (tmp_path / "find.aug").write_text("Draft(prompt)", encoding="utf-8")
+    settings = '[tool.instrc]\nroots = ["."]\n[tool.instrc.activities]\nFind_Activity = "aug:find"\n'
+    (tmp_path / "pyproject.toml").write_text(settings, encoding="utf-8")
+    main = tmp_path / "main.aug"
+    main.write_text("Find_Activity(prompt)", encoding="utf-8")
+    paid: list[object] = []
+    answer: dict[str, Any] = {"llmContext1": {"step1_x": "a"}, "serverContext1": {"pay_activity": {}}}
+    instrc.run(main, "hi", activities={"Pay_Activity": paid.append}, model=instrc.Scripted({"draft": answer}))
+    assert paid == []
+
+
 @pytest.mark.parametrize("program", ["Draft(prompt)", '"Write" | Draft', "Draft"])
 def test_a_vibe_whose_properties_are_named_like_chunks_is_no_process(program: str) -> None:
     """The run would call activities that the program does not name."""

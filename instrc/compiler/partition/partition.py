@@ -17,6 +17,7 @@ from instrc.compiler.partition.sequence import sequence
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.process.flow import Executor
+from instrc.process.process_json import is_context
 from instrc.schema.strip import is_meta
 from instrc.text.jsonvalue import Json, mapping
 from instrc.text.names import camel, free_name, snake
@@ -258,12 +259,12 @@ def _shape(graph: ir.Graph, chunks: tuple[ir.Chunk, ...]) -> ir.ArtefactShape:
 
 
 def _is_single(graph: ir.Graph, schemas: Mapping[int, Json]) -> bool:
-    """Return whether a program is one step without a key, whose properties cannot be mistaken for steps."""
+    """Return whether a program is one step without a key, whose properties cannot be mistaken for steps or chunks."""
     first = graph.units[0]
     if len(graph.units) > 1 or not isinstance(first, int) or graph.steps[first].key is not None:
         return False
     named = [name for name in mapping(mapping(schemas[first]).get("properties")) if not is_meta(name)]
-    return not (named and all(map(ir.NUMBER.match, named)))
+    return not (named and all(ir.NUMBER.match(name) or is_context(name) for name in named))
 
 
 def chunk_of(executor: int, nodes: list[PartitionNode], annotations: tuple[Json, ...] = ()) -> CutChunk:
