@@ -10,7 +10,6 @@ import msgspec
 
 from instrc import problems
 from instrc.compiler import ir
-from instrc.compiler.bind.scopes import GIVEN
 from instrc.compiler.bind.values import step_numbers
 from instrc.compiler.compose.outcomes import RUN_PLAN, choices_of, plannable_tools
 from instrc.compiler.emit.paths import Paths, suffixed
@@ -127,8 +126,7 @@ class StepSchemas:
 
     def _demand_free_names(self, units: tuple[ir.Unit, ...]) -> None:
         """Raise `CompileError` if a mixin places a property beside steps under a name with which paths begin."""
-        taken = {*self.graph.inputs, *self.plan.keys.values(), *self.plan.elements.values()}
-        taken.update(GIVEN if self.graph.block_numbers else ())
+        taken = {*self.graph.inputs, *self.plan.keys.values()}
         groups = [unit for unit in units if isinstance(unit, ir.MixinGroup)]
         for group in groups:
             groups += [unit for unit in group.members if isinstance(unit, ir.MixinGroup)]
