@@ -33,7 +33,7 @@ from instrc.runtime.plan import plan_of
 from instrc.runtime.served_activities import served
 from instrc.schema.strip import is_meta, strip
 from instrc.schema.validation import json_fault
-from instrc.schema.walk import map_schemas, nodes, with_definitions, without, without_property
+from instrc.schema.walk import nodes, with_definitions, without
 from instrc.schema.wellformed import problems_of
 from instrc.text.files import read_whole, reason
 from instrc.text.jsontext import digest_of, loads
@@ -206,25 +206,26 @@ def _inputs_of_activities(artefact: Artefact | None) -> Iterable[tuple[str, Json
         schema = plan.flat.schemas.get(step.number) if plan is not None else None
         if plan is not None and step.executor == "server" and step.output and inputs_of(step, schema)[0]:
             labels = [argument.label for argument in step.arguments] or [None, None]
-            inputs = _labelled(without_property(as_object(schema), "output"), labels)
-            yield use_of(plan.keys.get(step.number, ""), step.activity or step.base_name), inputs
+            of_any_output = {**as_object(schema), "properties": {**mapping(as_object(schema).get("properties")), "output": True}}
+            yield use_of(plan.keys.get(step.number, ""), step.activity or step.base_name), _labelled(of_any_output, labels)
 
 
 def _labelled(schema: JsonObject, labels: list[str | None]) -> Json:
-    """Return what holds for inputs as far as their labels say which ones they are.
+    """Return what holds for inputs, as far as their labels say which ones they are.
 
-    One without a label may be any of them; an object without labels is all of them if it has all that are required.
+    One without a label may be any of them; an object without labels is all of them if it has all that are required,
+    or, if none is, one that the schema names.
     """
-    whole = as_object(map_schemas(schema, _without_required_output))
-    known: JsonObject = {word: whole[word] for word in whole if word in {"properties", "$defs"}}
+    known: JsonObject = {word: schema[word] for word in schema if word in {"properties", "$defs"}}
     if labels == [None]:
-        return {**known, "if": {"type": "object", "required": listing(whole.get("required"))}, "then": without(whole, "$defs")}
-    return known if None in labels else whole
-
-
-def _without_required_output(node: Json) -> Json:
-    required = mapping(node).get("required")
-    return {**mapping(node), "required": [each for each in required if each != "output"]} if isinstance(required, list) else node
+        inputs = mapping(schema.get("properties"))
+        beside = {"output"} if inputs.get("output") is True else set()
+        required = [name for name in listing(schema.get("required")) if name not in beside]
+        is_all: JsonObject = (
+            {"required": required} if required else {"anyOf": [{"required": [n]} for n in inputs.keys() - beside]}
+        )
+        return {**known, "if": {"type": "object", **is_all}, "then": without(schema, "$defs")}
+    return known if None in labels else schema
 
 
 def _addresses(tools: Iterable[tuple[str, JsonObject]]) -> list[str]:

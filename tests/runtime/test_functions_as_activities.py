@@ -545,6 +545,32 @@ def test_an_activity_is_given_what_its_vibe_says_of_several_inputs(call: str, gi
     assert fits or (run.outcome is not None and "invalid-input" in str(run.outcome))
 
 
+@pytest.mark.parametrize(
+    ("said", "call", "given", "fits"),
+    [
+        ({"dependentRequired": {"amount": ["output"]}}, "Pay_Activity(amount: n)", 1, True),
+        ({"minProperties": 2}, "Pay_Activity(amount: n)", 1, True),
+        ({"not": {"required": ["to", "output"]}}, "Pay_Activity(amount: n)", 1, True),
+        ({"not": {"required": ["amount", "output"]}}, "Pay_Activity(amount: n)", 1, False),
+        ({"oneOf": [{"required": ["to", "output"]}, {"required": ["amount", "output"]}]}, "Pay_Activity(amount: n)", 1, True),
+        ({"properties": {"amount": {"required": ["output"]}, "output": {}}}, "Pay_Activity(amount: n)", {"a": 1}, False),
+        (
+            {"required": ["output"], "additionalProperties": False},
+            "Pay_Activity(n)",
+            {"text": 1},
+            True,
+        ),
+        ({"required": ["output"], "additionalProperties": False}, "Pay_Activity(n)", {"amount": 1, "text": 1}, False),
+    ],
+)
+def test_what_a_vibe_says_of_its_output_holds_beside_any(said: Any, call: str, given: Json, *, fits: bool) -> None:
+    paid: list[Any] = []
+    vibe = {"properties": {"amount": {}, "to": {}, "output": {}}, **said}
+    pay = {"Pay_Activity": lambda *all_: paid.append(all_)}
+    run = instrc.run(f"input n; {call}", {"n": given}, vibes={"Pay_Activity": vibe}, activities=pay)
+    assert bool(paid) is fits, run.outcome
+
+
 @pytest.mark.parametrize(("price", "status"), [(99, "ok"), (100, "failed")])
 def test_a_reference_passes_no_condition_of_the_vibe(price: int, status: str) -> None:
     """The plan is checked without the value, so the task is checked with it."""
