@@ -23,6 +23,7 @@ settings.load_profile("quick")  # `--hypothesis-profile` is read after this
 
 sys.dont_write_bytecode = False  # else every process compiles anew what it imports, and pytest every file of tests
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+os.environ["PIP_DISABLE_PIP_VERSION_CHECK"] = "1"  # else pages that install something print its notice, on some days
 
 _SERVERS = {"temporal", "temporal_server", "postgres", "postgres_server"}
 """Fixtures and parameters of tests that start a server."""
