@@ -203,7 +203,8 @@ def refuse_use(message: str, option: str | None = None) -> NoReturn:
 def refuse_no_span(option: str, span: str | None, least: int = 1) -> None:
     """Refuse an option value that is not a duration of at least so many seconds."""
     if span is not None and not (is_duration(span) and seconds(span) >= least):
-        refuse_use(f"`{span[:80]}` is not a span of time of {least} s or more, as `PT5M`", option)
+        bound = f" of {least} s or more" if least else ""
+        refuse_use(f"`{span[:80]}` is not a span of time{bound}, as `PT5M`", option)
 
 
 def settings_of(said: list[str] | None) -> dict[str, Json]:

@@ -62,9 +62,12 @@ class ReservedName(Problem):
     message = "`{word}` has a fixed meaning"
 
     word: str
+    of_mixin: bool = False
 
     @property
     def hint(self) -> str:
+        if self.of_mixin:
+            return "it is a property of the mixin, which would stand in its place: rename the property"
         if self.word == "prompt":
             return "every program has it, the request that starts a run: read it without a definition, or choose another name"
         return "choose another name"

@@ -184,7 +184,7 @@ class Records(RunTable):
         The rights of who asks were read from the row. Rows of the audit log are written with the change.
         """
         run, name, holder = row.run, row.question.id, row.claimed_by
-        # whoever holds it prolongs what was delegated to them
+        # a holder who claims again keeps a delegated question as a delegated one
         held = {"who": who, "until": until, "given": means == "admin" or (holder == who and bool(row.given))}
         as_seen = sa.and_(CLAIMS.c.who == holder, CLAIMS.c.given.is_not_distinct_from(row.given))
         place = (CLAIMS.c.run == run, CLAIMS.c.question == name, as_seen)

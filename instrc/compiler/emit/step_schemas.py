@@ -132,7 +132,7 @@ class StepSchemas:
             groups += [unit for unit in group.members if isinstance(unit, ir.MixinGroup)]
             for name in mapping(mapping(self.plan.flat.mixins[group.number]).get("properties")):
                 if name.partition(".")[0] in taken or ir.NUMBER.match(name) or is_context(name):
-                    raise CompileError([problems.names.ReservedName(at=group.application.span, word=name)])
+                    raise CompileError([problems.names.ReservedName(at=group.application.span, word=name, of_mixin=True)])
 
     def _steps_in_slots(self, units: tuple[ir.Unit, ...]) -> list[int]:
         """Return the steps that lie in slots of some units, inner ones first."""
