@@ -11,7 +11,7 @@ from instrc.compiler.bind.bind import bind
 from instrc.compiler.compose.compose import bound_all_loops, compose
 from instrc.compiler.compose.contents import admits_objects
 from instrc.compiler.compose.reach import check_reach
-from instrc.compiler.instructions import InstructionTable
+from instrc.compiler.instructions import InstructionTable, documents_of
 from instrc.compiler.ir import Artefact, CompileOptions, FlatGraph, Graph, Plan
 from instrc.compiler.lint.programs import empty_slots, review_program, review_vibes
 from instrc.compiler.lint.review import review
@@ -145,7 +145,8 @@ def compile_vibe(vibe: Vibe, registry: Registry, options: CompileOptions, report
 
     review(vibe, registry, report, options.keywords, templates=options.templates)
     report.stop_if_failed()
-    schema = bound_all_loops(InstructionTable(registry, report, limit=options.limit).flatten(vibe.schema, vibe.uri))
+    table = InstructionTable(registry, report, limit=options.limit, documents=documents_of(vibe.schema, registry))
+    schema = bound_all_loops(table.flatten(vibe.schema, vibe.uri))
     if not admits_objects(schema):
         report.add(problems.steps.OutputNotObject(at=vibe.span("/type"), word=vibe.segment))
     report.stop_if_failed()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import ChainMap
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -18,10 +18,11 @@ from instrc.language.program_places import place_in
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.problems.suggest import FOREIGN_VALUES, comparison_key, nearest
+from instrc.process.chunk_json import WORDS
 from instrc.process.process import Process
 from instrc.schema.flattening.flatten import flatten
 from instrc.schema.relations import disjoint, literal_fault, satisfies
-from instrc.schema.walk import refers, walk
+from instrc.schema.walk import map_schemas, refers, walk, without
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, JsonObject, listing, mapping, tokens
 from instrc.text.limits import FLAT_SCHEMAS, LISTED_VALUES
@@ -53,10 +54,32 @@ def fatal_in_program(problem: Problem) -> Problem:
             return problem
 
 
+def documents_of(schema: Json, registry: Registry) -> Mapping[str, Json]:
+    """Return the vibes that a schema may refer to; a process written by hand has no engine properties but its own."""
+    return _WithoutWords(registry.documents) if Process.describes(schema) else registry.documents
+
+
+class _WithoutWords(Mapping[str, Json]):
+    """Vibes without their engine properties."""
+
+    def __init__(self, documents: Mapping[str, Json]) -> None:
+        self._documents = documents
+
+    def __getitem__(self, uri: str) -> Json:
+        return map_schemas(self._documents[uri], lambda node: without(node, *WORDS))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._documents)
+
+    def __len__(self) -> int:
+        return len(self._documents)
+
+
 class InstructionTable:
     """A registry with the cache of one compilation; with `sketch`, unknown names are instructions too.
 
     Called programs with other roots have their own tables, which are linked.
+    `documents` are the vibes that schemas refer to, by default those of the registry.
     """
 
     def __init__(
@@ -69,6 +92,7 @@ class InstructionTable:
         sentences: Sentences = EN,
         launch: EntryOf | None = None,
         tables: list[InstructionTable] | None = None,
+        documents: Mapping[str, Json] | None = None,
     ) -> None:
         self.tables: list[InstructionTable] = [] if tables is None else tables
         """Those of one compilation, by the `home` of their instructions."""
@@ -93,7 +117,7 @@ class InstructionTable:
         self._inline: dict[int, tuple[Json, Json]] = {}
         """Inline schemas with their flat ones, by the identity of what is written, which is kept: several exports share it."""
         self._parts: dict[str, Json] = {}
-        self._documents = ChainMap(self._parts, registry.documents)  # type: ignore[arg-type]  # never written to
+        self._documents = ChainMap(self._parts, documents or registry.documents)  # type: ignore[arg-type]  # never written to
 
     def named(self, name: str) -> tuple[str, ...]:
         """Return the references of the vibes with a name."""

@@ -269,6 +269,10 @@ _DEADLINES = frozenset({"timeout", "timeOut", "time_limit", "timeLimit", "deadli
 """Names that other systems use for a step's time limit."""
 
 
+OF_PROGRAMS: Final = "is read only in a program"
+"""What is wrong with an engine property in a vibe."""
+
+
 class UnknownKeyword(MisspeltWord):
     severity = "warning"
     message = "`{word}` {lost}: it has no effect"
@@ -282,6 +286,8 @@ class UnknownKeyword(MisspeltWord):
 
     @property
     def hint(self) -> str | None:
+        if self.lost == OF_PROGRAMS:
+            return "remove it here, and write it where a program uses the step"
         if self.word == "x-temperature":
             return "write a number, such as `0.7`"
         if self.word in _DEADLINES:

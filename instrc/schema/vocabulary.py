@@ -254,7 +254,8 @@ TOOLS = _words(
     """
 )
 """Keywords of Gemini and other providers, VS Code, `json-schema-to-typescript`, `jsonschema2pojo`, `ajv-keywords` and editors."""
-KNOWN = JSON_SCHEMA | DRAFT_3 | OPENAPI | ENGINE | TOOLS
+OF_VIBES = JSON_SCHEMA | DRAFT_3 | OPENAPI | TOOLS
+KNOWN = OF_VIBES | ENGINE
 OFFERED = tuple(sorted(JSON_SCHEMA | {"nullable"}))
 """Candidates for the correction of a misspelt keyword."""
 FORMATS = _words(

@@ -750,6 +750,33 @@ def test_a_part_of_a_vibe_reads_nothing_of_the_program(word: str) -> None:
 _PROMPT: dict[str, Any] = {"references": ["prompt"], "among": "prompt"}
 
 
+@pytest.mark.parametrize("word", _ENGINE_WORDS)
+@pytest.mark.parametrize("held", ["beside", "property"])
+def test_a_process_written_by_hand_has_no_word_of_a_vibe_for_the_engine(tmp_path: Path, word: str, held: str) -> None:
+    """A vibe that it refers to by `$ref` may be of others."""
+    said = {word: _ENGINE_WORDS[word]}
+    text = {"type": "string", **(said if held == "property" else {})}
+    other = {"type": "object", "properties": {"text": text}, **(said if held == "beside" else {})}
+    step = {"$ref": "aug:other", "references": ["prompt"]}
+    process = {
+        "type": "object",
+        "properties": {"llmContext1": {"type": "object", "properties": {"draft": step}, "required": ["draft"]}},
+        "required": ["llmContext1"],
+    }
+    (tmp_path / "pyproject.toml").write_text('[tool.instrc]\nroots = ["."]\n')
+    (tmp_path / "other.vibe.json").write_text(json.dumps(other))
+    path = tmp_path / "by-hand.vibe.json"
+    path.write_text(json.dumps(process))
+    (made,) = instrc.compile(path, emit="process")
+    engine = {"references": ["prompt"]}
+    draft: Any = made["properties"]["llmContext1"]["properties"]["draft"]
+    assert draft == {
+        "type": "object",
+        "properties": {"text": {"type": "string"}},
+        **engine,
+    }
+
+
 _TWO_TEXTS = {"Draft": {"properties": {"text": {"type": "string"}}}, "Check": {"properties": {"ok": {}}}, "Send_Activity": {}}
 
 

@@ -390,12 +390,20 @@ _OF_PATTERNS = frozenset({"pattern", "patternProperties"})
 def _unknown(nodes: list[ReadNode], span_of: SpanOf, allowed: frozenset[str]) -> Iterator[Problem]:
     for read in nodes:
         path, node = read.path, read.schema
-        if not node.keys() <= vocabulary.KNOWN:
+        known = vocabulary.KNOWN if read.of_process else vocabulary.OF_VIBES
+        if not node.keys() <= known:
             for keyword in node:
                 if read.of_process and not path and keyword in {"inputs", "value"}:
                     continue
-                if keyword not in vocabulary.KNOWN and keyword not in allowed and not vocabulary.is_extension(keyword):
-                    yield _unknown_keyword(keyword, span_of(pointer((*path, keyword)), key=True))
+                if keyword not in known and keyword not in allowed and not vocabulary.is_extension(keyword):
+                    at = span_of(pointer((*path, keyword)), key=True)
+                    if keyword in vocabulary.ENGINE:
+                        yield problems.schemas.UnknownKeyword(at=at, word=keyword, lost=problems.schemas.OF_PROGRAMS)
+                    else:
+                        meant = tuple(word for word in _OF_OTHERS.get(keyword, ()) if word in known)
+                        yield problems.schemas.UnknownKeyword(
+                            at=at, word=keyword, nearest=meant or nearest(keyword, vocabulary.OFFERED)
+                        )
         written = node.get("format")
         if (
             written.__class__ is str
@@ -425,12 +433,6 @@ _OF_OTHERS = {
     "argument": ("arguments",),
 }
 """Equivalents of keywords from other systems and from this engine."""
-
-
-def _unknown_keyword(keyword: str, at: Span | None) -> Problem:
-    return problems.schemas.UnknownKeyword(
-        at=at, word=keyword, nearest=_OF_OTHERS.get(keyword) or nearest(keyword, vocabulary.OFFERED)
-    )
 
 
 def _ranges(path: Location, node: dict[str, Json], span_of: SpanOf) -> Iterator[Problem]:

@@ -30,10 +30,12 @@ def reading_problems(vibe: Vibe, registry: Registry) -> tuple[Problem, ...]:
     refused = _refusals(vibe.schema)
     if not refused and not any(_leads_out(node) for _, node in walk(vibe.schema)):
         return ()
-    from instrc.schema.flattening.flatten import flatten  # only needed to reject one, or for one in several files
+    from instrc.compiler.instructions import documents_of  # only needed to reject one, or for one in several files
+    from instrc.schema.flattening.flatten import flatten  # as above
 
+    documents = documents_of(vibe.schema, registry)
     try:
-        flat = flatten(vibe.schema, registry.documents, base=vibe.uri, nullable=True, report=Report(), locate=registry.locate)
+        flat = flatten(vibe.schema, documents, base=vibe.uri, nullable=True, report=Report(), locate=registry.locate)
     except CompileError:  # the target of the reference is reported separately
         return ()
     found = _refusals(flat)

@@ -19,6 +19,7 @@ from instrc.problems.errors import CompileError
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.schema.drafts import join
+from instrc.schema.vocabulary import ENGINE
 from instrc.schema.walk import required_names, walk
 from instrc.schema.wellformed import problems_of
 from instrc.text.durations import is_duration
@@ -38,7 +39,7 @@ def review_annotations(written: list[object], allowed: frozenset[str]) -> Iterat
         unsound = problems_of(schema, place)
         yield from unsound
         if not unsound:
-            found = suspicious_words(schema, place, allowed)
+            found = suspicious_words(schema, place, allowed if inline else allowed | ENGINE)
             yield from (_at_the_top(problem, schema, at, inline=inline) for problem in found)
 
 

@@ -14,13 +14,14 @@ from every_case import every_case
 from instrc import CompileError, Problem, Report
 from instrc.compiler.lint.programs import used_vibes  # counts its calls alone, or one finding without the others
 from instrc.compiler.lint.review import review  # one vibe by itself, without a folder
-from instrc.problems.schemas import ClosedAway  # as below
+from instrc.problems.schemas import ClosedAway, UnknownKeyword  # as below
 from instrc.problems.vibes import (  # the class of one problem
     DanglingReference,
     ForwardReference,
     InvalidSolution,
     MissingFromProperties,
 )
+from instrc.schema.vocabulary import ENGINE  # the words themselves
 from instrc.vibes.registry import Registry
 
 Check = Callable[..., list[Problem]]
@@ -384,11 +385,17 @@ def test_a_name_that_is_read_and_fills_an_argument_is_taken_for_an_input_unless_
 
 def test_steps_without_chunks_read_each_other_as_well(check: Check) -> None:
     schema = {"type": "object", "properties": {"a": step("x"), "b": step("y", references=["a", "c"]), "c": step("z")}}
-    assert names(check(schema)) == ["forward-reference"]
+    assert names(check(schema)) == ["unknown-keyword", "forward-reference"]
 
 
-def test_paths_of_a_step_that_is_a_vibe_by_itself_are_left_to_its_process(check: Check) -> None:
-    assert check(step("x", references=["identify"])) == []
+@pytest.mark.parametrize("word", sorted(ENGINE - {"else"}))
+def test_engine_properties_outside_a_process_have_no_effect(check: Check, word: str) -> None:
+    value = ["identify"] if word == "references" else "identify"
+    (problem,) = check(step("x", **{word: value}))
+    assert isinstance(problem, UnknownKeyword)
+    assert problem.word == word
+    assert "read only in a program" in problem.message
+    assert problem.hint == "remove it here, and write it where a program uses the step"
 
 
 def test_paths_in_other_vibes_are_left_to_their_own_review(check: Check) -> None:
