@@ -122,17 +122,26 @@ class UnknownArgument(PlanProblem):
     """Whether the program sets this argument itself."""
     known: tuple[str, ...] = ()
     """Known arguments."""
+    value: str = ""
+    """The value that a program binds without a label, as written."""
 
     @property
     def message(self) -> str:
         if self.bound:
             return f"the argument `{self.argument}` of `{self.callee}` is set by the program and cannot be changed"
+        if not self.argument:
+            return f"an argument of `{self.callee}` has no name"
         return f"`{self.callee}` has no argument `{self.argument}`"
 
     @property
     def hint(self) -> str | None:
         if self.bound:
             return "leave it out"
+        if self.value and "." in self.argument:
+            return "bind the object as the value of a block, as in `const whole = do { … }`, then `NAME: whole`"
+        if self.value:
+            names = f"; it has {listed(self.known, LISTED_ARGUMENTS)}" if self.known else ""
+            return f"write the name of the argument before the value, as in `NAME: {self.value}`{names}"
         if self.nearest or not self.known:
             return did_you_mean(self.nearest)
         return f"it has {listed(self.known, LISTED_ARGUMENTS)}"

@@ -649,3 +649,27 @@ def test_what_a_process_forbids_holds_for_a_run_that_waits_as_it_changes(tmp_pat
     run.answer(question.id, {"text": "bob"})
     assert "`/amount`: 50 is greater than the maximum of 10" in str(run.outcome)
     assert paid == []
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "bound"),
+    [("order", {"to": "ann"}, "order.to"), ("order", {"to": "ann"}, "to: order.to"), ("to", "ann", "to")],
+)
+def test_a_model_replaces_no_value_that_a_program_binds(name: str, value: Json, bound: str) -> None:
+    paid: list[Any] = []
+
+    def run(**more: Json) -> Any:
+        return instrc.run(
+            f"input {name}; const act = Act(prompt, {{ plan: Plan(Pay_Activity({bound})) }}); RunPlan_Activity(act.plan)",
+            {name: value, "prompt": "go"},
+            vibes={"Pay_Activity": _CLOSED, "Act": {"type": "object", "properties": {"plan": {}}}},
+            model=instrc.Scripted(
+                {"act": {"plan": [{"tool": "Pay_Activity", "id": "p", "arguments": {"amount": 1, "note": "x", **more}}]}}
+            ),
+            activities={"Pay_Activity": lambda **given: paid.append(given)},
+        )
+
+    assert run(to="eve").status == "failed"
+    assert paid == []
+    assert run().value[0]["status"] == "ok"
+    assert paid == [{"amount": 1, "note": "x", "to": "ann"}]

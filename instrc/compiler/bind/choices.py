@@ -6,6 +6,8 @@ from collections.abc import Callable
 from os.path import realpath
 from typing import TypeAlias
 
+from msgspec.structs import replace
+
 from instrc import problems
 from instrc.compiler import ir
 from instrc.compiler.bind import called_programs
@@ -16,11 +18,11 @@ from instrc.compiler.bind.lookup import callee_of, find_instruction, find_vibe
 from instrc.compiler.bind.scopes import Called, CalledProgram, Scope, Special
 from instrc.compiler.bind.steps import EvaluationContext
 from instrc.compiler.bind.values import BoundValue, Data, Inner, Members, StepResult
+from instrc.compiler.instructions import unknown_argument
 from instrc.compiler.plan_schema import RUN_PLAN, part_of, plan_schema
-from instrc.language.surface import Annotated, Call, Expression, Field, Name, Uri
+from instrc.language.surface import Access, Annotated, Call, Expression, Field, Name, Object, Uri
 from instrc.language.surface import Argument as Written
 from instrc.problems.errors import InstrcError
-from instrc.problems.suggest import nearest
 from instrc.process.flow import Constant
 from instrc.schema.walk import without, without_property
 from instrc.text.jsonvalue import Json, JsonObject, mapping
@@ -153,15 +155,9 @@ def _tool(ev: Evaluation, written: Written, context: EvaluationContext, collect:
     if not given.complete or called is None or isinstance(called, Special):
         return None
     segment = called.name if isinstance(called, ir.Instruction) else called.file.segment
-    closed = known and not arguments.get("additionalProperties")
-    wrong = [each.label for each in bound if each.label is not None and closed and each.label not in known]
-    for label in wrong:
-        near = nearest(label, tuple(known))
-        at = given.labels[label]
-        ev.report.add(
-            problems.plans.UnknownArgument(at=at, pointer="", callee=segment, argument=label, nearest=near, known=tuple(known))
-        )
-    if wrong or not _fit(ev, given, known, segment, written.value.span):
+    if not _placed(ev, given, bound, arguments, segment, written.value.span):
+        return None
+    if not _fit(ev, given, known, segment, written.value.span):
         return None
     name = pascal(segment) if process else segment
     if not process:
@@ -226,11 +222,36 @@ def _of_inputs(inputs: dict[str, Json]) -> dict[str, Json]:
 
 
 def _named_argument(written: Written) -> Written:
-    """Return an argument with its name: a bare name also names the argument."""
-    value = written.value
-    if written.label is None and isinstance(value, Name):
-        return Written(value.text, value.span, value)
-    return written
+    """Return an argument with its name: a bare name also names the argument, and a path does so by its last member."""
+    match written:
+        case Written(None, _, Name(text) as value):
+            return Written(text, value.span, value)
+        case Written(None, _, Access(_, (*_, last)) as value):
+            return Written(last.text, value.span, value)
+        case _:
+            return written
+
+
+def _placed(
+    ev: Evaluation, given: CallInputs, bound: tuple[Written, ...], arguments: JsonObject, callee: str, within: Span
+) -> bool:
+    """Return whether each value that a program binds has an argument of its own, which a model cannot set."""
+    known, others = mapping(arguments.get("properties")), arguments.get("additionalProperties")
+    plain = {
+        _named_argument(each).label: each.value for each in bound if each.label is None and not isinstance(each.value, Object)
+    }
+    placed = True
+    for label in [each.label or "" for each in given.arguments if each.label is None or each.label not in known]:
+        base = label if label in given.labels else label.partition(".")[0]
+        value = plain.get(base or None)
+        open_ = others is not False if isinstance(value, Name) else value is None and (bool(others) or not known)
+        if open_ and base not in known:
+            continue
+        placed, at = False, given.labels.get(base, within if value is None else value.span)
+        problem = unknown_argument(label, at, callee, tuple(known))
+        by_label = value is None and base == label
+        ev.report.add(problem if by_label else replace(problem, nearest=(), value=at.text))
+    return placed
 
 
 def _fit(ev: Evaluation, given: CallInputs, known: JsonObject, callee: str, within: Span) -> bool:

@@ -15,7 +15,7 @@ from instrc.compiler.compose.outcomes import RUN_PLAN, choices_of, plannable_too
 from instrc.compiler.emit.paths import Paths, suffixed
 from instrc.problems.errors import CompileError
 from instrc.process.chunk_json import add_words, beside, with_changed_part
-from instrc.process.flow import NO_ENGINE, READS_ONLY, Constant, EngineProperties, Listed, Named, Read, written_value
+from instrc.process.flow import NO_ENGINE, READS_ONLY, Constant, EngineProperties, Read, written_value
 from instrc.process.process_json import is_context
 from instrc.schema.annotate import closes, nullable, write_beside
 from instrc.schema.document_definitions import DocumentDefinitions
@@ -380,14 +380,7 @@ class EngineWriter:
             said: JsonObject = {tool.kind: tool.target, "arguments": tool.arguments, "output": tool.output}
             made[tool.name] = said
             if tool.bound:
-                match self.paths.arguments(tool.bound, item):
-                    case Named(members):
-                        given = dict(members)
-                    case Listed(items):
-                        given = {str(place): each for place, each in enumerate(items)}
-                    case value:
-                        given = {"0": value}
-                said["bound"] = {name: written_value(each) for name, each in given.items()}
+                said["bound"] = written_value(self.paths.arguments(tool.bound, item))
         return made
 
 

@@ -105,13 +105,12 @@ def test_the_result_of_a_process_kept_as_a_vibe_says_what_its_blocks_give(block:
     ("tool", "bound"),
     [
         ("Search_Activity", None),
-        ("Search_Activity(a.x)", {"0": "step1_a.x"}),
-        ("Search_Activity(a.x, b.y)", {"0": "step1_a.x", "1": "step2_b.y"}),
-        ("Search_Activity(a.x, b)", {"0": "step1_a.x", "b": "step2_b"}),
+        ("Search_Activity(b)", {"b": "step2_b"}),
+        ("Search_Activity(word: a.x, b)", {"word": "step1_a.x", "b": "step2_b"}),
         ("Search_Activity(word: a.x)", {"word": "step1_a.x"}),
     ],
 )
-def test_what_a_program_gives_to_a_tool_of_a_plan_is_bound_by_name_else_by_number(tool: str, bound: Any) -> None:
+def test_what_a_program_gives_to_a_tool_of_a_plan_is_bound_by_name(tool: str, bound: Any) -> None:
     text = f"const a = A(prompt); const b = B(a); const act = Act(a, b, {{ plan: Plan({tool}) }}); RunPlan_Activity(act.plan)"
     process = compiled(text).documents["process"]
     [step] = process["$defs"]["SERVER_1"]["properties"].values()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -65,6 +66,65 @@ def test_a_name_that_resembles_a_required_input_is_told_alone() -> None:
     for more in ({}, CLOSED):
         [problem] = problems("Find_Activity(woh: asked.who)", **more)
         assert (problem.name, problem.hint) == ("unknown-argument", "did you mean `who`?")
+
+
+NAMED = "write the name of the argument before the value, as in `NAME: {}`; it has `who`, `days`"
+WHOLE_OBJECT = "bind the object as the value of a block, as in `const whole = do { … }`, then `NAME: whole`"
+
+
+@pytest.mark.parametrize(
+    ("bound", "at", "hint"),
+    [
+        ("asked.count", "asked.count", NAMED.format("asked.count")),
+        ("Ask(prompt)", "Ask(prompt)", NAMED.format("Ask(prompt)")),
+        ("who: pair", "who", WHOLE_OBJECT),
+        ("{ who: { name: asked.who } }", "who", WHOLE_OBJECT),
+        ("dayz: asked.count", "dayz", "did you mean `days`?"),
+    ],
+)
+def test_a_value_that_a_plan_binds_has_an_argument_of_its_own(bound: str, at: str, hint: str) -> None:
+    """Else the model is offered the argument that the program meant to set."""
+    find = {"type": "object", "properties": TAKES, "required": ["who"]}
+    vibes = {"Ask": an_object(who=TEXT, count=WHOLE), "Find_Activity": find, "Act": an_object(plan={})}
+    pair = "const pair = { name: asked.who };" if "pair" in bound else ""
+    program = f"const asked = Ask(prompt); {pair} Act(prompt, asked, {{ plan: Plan(Find_Activity({bound})) }})"
+    with pytest.raises(CompileError) as caught:
+        instrc.compile(program, vibes=vibes)
+    [problem] = caught.value.problems
+    assert (problem.name, problem.hint) == ("unknown-argument", hint)
+    assert problem.at is not None
+    assert problem.at.text == at
+    assert problem.fixes == () or problem.at.text == "dayz"
+
+
+@pytest.mark.parametrize(("name", "hint"), [("asked", NAMED.format("asked")), ("pair", WHOLE_OBJECT)])
+def test_a_name_that_a_plan_binds_is_no_further_argument_of_a_closed_tool(name: str, hint: str) -> None:
+    find = {"type": "object", "properties": TAKES, **CLOSED}
+    vibes = {"Ask": an_object(who=TEXT, count=WHOLE), "Find_Activity": find, "Act": an_object(plan={})}
+    pair = "const pair = { name: asked.who };" if name == "pair" else ""
+    program = f"const asked = Ask(prompt); {pair} Act(prompt, asked, {{ plan: Plan(Find_Activity({name})) }})"
+    with pytest.raises(CompileError) as caught:
+        instrc.compile(program, vibes=vibes)
+    [problem] = caught.value.problems
+    assert (problem.name, problem.hint, problem.at and problem.at.text) == ("unknown-argument", hint, name)
+    assert instrc.compile(program, vibes={**vibes, "Find_Activity": {**find, "additionalProperties": True}})
+
+
+def test_a_path_that_a_plan_binds_needs_a_label_where_the_tool_lists_no_arguments() -> None:
+    vibes = {"Ask": an_object(who=TEXT), "Find_Activity": an_object(output=TEXT), "Act": an_object(plan={})}
+    program = "const asked = Ask(prompt); Act(prompt, asked, {{ plan: Plan(Find_Activity({})) }})"
+    with pytest.raises(CompileError, match=r"as in `NAME: asked\.who`$"):
+        instrc.compile(program.format("asked.who"), vibes=vibes)
+    assert instrc.compile(program.format("whom: asked.who"), vibes=vibes)
+
+
+@pytest.mark.parametrize(("bound", "offered"), [("asked.who", ["days"]), ("asked.who, days: asked.count", [])])
+def test_a_model_is_not_offered_what_a_path_binds(bound: str, offered: list[str]) -> None:
+    find = {"type": "object", "properties": TAKES, "required": ["who"]}
+    vibes = {"Ask": an_object(who=TEXT, count=WHOLE), "Find_Activity": find, "Act": an_object(plan={})}
+    program = f"const asked = Ask(prompt); Act(prompt, asked, {{ plan: Plan(Find_Activity({bound})) }})"
+    text = json.dumps(instrc.compile(program, vibes=vibes))
+    assert [name for name in ("who", "days") if f'"{name}": {{"anyOf"' in text] == offered
 
 
 @pytest.mark.parametrize(
