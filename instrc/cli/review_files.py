@@ -57,7 +57,7 @@ def _text(file: str) -> str:
 def deleted() -> Iterable[str]:
     """Return the programs and vibes that git sees deleted or renamed for the next commit; none without git."""
     try:
-        done = run_git("diff", "--cached", "--name-only", "--no-renames", "--diff-filter=D", "-z", "--relative")
+        done = run_git("diff-index", "--cached", "--name-only", "--diff-filter=D", "-z", "--relative", "HEAD", "--")
     except OSError:
         return []
     names = done.stdout.decode("utf-8", "surrogateescape").split("\0") if done.returncode == 0 else []

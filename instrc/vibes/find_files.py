@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from subprocess import CompletedProcess
 
 STDIN = "-"
-_GIT: Final = "git -c safe.bareRepository=explicit -c core.fsmonitor=false".split()  # noqa: SIM905  -- as typed
+_GIT: Final = "git -c safe.bareRepository=explicit -c core.fsmonitor=false -c core.hooksPath=/dev/null -c fetch.bundleURI="
+_GIT_ENVIRONMENT: Final = {"GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": ""}
+"""Fetch nothing: `protocol.allow` would yield to the setting of one protocol, and older releases know only the second."""
 
 
 def find_files(paths: Sequence[str], report: Report) -> list[str]:
@@ -84,17 +86,16 @@ def program_beside(file: Path, endings: tuple[str, ...]) -> str:
 
 
 def run_git(*words: str, given: bytes = b"") -> CompletedProcess[bytes]:
-    """Run a git command that reads: it fetches nothing, and runs no command that the settings of a repository name.
+    """Run a git command that reads: it fetches nothing, and runs no hook and no command that the settings of a repository name.
 
+    It is one of git's plumbing, which obeys no alias or setting of `diff`, `log` and `pager`, and leaves the work tree unread.
     Raise `OSError` if there is no git, or it takes too long.
     """
     import subprocess  # most commands do not use git
 
-    environment = {**os.environ, "GIT_ALLOW_PROTOCOL": ""}  # the setting `protocol.allow` would yield to that of one protocol
+    command, environment = [*_GIT.split(), *words], {**os.environ, **_GIT_ENVIRONMENT}
     try:
-        return subprocess.run(  # noqa: S603  -- a list
-            [*_GIT, *words], input=given, capture_output=True, check=False, timeout=60, env=environment
-        )
+        return subprocess.run(command, input=given, capture_output=True, check=False, timeout=60, env=environment)  # noqa: S603  -- a list
     except subprocess.SubprocessError as error:
         raise OSError(str(error)) from None
 

@@ -42,7 +42,7 @@ from instrc.testing.evaluation.checks import CheckedRun, part_of  # what a check
 from instrc.testing.evaluation.dataset import EvalCase, read_data_set  # the reader behind `instrc eval`
 from instrc.testing.evaluation.report import as_junit, as_markdown, tables_of  # what it writes
 from instrc.testing.evaluation.results import CaseResult, CheckResult, EvaluationResult, RunFacts  # what it is made of
-from instrc.testing.evaluation.variants import _git  # what asks git for a revision
+from instrc.testing.evaluation.variants import _git, at_revision  # what asks git for a revision
 from instrc.text.jsontext import dumps
 from instrc.text.source import Source
 from instrc.tools.python_classes import module, module_parts  # the generator behind `instrc types`
@@ -535,30 +535,87 @@ def test_a_reference_that_leads_to_itself_ends() -> None:
 
 
 @pytest.mark.parametrize("ask", [deleted, lambda: _git(Path(), "HEAD", "rev-parse", "HEAD")])
-def test_git_runs_no_command_of_a_repository(ask: Callable[[], object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_git_is_told_to_fetch_nothing_and_to_run_no_hook(
+    ask: Callable[[], object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which of these an installed git knows depends on its release, so what it is told is asked here."""
     git = tmp_path / "git"
-    git.write_text(f'#!/bin/sh\necho "$@" > {tmp_path}/words\n')
+    git.write_text(f'#!/bin/sh\necho "$@" > {tmp_path}/words\nenv > {tmp_path}/environment\n')
     git.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     ask()
     words = (tmp_path / "words").read_text()
-    assert "-c safe.bareRepository=explicit -c core.fsmonitor=false" in words
+    for option in ("safe.bareRepository=explicit", "core.fsmonitor=false", "core.hooksPath=/dev/null", "fetch.bundleURI="):
+        assert f"-c {option} " in words
+    assert {"GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL="} <= {*(tmp_path / "environment").read_text().splitlines()}
+
+
+_SETTINGS = """
+[core]\nfsmonitor = {0}\nsshCommand = {0}\npager = {0}\neditor = {0}\naskPass = {0}\ngitProxy = {0}\nhooksPath = hooks
+alternateRefsCommand = {0}\n[pager]\ndiff = {0}\ndiff-index = {0}\nrev-parse = {0}\nls-tree = {0}\ncat-file = {0}
+[diff]\nexternal = {0}\nsubmodule = diff\n[diff "x"]\ncommand = {0}\ntextconv = {0}\nbinary = true
+[filter "x"]\nclean = {0}\nsmudge = {0}\nprocess = {0}\nrequired = true\n[gpg]\nprogram = {0}\n[log]\nshowSignature = true
+[alias]\ndiff = !{0}\ndiff-index = !{0}\nrev-parse = !{0}\nls-tree = !{0}\ncat-file = !{0}\n[credential]\nhelper = !{0}
+[submodule "s"]\nupdate = !{0}\nrecurse = true\n[status]\nsubmoduleSummary = true\n[include]\npath = more
+"""
+_HOOKS = ("reference-transaction", "post-index-change", "post-checkout", "fsmonitor-watchman", "pre-auto-gc")
+
+
+def _git_here(*words: str) -> str:
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@example.com"]
+    return subprocess.run([*git, *words], check=True, capture_output=True, text=True).stdout.strip()
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the folder of a repository with two programs, of which the next commit deletes `b.aug`; it is the current one."""
+    monkeypatch.chdir(tmp_path)
+    Path("a.aug").write_text('@{ title: "A", type: "object" }\n')
+    Path("b.aug").touch()
+    for words in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "a"], ["rm", "-q", "--cached", "b.aug"]):
+        _git_here(*words)
+    return tmp_path
+
+
+def test_git_runs_no_command_of_a_repository(repository: Path) -> None:
+    """Each setting that names a command names one here, as does an included file, and each hook that reading could run."""
+    command = repository / "command"
+    command.write_text(f"#!/bin/sh\ntouch {repository}/run\n")
+    command.chmod(0o755)
+    for folder in (Path("hooks"), Path(".git/hooks")):
+        for hook in _HOOKS:
+            folder.mkdir(exist_ok=True)
+            (folder / hook).symlink_to(command)
+    Path(".gitattributes").write_text("* diff=x filter=x\n")
+    hooks = "".join(f'[hook "{name}-x"]\nevent = {name}\ncommand = {command}\n' for name in _HOOKS)
+    Path(".git/more").write_text(_SETTINGS.format(command).replace("[include]", "[x]") + hooks)
+    with Path(".git/config").open("a") as config:
+        config.write(_SETTINGS.format(command))
+    Path("a.aug").write_text('@{ title: "B", type: "object" }\n')  # so that comparing it with the index would call for the filter
+    assert deleted() == ["b.aug"]
+    assert at_revision("a.aug", "HEAD").document["title"] == "A"
+    assert not Path("run").exists()
+
+
+def test_settings_of_diffs_do_not_hide_deleted_files(repository: Path) -> None:
+    _git_here("config", "diff.orderFile", str(repository / "missing"))
+    assert deleted() == ["b.aug"]
 
 
 @pytest.mark.parametrize("ask", [deleted, lambda: _git(Path(), "HEAD", "cat-file", "-p", "HEAD^{tree}")])
-def test_git_fetches_nothing_whatever_a_repository_allows(
-    ask: Callable[[], object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("a.aug").touch()
-    git = ["git", "-c", "user.name=a", "-c", "user.email=a@example.com"]
-    for words in (["init", "-q"], ["add", "a.aug"], ["commit", "-q", "-m", "a"]):
-        subprocess.run([*git, *words], check=True)
-    tree = subprocess.run([*git, "rev-parse", "HEAD^{tree}"], check=True, capture_output=True, text=True).stdout.strip()
+@pytest.mark.usefixtures("repository")
+def test_git_fetches_nothing_whatever_a_repository_allows(ask: Callable[[], object]) -> None:
+    """Neither from a remote with a command of its own, nor a bundle, whose branches run a hook (git 2.40 and later)."""
+    tree = _git_here("rev-parse", "HEAD^{tree}")
+    _git_here("bundle", "create", "-q", ".git/b", "--all")
     Path(".git/objects", tree[:2], tree[2:]).unlink()
+    hook = Path(".git/hooks/reference-transaction")
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\ntouch run\n")
+    hook.chmod(0o755)
     settings = '[extensions]\npartialClone = o\n[remote "o"]\npromisor = true\nuploadpack = touch run;\nurl = file:///\n'
     with Path(".git/config").open("a") as config:
-        config.write(f'{settings}[protocol "file"]\nallow = always\n')
+        config.write(f'{settings}[protocol "file"]\nallow = always\n[fetch]\nbundleURI = {Path(".git/b").resolve()}\n')
     with suppress(SettingsError):
         ask()
     assert not Path("run").exists()
