@@ -33,7 +33,7 @@ from instrc.runtime.plan import plan_of
 from instrc.runtime.served_activities import served
 from instrc.schema.strip import is_meta, strip
 from instrc.schema.validation import json_fault
-from instrc.schema.walk import nodes, with_definitions, without
+from instrc.schema.walk import nodes, of_other_members, with_definitions, without
 from instrc.schema.wellformed import problems_of
 from instrc.text.files import read_whole, reason
 from instrc.text.jsontext import digest_of, loads
@@ -109,7 +109,9 @@ def prepare(
     if isinstance(program, dict):
         require_tree(program)
         _require_sound(program, "a document")
-        return Prepared("run", program, Path(), read_settings(Path()))
+        takes: dict[str, Json] = {}
+        _tools_in(program, None, takes)
+        return Prepared("run", program, Path(), read_settings(Path()), takes=takes)
     name = program.name if isinstance(program, Source) else str(program)
     place = Path() if name == "-" else Path(name)
     settings = read_settings(place.parent)
@@ -119,16 +121,16 @@ def prepare(
         document = _read(program)
         _require_sound(document, program)
         stem = Path(program).name.removesuffix(".json").rpartition(".")[0] or Path(program).stem
-        return Prepared(
-            stem, document, folder, settings, _named_by_plans(document, None, workspace, name, {}), sources=workspace.files(name)
-        )
+        takes = {}
+        named = _named_by_plans(document, None, workspace, name, takes)
+        return Prepared(stem, document, folder, settings, named, sources=workspace.files(name), takes=takes)
     report = Report()
     overrides = OptionOverrides(change=change, model=model, tuned=tuned)
     compiled = workspace.compile(program if isinstance(program, Source) else name, overrides, report)
     report.stop_if_failed()
     chosen = _only(compiled, lambda word: export is None or word == export, name, name)
     document = chosen.documents[chosen.kind]
-    takes: dict[str, Json] = {}
+    takes = {}
     plan, named = chosen.plan, _named_by_plans(document, chosen, workspace, name, takes)
     declared = None if plan is None else plan.flat.graph.inputs
     return Prepared(
@@ -179,11 +181,7 @@ def _named_by_plans(
     waiting = [(document, artefact, name)]
     while waiting:
         document, artefact, name = waiting.pop()
-        tools = _planned_tools(Process.from_json(document)) if Process.describes(document) else []
-        inputs = [*_inputs_of_activities(artefact), *_inputs_of_tools(tools)]
-        of = digest_of(plan_of(document, step=None if artefact is None else artefact.step)["process"]) if inputs else ""
-        for use, schema in ((f"{of} {use}", schema) for use, schema in inputs):
-            takes[use] = {"anyOf": [takes[use], schema]} if takes.get(use, schema) != schema else schema
+        tools = _tools_in(document, artefact, takes)
         said = [] if artefact is None or artefact.plan is None else files_of_processes(artefact.plan.flat.graph)
         others = [each for each in _addresses(tools) if each not in dict(said)]
         for address, path in (*said, *((each, _file_at(each, workspace, name)) for each in others)):
@@ -199,6 +197,16 @@ def _named_by_plans(
     return found
 
 
+def _tools_in(document: Json, artefact: Artefact | None, takes: dict[str, Json]) -> list[tuple[str, JsonObject]]:
+    """Return the tools that plans in a document may call, by use; record the inputs of its activities."""
+    tools = _planned_tools(Process.from_json(document)) if Process.describes(document) else []
+    inputs = [*_inputs_of_activities(artefact), *_inputs_of_tools(tools)]
+    of = digest_of(plan_of(document, step=None if artefact is None else artefact.step)["process"]) if inputs else ""
+    for use, schema in ((f"{of} {use}", schema) for use, schema in inputs):
+        takes[use] = {"anyOf": [takes[use], schema]} if takes.get(use, schema) != schema else schema
+    return tools
+
+
 def _inputs_of_activities(artefact: Artefact | None) -> Iterable[tuple[str, Json]]:
     """Yield the inputs of directly called activities, from their vibes, by use."""
     plan = None if artefact is None else artefact.plan
@@ -206,8 +214,8 @@ def _inputs_of_activities(artefact: Artefact | None) -> Iterable[tuple[str, Json
         schema = plan.flat.schemas.get(step.number) if plan is not None else None
         if plan is not None and step.executor == "server" and step.output and inputs_of(step, schema)[0]:
             labels = [argument.label for argument in step.arguments] or [None, None]
-            of_any_output = {**as_object(schema), "properties": {**mapping(as_object(schema).get("properties")), "output": True}}
-            yield use_of(plan.keys.get(step.number, ""), step.activity or step.base_name), _labelled(of_any_output, labels)
+            inputs = of_other_members(as_object(schema), "output")
+            yield use_of(plan.keys.get(step.number, ""), step.activity or step.base_name), _labelled(inputs, labels)
 
 
 def _labelled(schema: JsonObject, labels: list[str | None]) -> Json:
@@ -218,11 +226,9 @@ def _labelled(schema: JsonObject, labels: list[str | None]) -> Json:
     """
     known: JsonObject = {word: schema[word] for word in schema if word in {"properties", "$defs"}}
     if labels == [None]:
-        inputs = mapping(schema.get("properties"))
-        beside = {"output"} if inputs.get("output") is True else set()
-        required = [name for name in listing(schema.get("required")) if name not in beside]
+        required = listing(schema.get("required"))
         is_all: JsonObject = (
-            {"required": required} if required else {"anyOf": [{"required": [n]} for n in inputs.keys() - beside]}
+            {"required": required} if required else {"anyOf": [{"required": [n]} for n in mapping(schema.get("properties"))]}
         )
         return {**known, "if": {"type": "object", **is_all}, "then": without(schema, "$defs")}
     return known if None in labels else schema

@@ -60,7 +60,7 @@ from instrc.runtime.traces import EventFacts, EventKind, Sink, event_of, tell_si
 from instrc.schema.strip import split
 from instrc.text.callers import warn_caller
 from instrc.text.jsontext import dumps
-from instrc.text.jsonvalue import Json, JsonObject, as_object, mapping
+from instrc.text.jsonvalue import Json, JsonObject
 from instrc.text.sentences import EN, Sentences
 from instrc.tools.class_checks import ClassCheck
 from instrc.tools.plan_check import with_unique_ids
@@ -364,9 +364,7 @@ class Effects(Struct, frozen=True):
         use = f"{self.of} {use_of(command['step'], command['activity'])}"
         before = bare_name(command["activity"])  # its name in older runs
         given, vibe = command["input"], self.takes.get(use, self.takes.get(before, True))
-        is_beside = isinstance(given, dict) and mapping(mapping(vibe).get("properties")).get("output") is True
-        tried = ((given, own), ({"output": None, **as_object(given)} if is_beside else given, vibe))
-        wrong = [item for value, schema in tried if schema is not True for item in complaints(value, schema)]
+        wrong = [item for schema in (own, vibe) if schema is not True for item in complaints(given, schema)]
         if not wrong:
             return None
         text = f"`{command['activity']}` is given what does not fit, {placed(wrong[0])}"

@@ -87,12 +87,12 @@ def _wrap_tool(contexts: JsonObject, tool: Json) -> JsonObject:
 
 def _names(process: Process) -> set[str]:
     """Return the bare names of the steps, except those that a model completes and their own server chunk then sends."""
-    keys: dict[str, set[str]] = {"model": set(), "server": set(), "user": set()}
-    for context in process.contexts():
-        if isinstance(context, Chunk):
-            keys[context.executor].update(step.key for step in context.steps if documents.may_fire(step))
-    halves = keys["model"] & keys["server"]
-    return {documents.bare_name(key) for key in set().union(*keys.values()) - halves}
+    chunks = [context for context in process.contexts() if isinstance(context, Chunk)]
+    by_model, by_server = (
+        {step.key for each in chunks if each.executor == kind for step in each.steps} for kind in ("model", "server")
+    )
+    firing = {step.key for chunk in chunks for step in chunk.steps if documents.may_fire(step)}
+    return {documents.bare_name(key) for key in firing - (by_model & by_server)}
 
 
 def step_keys(plan: documents.PinnedPlan) -> tuple[str, ...]:

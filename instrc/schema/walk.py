@@ -124,6 +124,41 @@ def without_property(schema: dict[str, Json], name: str) -> dict[str, Json]:
     return result if required else without(result, "required")
 
 
+def of_other_members(schema: JsonObject, name: str) -> JsonObject:
+    """Return what the schema of an object says of its members other than `name`, which it has with any value.
+
+    Conditions on that value are dropped, and of alternatives that differ in it several may apply.
+    """
+    loose: dict[int, Json] = {}
+    """Parts that accept more than before, by identity."""
+
+    def change(node: Json) -> Json:
+        if not isinstance(node, dict):
+            return node
+        holders = {path[0] for path, part in subschemas(node, IN_PLACE) if id(part) in loose}
+        made = without(node, *(word for part, words in _CONDITIONS.items() if part in holders for word in words))
+        if "oneOf" in holders:
+            made = {**without(made, "oneOf"), "allOf": [*listing(made.get("allOf")), {"anyOf": made["oneOf"]}]}
+        is_loose = bool(holders) or mapping(made.get("properties")).get(name, True) not in ({}, True)
+        if name in mapping(made.get("properties")) or name in listing(made.get("required")):
+            made = without_property(made, name)
+        dependent = mapping(made.get("dependentRequired"))
+        if any(name in listing(names) for names in dependent.values()):
+            left: JsonObject = {each: [other for other in listing(names) if other != name] for each, names in dependent.items()}
+            made = {**made, "dependentRequired": left}
+        if isinstance(least := made.get("minProperties"), int) and least > 0:
+            made = {**made, "minProperties": least - 1}
+        if is_loose:
+            loose[id(made)] = made
+        return made
+
+    return as_object(map_schemas(schema, change, IN_PLACE))
+
+
+_CONDITIONS: Final = {"if": ("if", "then", "else"), "not": ("not",)}
+"""Keywords that say nothing any more if a part of them accepts more than before."""
+
+
 def map_schemas(schema: Json, change: Callable[[Json], Json], into: frozenset[str] = HOLDERS) -> Json:
     """Return a schema with `change` applied to all its schemas, inner ones first; equal results keep the same object.
 

@@ -496,6 +496,27 @@ def test_a_task_of_a_plan_is_given_what_the_vibe_of_its_tool_says(said: Any, sta
     instrc.close_stores()
 
 
+@pytest.mark.parametrize("form", ["document", "file"])
+def test_a_task_of_a_compiled_plan_is_given_what_the_vibe_of_its_tool_says(form: str, tmp_path: Any) -> None:
+    paid: list[Any] = []
+    tasks = [
+        {"tool": "Quote_Activity", "id": "q", "arguments": {"item": "boat"}},
+        {"tool": "Pay_Activity", "id": "p", "arguments": {"amount": {"from": "q.price"}, "to": "ann"}},
+    ]
+    [document] = instrc.compile(
+        "const act = Act({ prompt, plan: Plan(Quote_Activity, Pay_Activity) }); RunPlan_Activity(act.plan)",
+        vibes={"Quote_Activity": QUOTE, "Pay_Activity": PAY, "Act": {"type": "object", "properties": {"plan": {}}}},
+    )
+    (tmp_path / "a.process.json").write_text(json.dumps(document))
+    run = instrc.run(
+        document if form == "document" else tmp_path / "a.process.json",
+        "go",
+        model=instrc.Scripted({"act": {"plan": tasks}}),
+        activities={"Quote_Activity": lambda _: {"price": 5000}, "Pay_Activity": paid.append},
+    )
+    assert (run.value[1]["error"]["code"], paid) == ("invalid-input", [])
+
+
 def test_a_process_that_serves_an_activity_is_given_what_the_vibe_says() -> None:
     paid: list[Any] = []
     inner = {"Send_Activity": {"type": "object", "properties": {"output": {}}}}
@@ -545,6 +566,12 @@ def test_an_activity_is_given_what_its_vibe_says_of_several_inputs(call: str, gi
     assert fits or (run.outcome is not None and "invalid-input" in str(run.outcome))
 
 
+_FOR_ANN: Any = {"properties": {"to": {"const": "ann"}}}
+_A_TEXT: Any = {"properties": {"output": {"type": "string"}}}
+_AT_MOST_0: Any = {"properties": {"amount": {"maximum": 0}}}
+_A_NUMBER: Any = {"properties": {"output": {"type": "number"}}}
+
+
 @pytest.mark.parametrize(
     ("said", "call", "given", "fits"),
     [
@@ -561,6 +588,19 @@ def test_an_activity_is_given_what_its_vibe_says_of_several_inputs(call: str, gi
             True,
         ),
         ({"required": ["output"], "additionalProperties": False}, "Pay_Activity(n)", {"amount": 1, "text": 1}, False),
+        ({"required": ["output"], "additionalProperties": False}, "Pay_Activity(n)", {"amount": 1, "output": 1}, False),
+        ({"if": _FOR_ANN, "then": _A_TEXT, "else": _A_NUMBER}, "Pay_Activity(to: n)", "ann", True),
+        ({"if": _A_TEXT, "then": {"required": ["amount"]}}, "Pay_Activity(to: n)", "ann", True),
+        ({"oneOf": [{**_FOR_ANN, **_A_TEXT}, _A_NUMBER]}, "Pay_Activity(to: n)", "ann", True),
+        ({"anyOf": [_A_TEXT, {"required": ["amount"]}]}, "Pay_Activity(to: n)", "ann", True),
+        ({"not": _A_TEXT}, "Pay_Activity(to: n)", "ann", True),
+        ({"allOf": [{"if": _FOR_ANN, "then": _A_TEXT}, _AT_MOST_0]}, "Pay_Activity(amount: n)", 1, False),
+        (
+            {"dependentSchemas": {"output": _A_TEXT, "to": {"required": ["amount", "output"]}}},
+            "Pay_Activity(to: n)",
+            "ann",
+            False,
+        ),
     ],
 )
 def test_what_a_vibe_says_of_its_output_holds_beside_any(said: Any, call: str, given: Json, *, fits: bool) -> None:
@@ -673,3 +713,17 @@ def test_a_model_replaces_no_value_that_a_program_binds(name: str, value: Json, 
     assert paid == []
     assert run().value[0]["status"] == "ok"
     assert paid == [{"amount": 1, "note": "x", "to": "ann"}]
+
+
+def test_an_activity_written_without_engine_properties_is_called_once() -> None:
+    """Its inputs are in a chunk of the model under the same key, which has no number."""
+    called: list[Any] = []
+    ping = {"type": "object", "properties": {"text": {"type": "string"}}, "references": ["prompt"]}
+    answer = {"type": "object", "properties": {"output": {}}, "required": ["output"]}
+    contexts = {
+        name: {"type": "object", "properties": {"ping": step}, "required": ["ping"]}
+        for name, step in (("llmContext1", ping), ("serverContext1", answer))
+    }
+    document: Any = {"type": "object", "properties": contexts, "required": [*contexts]}
+    run = instrc.run(document, "x", model=instrc.Scripted({"ping": {"text": "hi"}}), activities={"Ping": called.append})
+    assert (run.status, len(called)) == ("done", 1)

@@ -24,7 +24,7 @@ from instrc.language.surface import Access, Annotated, Call, Expression, Field, 
 from instrc.language.surface import Argument as Written
 from instrc.problems.errors import InstrcError
 from instrc.process.flow import Constant
-from instrc.schema.walk import without, without_property
+from instrc.schema.walk import of_other_members, without
 from instrc.text.jsonvalue import Json, JsonObject, mapping
 from instrc.text.names import pascal
 from instrc.text.source import Span
@@ -206,7 +206,7 @@ def _arguments(ev: Evaluation, called: ir.Instruction, schema: Json, at: Span, c
 
 
 def _without_output(schema: dict[str, Json]) -> dict[str, Json]:
-    result = without_property(without(schema, "$schema", "$id", "title"), "output")
+    result = of_other_members(without(schema, "$schema", "$id", "title"), "output")
     return {**without(result, "required"), **{word: result[word] for word in result if word == "required"}}
 
 
