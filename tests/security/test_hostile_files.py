@@ -804,6 +804,17 @@ def test_a_part_of_a_vibe_reads_nothing_of_the_program(word: str) -> None:
     assert [("a secret" in asked.message, "a secret" in str(asked.schema)) for asked in model.sent] == [(False, False)]
 
 
+@pytest.mark.parametrize("word", ["plan", "fail", "delay", "within", "after", "activity"])
+@pytest.mark.parametrize("batch", [1, 2])
+def test_a_vibe_by_itself_has_no_word_for_the_engine(tmp_path: Path, word: str, batch: int) -> None:
+    said: dict[str, Any] = {word: _ENGINE_WORDS[word]}
+    path = tmp_path / "letter.vibe.json"
+    path.write_text(json.dumps({"type": "object", "properties": {"text": {"type": "string", **said}}, **said}))
+    made: Any = instrc.compile(path, batch=batch, report=instrc.Report())[0]
+    letters = list(made["properties"].values()) if batch > 1 else [made]
+    assert all(each["properties"] == {"text": {"type": "string"}} and word not in each for each in letters)
+
+
 _PROMPT: dict[str, Any] = {"references": ["prompt"], "among": "prompt"}
 
 
@@ -846,6 +857,18 @@ def test_no_property_of_a_mixin_stands_for_an_input_or_a_step(name: str) -> None
     mixin = {"properties": {name: {"type": "string"}, "default": {}}}
     with pytest.raises(instrc.CompileError, match=f"reserved-name: `{name}`"):
         instrc.compile(program, vibes={**_TWO_TEXTS, "Two_Mixin": mixin})
+
+
+@pytest.mark.parametrize("name", ["bill", "error", "round", "previous"])
+def test_no_property_of_a_mixin_in_a_block_stands_for_its_element(name: str) -> None:
+    """A body inside the block is searched before the element; outside blocks, and for `user_context`, nothing is hidden."""
+    both = "const both = Two_Mixin(Draft(prompt) | Check);"
+    inside = f"input bills; each bill in bills {{ when bill.due is true {{ {both} Send_Activity(bill.to, both) }} }}"
+    mixin = {"properties": {name: {}, "user_context": {}, "default": {}}}
+    with pytest.raises(instrc.CompileError, match=f"reserved-name: `{name}`"):
+        instrc.compile(inside, vibes={**_TWO_TEXTS, "Two_Mixin": mixin})
+    outside = f"input bills; {both} each bill in bills {{ Send_Activity(bill.to, both) }}"
+    assert instrc.compile(outside, vibes={**_TWO_TEXTS, "Two_Mixin": mixin})
 
 
 @pytest.mark.parametrize(

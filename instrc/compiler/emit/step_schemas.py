@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import msgspec
 
 from instrc import problems
 from instrc.compiler import ir
+from instrc.compiler.bind.scopes import GIVEN
 from instrc.compiler.bind.values import step_numbers
 from instrc.compiler.compose.outcomes import RUN_PLAN, choices_of, plannable_tools
 from instrc.compiler.emit.paths import Paths, suffixed
 from instrc.problems.errors import CompileError
 from instrc.process.chunk_json import add_words, beside, with_changed_part
 from instrc.process.flow import NO_ENGINE, READS_ONLY, Constant, EngineProperties, Read, written_value
-from instrc.process.process_json import is_context
 from instrc.schema.annotate import closes, nullable, write_beside
 from instrc.schema.document_definitions import DocumentDefinitions
 from instrc.schema.strip import is_meta
-from instrc.schema.walk import without, without_property
+from instrc.schema.walk import of_other_members, without
 from instrc.text.jsonvalue import Json, JsonObject, Location, as_object, as_texts, mapping
 from instrc.text.names import free_name
 from instrc.text.sentences import Sentences, filled
@@ -81,6 +82,10 @@ _Field: TypeAlias = tuple[str, Json, bool]
 """A property: its name, its schema, and whether it is required."""
 
 
+_CONTEXT: Final = re.compile("[a-z]+Context[0-9]+")
+"""Names of contexts, as the compiler writes them."""
+
+
 class StepSchemas:
     """The schemas of one plan for one part."""
 
@@ -106,6 +111,8 @@ class StepSchemas:
         self.paths = paths
         self.hints: Hints = Hints(plan, part, sentences, self.paths, self.items)
         self.engines: EngineWriter = EngineWriter(self.graph, self.paths)
+        self._outermost = frozenset(unit.number for unit in self.graph.units if isinstance(unit, ir.MixinGroup))
+        """Groups outside blocks."""
         self._inner = frozenset(number for inner in self.graph.inner.values() for number in inner)
         self._made: dict[tuple[int, int | None], Json] = {}
         """Steps that lie in slots, by number and item."""
@@ -128,10 +135,12 @@ class StepSchemas:
         """Raise `CompileError` if a mixin places a property beside steps under a name with which paths begin."""
         taken = {*self.graph.inputs, *self.plan.keys.values()}
         groups = [unit for unit in units if isinstance(unit, ir.MixinGroup)]
+        if any(group.number not in self._outermost for group in groups):  # in a block, keys are found before its element
+            taken.update(GIVEN, self.plan.elements.values())
         for group in groups:
             groups += [unit for unit in group.members if isinstance(unit, ir.MixinGroup)]
             for name in mapping(mapping(self.plan.flat.mixins[group.number]).get("properties")):
-                if name.partition(".")[0] in taken or ir.NUMBER.match(name) or is_context(name):
+                if name.partition(".")[0] in taken or ir.NUMBER.match(name) or _CONTEXT.fullmatch(name):
                     raise CompileError([problems.names.ReservedName(at=group.application.span, word=name, of_mixin=True)])
 
     def _steps_in_slots(self, units: tuple[ir.Unit, ...]) -> list[int]:
@@ -244,7 +253,7 @@ class StepSchemas:
             return self.hints.of_null(with_null_output(schema))
         if step.executor == "server":
             return answer_of(schema)
-        return schema if self.part == "result" else without_property(as_object(schema), "output")
+        return schema if self.part == "result" else of_other_members(as_object(schema), "output")
 
     def _as_local_part(self, schema: Json, name: str, *, refers: bool = True) -> Json:
         """Return a schema as part of this document: its definitions at the root, no dialect of its own."""

@@ -13,10 +13,12 @@ from instrc.compiler.emit.paths import suffixed
 from instrc.compiler.ir import Artefact, Emit
 from instrc.problems.errors import SettingsError
 from instrc.process import flow
+from instrc.process.chunk_json import WORDS
 from instrc.process.process import Process
 from instrc.schema.annotate import nullable
 from instrc.schema.document_definitions import DocumentDefinitions
 from instrc.schema.strip import strip
+from instrc.schema.walk import map_schemas, without
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, JsonObject, as_object, as_texts, mapping, optional_text
 from instrc.text.names import snake
@@ -126,7 +128,10 @@ def emit_vibe(schema: Json, name: str, *, batch: int) -> Artefact:
     """Return the documents of a flat vibe schema with its engine properties; `batch` is the number of items."""
     title = optional_text(mapping(schema).get("title"))
     definitions = DocumentDefinitions()
-    own = schema if Process.find(schema) is None and batch <= 1 else definitions.hoist(schema, "Root")
+    is_process = Process.find(schema) is not None
+    if not is_process:
+        schema = map_schemas(schema, lambda node: without(node, *WORDS))
+    own = schema if not is_process and batch <= 1 else definitions.hoist(schema, "Root")
     process = Process.find({**own, "$defs": definitions.schemas} if isinstance(own, dict) and definitions.schemas else own)
     documents: dict[Emit, JsonObject] = {}
 
