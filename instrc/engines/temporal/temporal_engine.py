@@ -202,13 +202,13 @@ class TemporalEngine(TracedEngine):
 
     async def cancel(self, run: str) -> RunReport:
         """Cancel a run; one that no worker can continue is terminated, as it would not notice."""
-        described = await (await self._reader()).described(run)
-        if described.status == WorkflowExecutionStatus.RUNNING:
+        reader = await self._reader()
+        if (await reader.described(run)).status == WorkflowExecutionStatus.RUNNING:
             async with self._served(carry=False):
                 handle = (await self._client()).get_workflow_handle(self.prefix + run)
                 with trouble():
-                    tries = described.raw_description.pending_workflow_task.attempt
-                    await (handle.cancel() if tries < _STUCK else handle.terminate("no worker can continue it"))
+                    stuck = await reader.is_stuck(handle.id)
+                    await (handle.terminate("no worker can continue it") if stuck else handle.cancel())
                     with suppress(WorkflowFailureError):
                         await handle.result()
         return await self.show(run)
@@ -466,7 +466,7 @@ class ServerClient(Struct, frozen=True):
             outcome, record = ended["outcome"], ended["record"]
         elif described.status == WorkflowExecutionStatus.RUNNING:
             found = await self._asked(described.id)
-            record, outcome = found["record"], found["outcome"]
+            record, outcome = (None, None) if found is None else (found["record"], found["outcome"])
             questions, idle = await self._questions(described.id, found)
         status: RunStatus = "running"
         if outcome is not None:
@@ -480,7 +480,16 @@ class ServerClient(Struct, frozen=True):
         config = RunConfig.from_json(memo["how"])
         return RunReport(run, memo["name"], status, outcome, tuple(questions), began, ended_at, config, record), idle
 
-    async def _asked(self, workflow: str) -> documents.Standing:
+    async def is_stuck(self, workflow: str) -> bool:
+        """Return whether no worker can continue a run, or a child that it would wait for."""
+        described = (await self.client.get_workflow_handle(workflow).describe()).raw_description
+        if described.pending_workflow_task.attempt >= _STUCK:
+            return True
+        children = [child.workflow_id for child in described.pending_children if child.workflow_id]  # one may be about to begin
+        return any(await asyncio.gather(*map(self.is_stuck, children)))
+
+    async def _asked(self, workflow: str) -> documents.Standing | None:
+        """Return how a run stands, or `None` if no worker can continue it."""
         handle = self.client.get_workflow_handle(workflow)
         with trouble():
             for tries in range(REPORT_TRIES):
@@ -494,12 +503,16 @@ class ServerClient(Struct, frozen=True):
                         raise  # otherwise the server does not know the worker yet, or too many ask about the run
                 else:
                     return found
+                if await self.is_stuck(workflow):
+                    return None
                 await asyncio.sleep(_PAUSE)
             last: documents.Standing = await handle.query(documents.REPORT)
             return last
 
-    async def _questions(self, workflow: str, found: documents.Standing) -> tuple[list[Question], bool]:
+    async def _questions(self, workflow: str, found: documents.Standing | None) -> tuple[list[Question], bool]:
         """Return the questions of a run and its children, and whether it waits for nothing else."""
+        if found is None:
+            return [], False
         questions = [Question(name, tuple(steps), show, schema, by) for name, steps, show, schema, by in found["questions"]]
         idle = found["idle"] or found["flying"] == len(found["children"]) > 0
         if found["due"] is not None and found["due"] <= time():

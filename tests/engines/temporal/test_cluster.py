@@ -11,6 +11,7 @@ import time
 from base64 import b64decode
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import suppress
+from datetime import timedelta
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
@@ -20,11 +21,11 @@ import sqlalchemy as sa
 from applications import run_in_app
 from msgspec import structs
 from temporal_server import Server, started
-from temporalio.client import WorkflowHandle, WorkflowHistory, WorkflowUpdateFailedError
+from temporalio.client import WorkflowExecutionStatus, WorkflowHandle, WorkflowHistory, WorkflowUpdateFailedError
 from temporalio.service import RPCError, RPCStatusCode
 from temporalio.worker import Replayer
 from working import MEETING, ROUNDS, equipped
-from written_processes import ASK, TEXT, HalfTold, call, chunk, process
+from written_processes import ASK, DECISION, TEXT, HalfTold, call, chunk, process, step
 
 import instrc
 from instrc import Activities, ActivityError, InstrcError, Scripted
@@ -473,6 +474,7 @@ def test_a_workflow_task_may_think_for_seconds(cluster: Cluster, monkeypatch: py
     go(body())
 
 
+@pytest.mark.long
 def test_a_run_that_no_worker_can_continue_is_terminated(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*_: Any) -> Any:
         raise RuntimeError("as after a change of the interpreter")
@@ -481,6 +483,7 @@ def test_a_run_that_no_worker_can_continue_is_terminated(cluster: Cluster, monke
 
     async def body() -> None:
         monkeypatch.setattr(versions, "issue", fails)
+        monkeypatch.setattr(documents, "TASK_TIME", timedelta(seconds=2))  # after which the server tries again
         begun = asyncio.create_task(engine.start(Launch("r1", "test", plan_of(ASK), {"prompt": "x"})))
         async with asyncio.timeout(120):
             while True:
@@ -493,6 +496,52 @@ def test_a_run_that_no_worker_can_continue_is_terminated(cluster: Cluster, monke
             begun.cancel()
             await asyncio.gather(begun, return_exceptions=True)
             await engine.delete("r1")
+
+    go(body())
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("stuck", ["parent", "child"])
+def test_an_operator_ends_a_run_that_no_worker_can_continue_with_its_children(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch, stuck: str
+) -> None:
+    inner = process(userContext1=chunk(step1_ask=step(DECISION, "prompt")))
+    outer = process(
+        serverContext1=chunk(step1_in=call("Inner", "prompt")), userContext1=chunk(step2_ask=step(DECISION, "prompt"))
+    )
+    issue = versions.issue
+
+    def fails(plan: Any, state: Any) -> Any:
+        if (plan["process"] == inner) is (stuck == "child"):
+            raise RuntimeError("as after a change of the interpreter")
+        return issue(plan, state)
+
+    def equip(run: str, _plan: Any, _how: Any, sink: Any) -> Effects:
+        activities = Activities()
+        activities.add("Inner", inner)
+        return Effects(run, Scripted({}), activities, sink)
+
+    engine = TemporalEngine(cluster.folder / "client", equip, queue=cluster.queue, prefix=cluster.queue)
+    made = RunService({}, engine, Records(str(engine.place)))
+    boss = Caller("boss", roles={"*": frozenset({"operator"})}, by="key")
+
+    async def body() -> None:
+        monkeypatch.setattr(documents, "TASK_TIME", timedelta(seconds=2))  # after which the server tries again
+        async with engine._served(carry=True), asyncio.timeout(60):
+            report = await engine.start(Launch("r1", "test", plan_of(outer), {"prompt": "x"}))
+            [below] = [each.id.rpartition("/")[0] for each in report.questions if "/" in each.id]
+            client = await engine._client()
+            parent, child = (client.get_workflow_handle(f"{cluster.queue}{name}") for name in ("r1", f"r1/{below}"))
+            handle, asked = (child, "step1_ask") if stuck == "child" else (parent, "step2_ask")
+            monkeypatch.setattr(versions, "issue", fails)
+            [question] = [each.id.rpartition("/")[2] for each in report.questions if asked in each.steps]
+            await handle.signal(f"{documents.ANSWER}-signal", {"answer": question, "data": {"decision": "Approve"}})
+            while (await handle.describe()).raw_description.pending_workflow_task.attempt < 3:  # noqa: ASYNC110  -- of a server
+                await asyncio.sleep(0.05)
+            assert (await made.run(boss, "r1")).report.has_ended is False
+            assert (await made.cancel(boss, "r1")).report.status == "cancelled"
+            while (await child.describe()).status == WorkflowExecutionStatus.RUNNING:  # noqa: ASYNC110  -- of a server
+                await asyncio.sleep(0.05)
 
     go(body())
 
