@@ -9,7 +9,7 @@ from typing import Annotated, Final, TypeAlias, TypeVar, cast
 from msgspec import Meta, Struct, field
 
 from instrc.runtime.interpreter.documents import Complaint, bare_name
-from instrc.schema.validation import SchemaValidator, Violation, is_valid, validate
+from instrc.schema.validation import SchemaValidator, Violation, validate
 from instrc.text.arguments import attribute, excerpt, several, text
 from instrc.text.jsonvalue import Json, JsonObject
 from instrc.text.sentences import translated
@@ -285,11 +285,6 @@ def activity(name: str, *, retry: Retry | None = None, input: object = None) -> 
         return function
 
     return mark
-
-
-def surely_valid(schema: Json, value: Json) -> bool:
-    """Return whether a value satisfies a schema; an unusable schema accepts nothing."""
-    return is_valid(value, schema, unsure=False)
 
 
 def complaints(value: Json, schema: Json) -> list[Complaint]:

@@ -530,7 +530,8 @@ class SchemaValidator:
 
     @cached_property
     def _validator(self) -> Validator:
-        make = validator if '"$schema"' in dumps(self.schema, indent=False) else of
+        text = dumps(self.schema, indent=False)
+        make = validator if len(text) < CACHED_SCHEMA or '"$schema"' in text else of
         return make(self.schema, formats=self._formats)
 
     def validate(self, value: Json, *, most: int = 50, is_json: bool = False) -> tuple[Violation, ...]:

@@ -9,10 +9,13 @@ import pytest
 from jsonschema import Draft202012Validator
 from written_processes import DECISION, TEXT, attempt, call, chunk, do, each, is_, otherwise, process, repeat, step, when
 
-from instrc.runtime.activities import surely_valid  # one decision about a call
+import instrc
 from instrc.runtime.interpreter import versions  # the pure interpreter, without an engine
+from instrc.runtime.interpreter.v1 import values  # what is done once, not for each element
 from instrc.runtime.plan import plan_digest, plan_of  # the digest that a changed plan would have
+from instrc.schema.walk import with_definitions  # as it counts
 from instrc.text.jsontext import dumps, loads
+from instrc.text.jsonvalue import Json
 
 Answer = Callable[[Any], Any]
 
@@ -760,7 +763,14 @@ def test_a_result_that_is_none_fails_the_step() -> None:
 
 
 def test_a_condition_that_cannot_be_applied_holds_for_nothing() -> None:
-    assert not surely_valid({"$ref": "#/$defs/nowhere"}, 1)
+    document = process(
+        whenContext1=when(
+            ({"path": "prompt", "schema": {"$ref": "#/$defs/nowhere"}}, process(llmContext1=chunk(step1_a=TEXT)), None),
+            (None, process(llmContext1=chunk(step2_b=TEXT)), None),
+        )
+    )
+    [command] = Played(document, lambda _command: None).commands
+    assert command["steps"] == ["step2_b"]
 
 
 def test_a_tool_that_does_not_say_what_it_brings_may_bring_anything() -> None:
@@ -784,3 +794,23 @@ def test_a_value_that_is_an_optional_argument_and_another_one_is_shown() -> None
     [command] = versions.issue(plan, versions.begin(plan, {"prompt": "me"}))
     assert command["kind"] == "model"
     assert command["context"] == {"prompt": "me"}
+
+
+@pytest.mark.parametrize(
+    ("test", "kept"), [("x.n is 3", 1), ("x.n @ { maximum: 3 }", 4), ("x.n > 3 and x.n is not x.m", 995), ("x.ok", 500)]
+)
+def test_a_selection_prepares_its_condition_once_for_all_elements(monkeypatch: pytest.MonkeyPatch, test: str, kept: int) -> None:
+    """A run may look at 300,000 elements in one go, and each service that reads it does so again."""
+    prepared: list[Json] = []
+
+    def counted(schema: Json, definitions: Any) -> Json:
+        prepared.append(schema)
+        return with_definitions(schema, definitions)
+
+    monkeypatch.setattr(values, "with_definitions", counted)
+    elements: Json = [{"n": n, "m": 999 - n if n == 500 else -1 if n < 999 else 999, "ok": n % 2 == 0} for n in range(1000)]
+    run = instrc.run(
+        f"input xs; const found = each x in xs when {test} {{ do {{ x.n }} }}; found", {"xs": elements}, vibes={}, model="sample"
+    )
+    assert len(run.value) == kept
+    assert len(prepared) <= 4

@@ -9,7 +9,7 @@ from instrc.runtime.interpreter.documents import EachState, Failure, RepeatState
 from instrc.runtime.interpreter.v1.refusals import decisions_of
 from instrc.runtime.interpreter.v1.runnable import PlanUnit
 from instrc.runtime.interpreter.v1.state import Machine, error_value, give_up, scoped_id, unit_name
-from instrc.runtime.interpreter.v1.values import evaluate, holds, resolve
+from instrc.runtime.interpreter.v1.values import evaluate, holds, resolve, test_of
 from instrc.text.jsonvalue import Json, JsonObject, as_integer, kind_in_words
 
 CHOSEN_FROM: Final = 100_000
@@ -121,7 +121,8 @@ def _selected(machine: Machine, scope: str, unit: PlanUnit, block: Each | Repeat
     elements = _elements(unit, source, None if condition is None and isinstance(source, list) else CHOSEN_FROM)
     look(machine, unit, len(elements) * (1 if condition is None else len(condition.tests)))
     if condition is not None and item is not None:
-        elements = [each for each in elements if holds(machine, scope, condition, {item: each})]
+        chosen_by = test_of(machine, scope, condition)
+        elements = [each for each in elements if chosen_by({item: each})]
     if chosen.first is not None:
         elements = elements[: _count(unit, evaluate(machine, scope, chosen.first))]
     return _elements(unit, elements, most if chosen.most is None else _count(unit, evaluate(machine, scope, chosen.most)))
