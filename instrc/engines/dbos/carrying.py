@@ -96,9 +96,7 @@ class DurablePort(MemoryPort):
         """Effects started before a restart but not recorded; those started again are reported."""
         self.told: dict[str, Json] = {}
         """What was answered before a restart and perhaps not recorded: the answer comes again, and the trace has it once."""
-        self._known_due = set(journal.due)
-        self._known_later = set(journal.later)
-        self._known_held = set(journal.held)
+        self._known_due, self._known_later, self._known_held = set(journal.due), set(journal.later), set(journal.held)
         self._again: list[tuple[Again, str, asyncio.Future[bool]]] = []
         self.letters: set[str] = journal.letters
         """What was read and recorded."""
@@ -329,6 +327,8 @@ class Claims:
         self.live: dict[str, Live] = {}
         self.resumed: set[str] = set()
         """Runs that were carried before, perhaps by a process that has died."""
+        self.parked: dict[str, float | None] = {}
+        """Runs that were left because all waited or the store failed, and when each is resumed if nobody does."""
         self._executor = ""
         self._left: set[str] = set()
         """Runs that this executor has taken and left again."""
@@ -421,9 +421,11 @@ class Claims:
 
     def _end(self, run: str, live: Live) -> None:
         self.resumed.discard(run)
-        if live.task is None or live.task.cancelled():
-            self._left.add(run)
         self._drop(run, live)
+        if live.error is not None or live.task is None or live.task.cancelled():
+            self._left.add(run)
+        if isinstance(live.error, sa.exc.SQLAlchemyError) and "/" not in run and self._queue == store.QUEUE:
+            self.parked[run] = time() + SERVER_PAUSE  # of a folder; a server's are released, or rescued
 
     def _drop(self, run: str, live: Live) -> None:
         if self.live.get(run) is live:
@@ -559,8 +561,7 @@ async def _interpret(carrier: RunCarrier, launch: LaunchDocument, live: Live) ->
     config = RunConfig.from_json(launch["how"])
     journal = rebuild_journal(plan, launch["inputs"], entries, holds=config.holds)
     effects = carrier.make_effects(run, plan, config)
-    child = child_of(carrier, launch, journal, live, effects.activities)
-    effects = structs.replace(effects, child=child, program=launch["name"])
+    effects = structs.replace(effects, child=child_of(carrier, launch, journal, live, effects.activities), program=launch["name"])
     writer = carrier.writer_of(launch, entries)
     port = live.port = DurablePort(effects, journal, _record, live.resting, writer, lambda: carrier.draining)
     if steps:

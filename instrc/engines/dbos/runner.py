@@ -407,8 +407,7 @@ class Rest:
     def __init__(self, runner: Runner) -> None:
         self.runner = runner
         self.asleep: bool = False
-        self.parked: dict[str, float | None] = {}
-        """Runs that were left because all waited, and when the next timer of each ends."""
+        self.parked: dict[str, float | None] = runner.claims.parked
         self._since = self._looked = monotonic()
         self._turning = asyncio.Lock()
         self._letters: dict[str, tuple[str, asyncio.Task[None]]] = {}

@@ -14,6 +14,7 @@ import pytest
 import sqlalchemy as sa
 from dbos import DBOS
 from dbos._error import DBOSWorkflowConflictIDError  # it has no public name
+from dbos._sys_db import SystemDatabase  # where the end of a run is recorded
 from written_processes import DECISION, call, chunk, process, step
 
 from instrc import Activities, Sample
@@ -193,3 +194,52 @@ def test_an_error_of_the_store_neither_fails_nor_cancels_what_it_meets(
     monkeypatch.setattr(carrying, "_PATIENCE", 0.01)
     monkeypatch.setattr("instrc.engines.dbos.runner.SERVER_PAUSE", 0.01)
     asyncio.run(asyncio.wait_for(body(), 60))
+
+
+@pytest.mark.parametrize("place", ["r1", "r1/serverContext1.a"])
+@pytest.mark.parametrize("what", ["result", "outcome"])
+@pytest.mark.parametrize("kind", ["folder", "postgres"])
+def test_a_run_goes_on_by_itself_after_an_error_of_the_store(
+    kind: str, what: str, place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    """Nobody resumes it: a disk was full for a moment, as a result was recorded or the run had ended."""
+    plan = plan_of(process(serverContext1=chunk(a=call("Trip", "prompt", {}))))
+    store = request.getfixturevalue("postgres_server").fresh() if kind == "postgres" else str(tmp_path)
+    error, failed = sa.exc.OperationalError("", {}, Exception("database or disk is full")), list[str]()
+    record, end = carrying._record, SystemDatabase.update_workflow_outcome
+
+    def fail(run: str) -> None:
+        if run == place and len(failed) < (2 if what == "outcome" else 1):  # DBOS tries twice to record an outcome
+            failed.append(run)
+            raise error
+
+    async def recorded(entry: Any) -> None:
+        fail(str(DBOS.workflow_id))
+        await record(entry)
+
+    def ended(database: SystemDatabase, run: str, *rest: Any, **more: Any) -> bool:
+        fail(run)
+        return end(database, run, *rest, **more)
+
+    def equip(run: str, _plan: Any, _how: Any, sink: Any) -> Effects:
+        activities = Activities({"Send": lambda _given: {"text": "sent"}})
+        activities.add("Trip", Activity("Trip", None, json.loads(json.dumps(ACTING))))
+        return Effects(run, Sample(), activities, sink)
+
+    async def body() -> None:
+        engine = DurableEngine(store, equip)
+        with pytest.raises(UnavailableError):
+            await engine.start(Launch("r1", "r1", plan, {"prompt": "x"}))
+        while (report := await engine.show("r1")).status == "running":  # noqa: ASYNC110  -- the run has no event for it
+            await asyncio.sleep(0.02)
+        assert report.status == "done"
+        engine.close()
+
+    for module in ("carrying", "runner"):
+        monkeypatch.setattr(f"instrc.engines.dbos.{module}.SERVER_PAUSE", 0.01)
+    if what == "result":
+        monkeypatch.setattr(carrying, "_record", recorded)
+    else:
+        monkeypatch.setattr(SystemDatabase, "update_workflow_outcome", ended)
+    asyncio.run(asyncio.wait_for(body(), 15))
+    assert failed

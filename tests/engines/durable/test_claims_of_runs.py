@@ -329,7 +329,8 @@ def test_a_worker_reads_no_message_to_a_run_of_others(tmp_path: Path, monkeypatc
     known = store.unread
     monkeypatch.setattr(store, "unread", unread)
     shared = SimpleNamespace(own=lambda runs, _projects: runs & {"mine"})
-    rest = Rest(cast("Runner", SimpleNamespace(engine=engine, shared=shared, options=WorkerOptions())))
+    claims = SimpleNamespace(parked={})
+    rest = Rest(cast("Runner", SimpleNamespace(engine=engine, shared=shared, claims=claims, options=WorkerOptions())))
     asyncio.run(body())
     assert dealt == [letter.id for letter in read] == ["mine/child"]
     store.close_engine(engine)
