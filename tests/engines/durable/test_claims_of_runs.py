@@ -170,11 +170,12 @@ def narrow(tmp_path: Path) -> Iterator[Stage]:
 
 def test_runs_that_are_answered_at_once_do_not_wait_for_each_other(narrow: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     """More of them than there are slots: those in the queue take none."""
-    monkeypatch.setattr(runner, "PARK_AFTER", 0.0)
     runs = [f"r{number}" for number in range(4)]
-    for run in runs:
-        go(narrow.engine.start(launch(run, ASK)))
-    until(lambda: narrow.runner.rest.parked.keys() == {*runs})
+    with monkeypatch.context() as patch:
+        patch.setattr(runner, "PARK_AFTER", 0.0)
+        for run in runs:
+            go(narrow.engine.start(launch(run, ASK)))
+        until(lambda: narrow.runner.rest.parked.keys() == {*runs})
 
     async def answered() -> set[str]:
         given = [narrow.engine.answer(run, "userContext1", {"decision": "Approve"}) for run in runs]
