@@ -21,10 +21,11 @@ from typing import Any, Final
 
 import pytest
 from applications import run_in_app
-from standins import FILLED, KEY, SCHEMA, SHAPES, VARIABLES
+from standins import FILLED, KEY, LIBRARIES, SCHEMA, SHAPES, VARIABLES
 
 import instrc
 from instrc import ModelError, Request
+from instrc.runtime.models import adapters  # what reads the objects of a library
 from instrc.runtime.models.catalogue import model_of  # makes one adapter
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
@@ -221,7 +222,7 @@ class Proxy:
 
 @contextmanager
 def proxy(kind: str, monkeypatch: pytest.MonkeyPatch, real: str = "") -> Iterator[Proxy]:
-    pytest.importorskip({"llamacpp": "openai"}.get(kind, kind))
+    pytest.importorskip(LIBRARIES.get(kind, kind))
     made = Proxy(json.dumps(SHAPES[kind](FILLED, "step1_read")).encode(), real)
     threading.Thread(target=made.serve, daemon=True).start()
     monkeypatch.setenv(VARIABLES[kind][0], KEY)
@@ -272,6 +273,24 @@ def test_each_fault_is_a_right_answer_or_one_clear_error(kind: str, monkeypatch:
     with proxy(kind, monkeypatch) as server:
         asyncio.run(work(server))
     assert came == {}
+
+
+@pytest.mark.parametrize("kind", ["gemini", "mistral", "ollama"])
+def test_no_library_makes_objects_of_a_whole_answer(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a megabyte with 300,000 parts, that takes seconds in which nothing else goes on."""
+
+    def fails(*_: Any, **__: Any) -> Any:
+        raise AssertionError("the library has read the answer")
+
+    async def work(server: Proxy) -> None:
+        model = model_of(f"{kind}:m-1", Path())
+        for media in ("application/json", "text/plain", "text/event-stream"):
+            server.fault = says(partial(whole, kind=media))
+            assert await outcome(model, 30.0) == RIGHT, media
+
+    monkeypatch.setattr(adapters, "_as_json", fails)
+    with proxy(kind, monkeypatch) as server:
+        asyncio.run(work(server))
 
 
 @pytest.mark.parametrize(

@@ -10,15 +10,15 @@ from typing import Any, ClassVar, Final, NamedTuple
 from msgspec.structs import replace
 
 from instrc.runtime.models.clients import Client
-from instrc.runtime.models.failures import StatusError, raise_reported
+from instrc.runtime.models.failures import StatusError, raise_answer
 from instrc.runtime.models.forms import Form, forms_by, thinking_of
 from instrc.runtime.models.model import Reply, Request
 from instrc.runtime.models.provider import CACHED_LETTERS, Provider, ProviderRequest, TokenNames, Told, base_url_from, is_long
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, JsonObject, as_object, listing, mapping
 
-REPORTED: Final = {"response": [raise_reported]}
-"""Client hooks for libraries that drop an error reported in a response."""
+REPORTED: Final = {"response": [raise_answer]}
+"""Client hooks for libraries that drop an error reported in a response, and return no raw answer."""
 ANTHROPIC_TOKENS: Final = 8192
 """Default limit of an answer, in tokens: Anthropic requires one in every request."""
 
@@ -295,7 +295,7 @@ class Ollama(Provider):
 
     def connect(self, library: ModuleType, key: str | None) -> Client:  # noqa: ARG002  -- there is none
         """Return an asynchronous client."""
-        hooks = {"response": [_keep_status, raise_reported]}
+        hooks = {"response": [_keep_status, raise_answer]}
         return library.AsyncClient(host=base_url_from(self.url), event_hooks=hooks, follow_redirects=False)
 
     async def send(self, client: Client, asked: ProviderRequest) -> Json:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from contextvars import ContextVar
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
@@ -101,19 +102,36 @@ class StatusError(Exception):
         self.headers = headers
 
 
-async def raise_reported(response: httpx.Response) -> None:
-    """Raise the error reported by a response with status 200, which some libraries drop as an unknown member."""
+class WholeAnswer(Exception):  # noqa: N818  -- no error: it takes an answer past its library
+    """The answer of a provider as JSON."""
+
+    def __init__(self, answer: JsonObject) -> None:
+        super().__init__("an answer")
+        self.answer = answer
+
+
+async def raise_answer(response: httpx.Response) -> None:
+    """Raise the answer in a response, or its error: some libraries drop that, and all take long to make objects of many parts."""
     kind = response.headers.get("content-type", "").split(";")[0]
-    if response.status_code < HTTPStatus.BAD_REQUEST and kind == "application/json":
-        require_no_report(await response.aread())
+    if response.status_code < HTTPStatus.BAD_REQUEST and (kind == "application/json" or not STREAMED.get()):
+        answer = require_no_report(await response.aread())
+        if isinstance(answer, dict) and any(isinstance(answer.get(name), dict | list) for name in _ANSWERS):
+            raise WholeAnswer(answer)
 
 
-def require_no_report(body: bytes) -> None:
-    """Raise the error reported by a response body."""
+STREAMED: Final = ContextVar("instrc-streamed", default=True)
+"""Whether the answer that is asked for comes in parts, which a hook must not wait for."""
+_ANSWERS: Final = ("choices", "candidates", "message")
+"""Members of an answer, unlike of a response with a token."""
+
+
+def require_no_report(body: bytes) -> Json:
+    """Return the value of a response body; raise the error reported by it."""
     answer = value_in(body.decode(errors="replace"))
     reply = reported_error(answer) if isinstance(answer, dict) else None
     if reply is not None and reply.failure is not None:
         raise failure_of(reply.failure, answer)
+    return answer
 
 
 def _body_of(error: Exception) -> Json:

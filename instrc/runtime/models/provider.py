@@ -33,7 +33,7 @@ from instrc.runtime.interpreter.documents import Complaint
 from instrc.runtime.models.asking_again import asked_again, attempt_of, cut_complaint
 from instrc.runtime.models.budget import BYTES
 from instrc.runtime.models.clients import Client, client_of_loop
-from instrc.runtime.models.failures import as_model_error, context_of, failure_of
+from instrc.runtime.models.failures import STREAMED, WholeAnswer, as_model_error, context_of, failure_of
 from instrc.runtime.models.forms import FORMS, NO_THOUGHTS, REMEMBERED, Form, forms_to_try, is_refused, learn, refused_forms
 from instrc.runtime.models.model import ModelError, Reply, Request
 from instrc.runtime.models.partial import PART_PAUSE, PART_SHARE, in_shape, prefix_value, whole_answer, written
@@ -252,9 +252,12 @@ class Provider(ABC):
             try:
                 async with asyncio.timeout(asked.timeout):
                     stream = None if told is None else self.stream(client, asked)
+                    STREAMED.set(stream is not None)
                     if told is None or stream is None:
                         return await self.send(client, asked)
                     return await asyncio.to_thread(whole_answer, await _collected(stream, told), self.tokens)
+            except WholeAnswer as whole:
+                return whole.answer
             except TimeoutError as error:
                 raise ModelError(f"the model took longer than {asked.timeout:g} s", code="timeout", retry=True) from error
             except Exception as error:
