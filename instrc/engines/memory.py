@@ -320,8 +320,9 @@ class LiveRun(Run):
         journal = rebuild_journal(self.plan, self.state["inputs"], self.entries, holds=self.holds)
         self.effects.tell("again", steps=again.get("drop", []))
         self._take_up(journal)
+        begun = {*again.get("fresh", ()), *again.get("anew", ())}
         for command in again.get("drop", ()):
-            if (child := self.failed.pop(command, None)) is not None and command not in again.get("fresh", ()):
+            if (child := self.failed.pop(command, None)) is not None and command not in begun:
                 child.mend(RetryOptions(model=again.get("model")))
                 self.children[command] = child
                 self.later.add(command)

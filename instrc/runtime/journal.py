@@ -24,6 +24,8 @@ class Again(TypedDict, total=False):
     """Commands to restart, whose results are dropped or which hold the run."""
     fresh: list[str]
     """Commands to restart under another key."""
+    anew: list[str]
+    """Commands that may be given other values now: a process that has served one is not continued."""
     limits: SpendingLimits | None
     """New limits; `null` fails what waits for higher ones."""
     model: str

@@ -95,8 +95,11 @@ def retry_of(run: str, journal: Journal, options: RetryOptions, *, ended: bool =
         without = _replayed(journal, [*names, *fatal])
         if without.last is not None:
             _refuse(run, f"it ends again before `{options.step}`", "begin with an earlier step")
+        issued = {name: each for name, each in played.commands.items() if each["kind"] != "fire"}
+        others = sorted(name for name, each in issued.items() if without.commands.get(name) != each)
         drop = [command for command, _ in without.lost]
         fresh = [command for command, result in without.lost if options.new_key or "ok" in result]
+        return {**_again(journal, options, list(dict.fromkeys([*drop, *others])), fresh, idle), "anew": others}
     return _again(journal, options, drop, fresh, idle)
 
 

@@ -303,9 +303,8 @@ class Live(Struct):
 
     def end(self) -> None:
         """Record that it is no longer carried out."""
-        task = self.task
-        if task is not None and self.error is None and not task.cancelled() and (error := task.exception()) is not None:
-            self.error = error
+        if (task := self.task) is not None and self.error is None and not task.cancelled():
+            self.error = task.exception()
         self.over = True
         self.resting(True)  # noqa: FBT003  -- the callback's signature
 
@@ -316,6 +315,8 @@ WriterOf: TypeAlias = "Callable[[LaunchDocument, Sequence[JournalEntry]], Standi
 """Returns the writer of a run's state, from its launch and its journal entries."""
 _PATIENCE = 5.0
 """Seconds for DBOS to begin a run that it has accepted."""
+_GOING: Final = frozenset({"PENDING", "ENQUEUED"})
+"""Statuses of runs that have not ended."""
 
 
 class Claims:
@@ -368,15 +369,15 @@ class Claims:
     async def _enqueue(self, run: str, live: Live, *, again: bool = False) -> bool:
         """Put a run into the queue of this process, unless it is there, or DBOS has taken it out and begins it in a moment.
 
-        Return `False` for a run that has ended.
+        Return `False` for a run that has ended. A child that was withdrawn goes on if its caller does, by a retry.
         """
         async with self._taking:
-            row = await self.row(run)
-            if row is None or row.status not in {"PENDING", "ENQUEUED"}:
+            row, root = await self.row(run), await self.row(run.partition("/")[0])
+            if not (row and root and root.status in _GOING and row.status in {*_GOING, "CANCELLED"}):
                 self._drop(run, live)
                 return False
             begins = row.status == "PENDING" and row.executor_id == self._executor and run not in self._left and not again
-            if not begins and (row.status == "PENDING" or row.queue_name != self._queue):
+            if not begins and (row.status != "ENQUEUED" or row.queue_name != self._queue):
                 self.resumed.add(run)
                 await asyncio.to_thread(self.client.resume_workflow, run, queue_name=self._queue)
         if begins:

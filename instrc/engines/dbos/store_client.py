@@ -120,7 +120,9 @@ class StoreClient:
         idle = max(time() - row.completed_at / 1000, 0.0) if row.completed_at else 0.0
         again = retry_of(run, journal, options, ended=row.status in BROKEN_OFF, idle=idle)
         for command in set(again.get("drop", ())) - set(again.get("fresh", ())):
-            if not await self.retry_child(f"{run}/{journal.key(command)}", RetryOptions(model=options.model), table):
+            child, same = f"{run}/{journal.key(command)}", RetryOptions(model=options.model)
+            is_other = command in again.get("anew", ()) and await self.find(child) is not None
+            if is_other or not await self.retry_child(child, same, table):
                 again["fresh"] = [*again.get("fresh", ()), command]
         letter = store.Letter(token_hex(16), run, {"again": cast("Json", again)})
         with store.trouble(self.location):

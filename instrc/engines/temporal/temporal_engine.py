@@ -264,7 +264,7 @@ class TemporalEngine(TracedEngine):
     async def _failed_children(self, run: str, before: Journal, again: Again) -> dict[str, list[JournalEntry]]:
         """Return the journals of failed child runs that continue."""
         found: dict[str, list[JournalEntry]] = {}
-        for command in set(again.get("drop", ())) - set(again.get("fresh", ())):
+        for command in set(again.get("drop", ())).difference(again.get("fresh", ()), again.get("anew", ())):
             with suppress(InstrcError):  # most commands have none
                 _, journal, entries = await self._recorded(f"{run}/{before.key(command)}")
                 if (outcome := journal.state["outcome"]) is not None and outcome["status"] == "failed":

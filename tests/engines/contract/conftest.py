@@ -109,9 +109,13 @@ class Stage:
 
     async def settled(self, run: str) -> RunReport:
         """Wait until a run ends or waits."""
+        return await self.shown(lambda report: report.status in SETTLED, run)
+
+    async def shown(self, holds: Callable[[RunReport], bool], run: str = "r1") -> RunReport:
+        """Wait until something holds for a run."""
         for _ in range(2000):
             report = await self.engine.show(run)
-            if report.status in SETTLED:
+            if holds(report):
                 return report
             await asyncio.sleep(0.01)
         pytest.fail(f"{run} goes on for ever")

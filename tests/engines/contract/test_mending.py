@@ -54,6 +54,14 @@ class Broken:
         return [name for name, before in zip(found, ["", *found], strict=False) if name != before]
 
 
+async def until(holds: Callable[[], bool]) -> None:
+    """Wait until something holds."""
+    for _ in range(6000):
+        if holds():
+            return
+        await asyncio.sleep(0.01)
+
+
 def problem_of(error: pytest.ExceptionInfo[InstrcError]) -> tuple[str, str]:
     [problem] = error.value.problems
     return problem.name, f"{problem.message}; {problem.hint}"
@@ -279,6 +287,54 @@ def test_a_process_that_serves_an_activity_goes_on_where_it_failed(stage: Any, w
         report = await (stage.answer("do", {"retry": True}) if way == "answer" else stage.retry())
         assert report.outcome["value"] == DONE
         assert made.calls == ["A", "B", "C"]
+
+    go(body())
+
+
+def approved(stage: Any) -> Broken:
+    """Let a person decide in a process what another step has given, which gives something else each time."""
+    made = Broken(stage, SLIP, "C")
+    offers = iter(["10", "100"])
+    stage.handlers["A"] = lambda _given: {"text": next(offers)}
+    payment = call("C", "prompt", TEXT, "step1_ask")
+    stage.handlers["Do"] = process(userContext1=chunk(step1_ask=step(DECISION, "prompt")), serverContext1=chunk(step2_c=payment))
+    return made
+
+
+def test_a_retry_from_an_earlier_step_asks_again_in_a_process_that_has_failed(stage: Any) -> None:
+    async def body() -> None:
+        made = approved(stage)
+        await stage.start(process(serverContext1=chunk(step1_a=call("A", "prompt"), step2_do=call("Do", "step1_a.text"))))
+        assert (await stage.answer("ask", {"decision": "Approve"})).status == "failed"
+        made.broken.clear()
+        assert [each.show for each in (await stage.retry("a")).questions] == [{"prompt": "100"}]
+        assert made.calls == ["A", "C", "A~2"]
+        assert (await stage.answer("ask", {"decision": "Approve"})).outcome["value"] == {"text": "C(100)"}
+
+    go(body())
+
+
+@pytest.mark.parametrize(("step", "shown"), [(None, "10"), ("a", "100")])
+def test_a_process_that_was_withdrawn_asks_for_what_its_caller_now_gives(stage: Any, step: str | None, shown: str) -> None:
+    """Its caller failed elsewhere while a person was asked, and goes on by a retry."""
+
+    async def fails(_given: Any) -> Any:
+        await until(lambda: any(event["event"] == "question" for event in stage.events))
+        raise SLIP
+
+    async def body() -> None:
+        approved(stage).broken.clear()
+        stage.handlers["B"] = fails
+        both = chunk(step1_a=call("A", "prompt"), step2_b=call("B", "prompt"), step3_do=call("Do", "step1_a.text"))
+        await stage.start(process(serverContext1=both))
+        await stage.shown(lambda report: report.status == "failed")
+        stage.handlers["B"] = lambda _given: {"text": ""}
+        await stage.retry(step)
+        report = await stage.shown(lambda report: len(report.questions) == 1)
+        assert [each.show for each in report.questions] == [{"prompt": shown}]
+        await stage.answer("ask", {"decision": "Approve"})
+        report = await stage.shown(lambda report: report.has_ended)
+        assert report.outcome["value"] == {"text": f"C({shown})"}
 
     go(body())
 
