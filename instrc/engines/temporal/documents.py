@@ -30,8 +30,8 @@ class Continued(TypedDict):
     keys: NotRequired[dict[str, int]]
     entries: NotRequired[list[JournalEntry] | None]
     """Journal; `null` for a run from an earlier release without one."""
-    failed: NotRequired[dict[str, list[JournalEntry]]]
-    """Journals of failed children, by key."""
+    failed: NotRequired[dict[str, Child]]
+    """Failed children with their journals, by key."""
     model: NotRequired[str | None]
     """Model chosen by a retry."""
 
@@ -86,6 +86,8 @@ class Child(TypedDict):
     plan: interpreter.PinnedPlan
     inputs: JsonObject
     digest: str
+    entries: NotRequired[list[JournalEntry]]
+    """Journal of a failed one: a retry continues it as it began, whatever serves its activity now."""
 
 
 class Effect(TypedDict):

@@ -261,14 +261,15 @@ class TemporalEngine(TracedEngine):
                     await self._begin_again(launch, described)
             return await self._attend(run)
 
-    async def _failed_children(self, run: str, before: Journal, again: Again) -> dict[str, list[JournalEntry]]:
-        """Return the journals of failed child runs that continue."""
-        found: dict[str, list[JournalEntry]] = {}
+    async def _failed_children(self, run: str, before: Journal, again: Again) -> dict[str, documents.Child]:
+        """Return the failed child runs that continue, with their journals."""
+        found: dict[str, documents.Child] = {}
         for command in set(again.get("drop", ())).difference(again.get("fresh", ()), again.get("anew", ())):
             with suppress(InstrcError):  # most commands have none
-                _, journal, entries = await self._recorded(f"{run}/{before.key(command)}")
+                begun, journal, entries = await self._recorded(f"{run}/{before.key(command)}")
                 if (outcome := journal.state["outcome"]) is not None and outcome["status"] == "failed":
-                    found[before.key(command)] = entries
+                    child = cast("documents.Child", {name: begun[name] for name in ("name", "plan", "inputs", "digest")})
+                    found[before.key(command)] = {**child, "entries": entries}
         return found
 
     async def delete(self, run: str) -> None:

@@ -97,8 +97,8 @@ class TemporalPort:
         """The model that a retry has chosen."""
         self.entries: list[JournalEntry] | None = carried.get("entries")
         """The journal; `None` if its beginning is not known."""
-        self.failed: dict[str, list[JournalEntry]] = carried.get("failed", {})
-        """Journals of failed children, which a retry continues."""
+        self.failed: dict[str, documents.Child] = carried.get("failed", {})
+        """Failed children, which a retry continues."""
         self._hold = Hold(launch["plan"], self.state) if holds(launch) else None
         self._final: set[str] = set()
         """Commands that the operator allows to fail the run."""
@@ -301,11 +301,13 @@ class TemporalPort:
         self.children[command["id"]] = name
         self.release()
         how = RunConfig.from_json(self.launch["how"]).for_child(self.model).to_json()
+        kept = self.failed.pop(key, begun)
+        begun = {**begun, "entries": kept} if isinstance(kept, list) else kept  # of an earlier release, only its journal
         launch: documents.Launched = {**self.launch, **begun, "run": f"{self.launch['run']}/{key}", "how": how}
         launch["digest"] += "" if self.model is None else f"/{self.model}"  # workers keep launches by it
         launch.pop("carried", None)
         launch.pop("entries", None)
-        if (entries := self.failed.pop(key, None)) is not None:
+        if (entries := begun.get("entries")) is not None:
             journal = rebuild_journal(begun["plan"], begun["inputs"], entries)
             launch["entries"] = [*entries, {"again": retry_of(launch["run"], journal, RetryOptions(model=self.model))}]
         try:
@@ -316,7 +318,7 @@ class TemporalPort:
         finally:
             self.children.pop(command["id"], None)
         if "entries" in ended:
-            self.failed[key] = ended["entries"]
+            self.failed[key] = {**begun, "entries": ended["entries"]}
         return child_result(ended["outcome"], command)
 
     async def _sleep(self, name: str) -> None:

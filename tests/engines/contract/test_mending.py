@@ -291,6 +291,22 @@ def test_a_process_that_serves_an_activity_goes_on_where_it_failed(stage: Any, w
     go(body())
 
 
+def test_a_process_goes_on_as_it_began_whatever_serves_its_activity_now(stage: Any) -> None:
+    """What was answered and done belongs to the version of the process that asked for it."""
+
+    async def body() -> None:
+        made = Broken(stage, SLIP, "C")
+        stage.handlers["Do"] = CHAIN
+        assert (await stage.start(PARENT)).status == "failed"
+        made.broken.clear()
+        first = CHAIN["properties"]["serverContext1"]
+        stage.handlers["Do"] = process(serverContext1=first, serverContext2=chunk(step3_c=call("C", "prompt")))
+        assert (await stage.retry()).outcome["value"] == DONE
+        assert made.calls == ["A", "B", "C"]
+
+    go(body())
+
+
 def approved(stage: Any) -> Broken:
     """Let a person decide in a process what another step has given, which gives something else each time."""
     made = Broken(stage, SLIP, "C")
