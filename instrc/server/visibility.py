@@ -119,7 +119,7 @@ class Visibility:
         me, placed = Vote(caller.name, caller.by, 0.0, None), [(re.split("[/~]", name), each) for name, each in votes.items()]
         mine = [(place, vote) for place, each in placed for vote in each if vote.may_be_of(me)]
         mine += [([""], me)] if "" in votes else []
-        asked = {each.id.partition("/")[0] for each in report.questions if "/" in each.id and each.by == "person"}
+        asked = {re.split("[/~]", each.id)[0] for each in report.questions if "/" in each.id and each.by == "person"}
         protects = partial(self.protects, report, answered={place[0] for place, _ in placed} | asked)
         return replace(options, by=by, protects=protects, excludes=partial(self._excludes, caller, mine, protects))
 

@@ -698,6 +698,11 @@ def test_nobody_gives_the_answer_that_a_person_is_asked_for_by_a_process_of_anot
         made.launchers["outer"] = Launcher(prepared, rehearse="with-activities")
         with pytest.raises(AccessError, match="is the answer of a person"):
             await made.fork(person("bob", "operator"), run, ForkOptions(edits={"consent": ANSWER}))
+        report = (await made.run(BOSS, run)).report
+        place, _, below = report.questions[0].id.partition("/")
+        again = replace(report, questions=(replace(report.questions[0], id=f"{place}~2/{below}"),))  # begun anew by a retry
+        limited = made.visibility.limited(ForkOptions(), again, BOSS, {})
+        assert limited.protects({"kind": "activity", "activity": "Consent", "id": place})
 
     go(body())
 
