@@ -256,7 +256,7 @@ class HiddenInstruction(ProblemWarning):
 
 
 class HiddenName(Problem):
-    message = "this reads `{word}` of the outer block, but `{word}` here belongs to the inner block"
+    message = "this reads `{word}` from outside the block, but `{word}` here belongs to the block"
     hint = "make it the value of a block: `const earlier = do { {word} };`"
 
     word: str

@@ -55,12 +55,15 @@ def _region_reads(ev: Evaluation, region: ir.Region) -> list[ir.Path]:
 
 
 def refuse_hidden(ev: Evaluation, region: ir.Region, names: tuple[str, ...], tests: tuple[ir.Test, ...] = ()) -> None:
-    """Report readers of an outer block's name that this body redefines."""
+    """Report readers of an input, or of an outer block's name, that this body redefines."""
 
     def hidden(reads: Iterable[ir.Path]) -> str | None:
-        origins = (path.origin for path in reads)
-        found = (each for each in origins if isinstance(each, ir.Local) and each.kind != "item" and each.block != region.number)
-        return next((each.name for each in found if each.name in names), None)
+        for origin in (path.origin for path in reads):
+            if isinstance(origin, ir.Local) and origin.kind != "item" and origin.block != region.number and origin.name in names:
+                return origin.name
+            if isinstance(origin, str) and origin in names:
+                return origin
+        return None
 
     for number in ev.steps.among(region.number):
         step = ev.steps.table[number]

@@ -130,6 +130,9 @@ def take(
     for number in step_numbers(units):
         brackets.written.discard(number)
         brackets.inner.pop(number, None)
+        step = ev.steps.table[number]
+        for word in step.timing.words:
+            ev.report.add(problems.blocks.MisplacedDeadline(at=step.span, word=word, place="slot"))
     if context.brackets is not None:
         brackets.hand_to(context.brackets)
     return StepObject(units, annotations, span)

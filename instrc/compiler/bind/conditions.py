@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 from msgspec import Struct, structs
 
@@ -16,8 +17,10 @@ from instrc.compiler.bind.values import BoundValue, Data, Inner, StepResult
 from instrc.language.surface import Access, Compares, Condition, Equals, Literal, Matches, Name, Truth
 from instrc.language.surface import Test as Written
 from instrc.process import flow
+from instrc.schema.kinds import types_of
 from instrc.schema.vocabulary import SPEAKS_OF
-from instrc.text.jsonvalue import Json
+from instrc.schema.walk import in_place
+from instrc.text.jsonvalue import Json, listing
 
 
 def condition(ev: Evaluation, written: Condition, context: EvaluationContext) -> tuple[ir.Test, ...] | None:
@@ -174,9 +177,20 @@ def read_path(ev: Evaluation, written: Name | Access, context: EvaluationContext
     return _path(ev, value, written, context)
 
 
+_COMBINING: Final = frozenset({"anyOf", "oneOf", "allOf"})
+
+
+def _names_null(schema: Json) -> bool:
+    """Return whether a schema that combines others names `null` in one of them."""
+    parts = list(in_place([schema], schema, _COMBINING))
+    named = [types_of(part.get("type")) or () for part in parts]
+    listed = [[part.get("const", True), *listing(part.get("enum"))] for part in parts]
+    return any("null" in types for types in named) or any(None in values for values in listed)
+
+
 def with_type(schema: dict[str, Json]) -> Json:
     """Return the schema of a condition so that `null` satisfies it only if the schema names `null`."""
-    if "type" in schema or "const" in schema or "enum" in schema:
+    if "type" in schema or "const" in schema or "enum" in schema or _names_null(schema):
         return schema
     types: list[Json] = list(
         dict.fromkeys(max(SPEAKS_OF[keyword]) for keyword in schema if keyword in SPEAKS_OF)

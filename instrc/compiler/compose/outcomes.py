@@ -286,10 +286,11 @@ def plannable_tools(graph: ir.Graph, step: ir.Step) -> tuple[ir.PlannableTool, .
     return None if plans is None else tuple({tool.name: tool for planned in plans for tool in planned.tools}.values())
 
 
-def plans_of(graph: ir.Graph, step: ir.Step) -> tuple[ir.Planned, ...] | None:
+def plans_of(graph: ir.Graph, step: ir.Step, earlier: set[int] | None = None) -> tuple[ir.Planned, ...] | None:
     """Return each `Plan(…)` that may be the input of a `RunPlan_Activity` step, or `None` if it is not a single plan.
 
     With a label or another value, the engine would receive an object or list that contains the plan.
+    `earlier` collects the numbers of the bodies from whose previous round a plan may come.
     """
     given = [argument.value for argument in step.arguments if argument.label is None and isinstance(argument.value, ir.Path)]
     if len(given) != len(step.arguments) or len(given) != 1:
@@ -305,6 +306,8 @@ def plans_of(graph: ir.Graph, step: ir.Step) -> tuple[ir.Planned, ...] | None:
                 if tail:
                     waiting.extend((member, tail[1:]) for name, member in members if name == tail[0])
             case ir.Path(origin, own):
+                if earlier is not None and isinstance(origin, ir.Local) and origin.kind == "previous":
+                    earlier.add(origin.block)
                 planned, below = _behind(graph, origin, (*own, *tail))
                 waiting.extend(below)
                 if planned is not None:

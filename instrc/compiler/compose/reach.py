@@ -104,15 +104,13 @@ def _is_handed(reading: ir.Reading | None, rest: tuple[str, ...], body: set[int 
 
 def check_bound(graph: ir.Graph, report: Report) -> None:
     """Report plans in which one tool has two meanings, and bound values that no longer exist when a plan is executed."""
-    running = [(step, plans) for step in graph.awaited() if step.activity == RUN_PLAN and (plans := plans_of(graph, step))]
-    if not running:
-        return
-    around = regions_around(graph)
-    for step, plans in running:
-        given = [argument.value for argument in step.arguments if isinstance(argument.value, ir.Path)]
-        last = {path.origin.block for path in given if isinstance(path.origin, ir.Local) and path.origin.kind == "previous"}
+    running = [step for step in graph.awaited() if step.activity == RUN_PLAN]
+    around = regions_around(graph) if running else {}
+    for step in running:
+        last: set[int] = set()
+        plans = plans_of(graph, step, last)
         tools: dict[str, ir.PlannableTool] = {}
-        for tool in (tool for planned in plans for tool in planned.tools):
+        for tool in (tool for planned in plans or () for tool in planned.tools):
             other = tools.setdefault(tool.name, tool)
             if tool != other:
                 report.add(problems.plans.DifferentTools(at=step.span, word=tool.name))

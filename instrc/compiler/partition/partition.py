@@ -428,9 +428,8 @@ def number_steps(
     if graph.contexts is not None:
         unread.difference_update([unit for unit in graph.units if isinstance(unit, int)])
     keys: dict[int, str] = {}
-    used: set[str] = set(graph.inputs) | (
-        set(GIVEN) if naming == "plain" else set()
-    )  # a key of this name would hide the block's value
+    given = _given_in(graph)  # a key of such a name would hide the block's value, or be hidden by it
+    used: set[str] = {*graph.inputs, *(GIVEN if naming == "plain" else given)}
     count = 0
     last = order.pop() if bare else None
     for number in order:
@@ -451,7 +450,13 @@ def number_steps(
         keys[number] = key
     if last is not None:
         keys[last] = _key(steps[last].base_name, 1, naming)
-    return keys, _elements(graph, used)
+    return keys, _elements(graph, used | given)
+
+
+def _given_in(graph: ir.Graph) -> set[str]:
+    """Return the words that the blocks of a program give a value."""
+    kinds = {type(step.content) for step in graph.blocks()}
+    return {word for word in GIVEN if (ir.Try if word == "error" else ir.Repeat) in kinds}
 
 
 def _in_order(flat: ir.FlatGraph, chunks: tuple[ir.Chunk, ...], inside: Mapping[int, tuple[ir.Chunk, ...]]) -> list[int]:

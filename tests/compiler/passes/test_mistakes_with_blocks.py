@@ -184,6 +184,11 @@ MISTAKES = [
         "do { rounds }",
     ),
     ("try { Send_Activity(prompt) } else { const e = error; try { Draft } else { «Write(e)» } }", "hidden-name", "do { error }"),
+    (
+        "input error; const e = error; try { Send_Activity(e) } else { «Write(e)» }",
+        "hidden-name",
+        "do { error }",
+    ),
     # names that only pass a value on are no part of a round
     ("repeat { const c = Check(prompt); const r = round; Draft(previous.«r») } until c.ok", "unknown-member", "const r = do {"),
     (
@@ -228,6 +233,7 @@ MISTAKES = [
     ('Fail(«"nobody came"»)', "misplaced-data", "message:"),
     ("Draft | Confirm_User «within» 2 days", "misplaced-deadline", 'within: "P2D"'),
     ('Draft | Confirm_User «@ { within: "2 days" }»', "bad-duration", "P2D"),
+    (CHECK + 'const l = { a: { b: «Draft(c)» @ { within: "P2D" }, d: Draft(c.note) } }; Write(l.a.b)', "misplaced-deadline", ""),
     (CHECK + 'when c.ok @ «{ within: "P2D" }» { Draft(prompt) }', "misplaced-deadline", "brackets"),
     ('«input x @ { within: "P2D" }»; Draft(x)', "misplaced-deadline", "after the step"),
     (
@@ -289,6 +295,13 @@ MISTAKES = [
     (
         PEOPLE + "repeat x in p.names { const a = Act(x, { plan: Plan(Book_Activity(passenger: x)) }); "
         "«RunPlan_Activity(previous.a.plan)» }",
+        "bound-in-block",
+        "bind a value from outside of the block",
+    ),
+    (
+        PEOPLE
+        + "repeat x in p.names { const w = do { previous.a }; const a = Act(x, { plan: Plan(Book_Activity(passenger: x)) }); "
+        "«RunPlan_Activity(w.plan)» }",
         "bound-in-block",
         "bind a value from outside of the block",
     ),
