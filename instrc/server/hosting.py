@@ -238,7 +238,7 @@ async def serve(
     known = identity if identity.is_on and identify is None else None
     app = app_of(
         service,
-        identify=identify,
+        identify=identify or known or identity.once_on,
         identity=known,
         hosts=() if host in _EVERYWHERE else (host,),
         routes=[*routes, *Inbox(service, identity=known).routes],

@@ -156,6 +156,10 @@ class Identity(Struct, frozen=True):
             return caller if known and is_known(self.settings, self.records, caller.name) else None
         return caller
 
+    async def once_on(self, headers: Mapping[str, str]) -> Caller | None:
+        """Return the caller, who is the local user until there is a first key."""
+        return await self(headers) if await asyncio.to_thread(lambda: self.is_on) else LOCAL
+
     async def bearer(self, word: str) -> Caller:
         """Return the owner of a key or token."""
         if len(word) > _LONGEST:

@@ -27,6 +27,7 @@ from instrc.engines.approvals import Vote  # an answer
 from instrc.engines.operating import AuditFilter, audit_log  # what is noted of it
 from instrc.problems.errors import AuthenticationError, ConflictError, SettingsError
 from instrc.runtime.questions import Question  # what is claimed
+from instrc.server import hosting  # how a service begins
 from instrc.server.a2a import a2a_routes  # the service over A2A
 from instrc.server.hosting import idle_settings, listener_at  # what a service says when it begins
 from instrc.server.http import app_of  # the application itself
@@ -176,6 +177,25 @@ def test_a_client_that_leaves_before_its_stream_begins_takes_no_place(tmp_path: 
 
 
 # --- who asks -----------------------------------------------------------------------------------------------------------------
+
+
+def test_a_service_that_began_without_keys_asks_for_the_first_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def built(_: Any, **given: Any) -> Any:
+        raise LookupError(given)  # nothing is served
+
+    monkeypatch.setattr(hosting, "app_of", built)
+
+    async def body() -> None:
+        made = service(tmp_path, records=str(tmp_path / "keys"))
+        with pytest.raises(LookupError) as begun, listener_at("127.0.0.1", 0) as listener:
+            await hosting.serve(made, "127.0.0.1", listener, str, greeting="")
+        async with client(made, identify=begun.value.args[0]["identify"]) as http:
+            assert (await http.get("/v1/programs")).status_code == 200
+            key = Identity(made.records, made.settings, made.signer).new_key("ann", ["starter"])
+            assert (await http.get("/v1/programs")).status_code == 401
+            assert (await http.get("/v1/programs", headers={"Authorization": f"Bearer {key}"})).status_code == 200
+
+    go(body())
 
 
 def test_a_key_is_known_by_its_digest_and_can_be_taken_back(tmp_path: Path) -> None:
