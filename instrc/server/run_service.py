@@ -385,6 +385,8 @@ class RunService:
             who, means = (person or caller).name, caller.by if action == "claim" else "admin"
             noted = audit_row(caller.name, caller.by, action, found.run, found.question.id, who if action == "delegate" else None)
             if await asyncio.to_thread(self.records.claim, found, who, until, means, noted):
+                if action == "delegate":  # one who follows the run may answer now
+                    self.hub.wake(run)
                 return await self.question(caller, run, question)
 
     async def link(self, caller: Caller, run: str, question: str, to: str) -> str:

@@ -147,6 +147,19 @@ def test_a_question_is_seen_and_answered_by_whom_it_was_given_to(tmp_path: Path)
     on(service(tmp_path, settings=settings, pay=asking()), body)
 
 
+def test_a_question_given_to_somebody_wakes_who_follows_its_run(tmp_path: Path) -> None:
+    async def body(made: RunService) -> None:
+        run = (await made.start(ANN, "pay", "x", wait=30)).report.run
+        following = asyncio.create_task(made.hub.wait(run, 60))
+        await asyncio.sleep(0)
+        await made.claim(BOB, run, "userContext1")
+        assert not following.done()
+        await made.claim(BOB, run, "userContext1", to="cat")
+        assert await following
+
+    on(service(tmp_path, settings=ServiceSettings(people={"pay.approve": PeopleSettings(("bob",))}), pay=asking()), body)
+
+
 def test_all_who_agree_are_the_authors_of_an_answer(tmp_path: Path) -> None:
     async def body(made: RunService) -> None:
         run = (await made.start(ANN, "pay", "x", wait=30)).report.run
