@@ -264,7 +264,7 @@ class Effects(Struct, frozen=True):
         """Return the tokens and the known cost of answers, and of what was sent in place of one."""
         replies, usage = [*answers, *(each.reply for each in refused if each.reply is not None)], Counter[str]()
         for reply in replies:
-            usage.update(reply.usage)
+            usage.update(_usage_of(reply))
         costs = [cost for cost in map(self._cost, replies) if cost is not None]
         return {"usage": dict(usage), "cost": sum(costs) if costs else None} if replies else {}
 
@@ -524,7 +524,7 @@ class _CheckError(Exception):
 
 def _copied_reply(reply: Reply) -> Reply:
     """Return a reply as a copy; raise `NotJsonError` if anything but its answer is not JSON."""
-    usage = {str(name): int(count) for name, count in reply.usage.items()}
+    usage = _usage_of(reply)
     lists = [*reply.repairs], [*reply.complaints], [*reply.notes]  # tuples take the slow path
     rest = received([reply.cost, reply.model, *lists, reply.text, reply.sent])
     cost, model, repairs, complaints, notes, text, sent = cast("_ReplyParts", rest)
@@ -534,6 +534,11 @@ def _copied_reply(reply: Reply) -> Reply:
         answer, complaints = None, [*complaints, {"pointer": "", "message": f"the answer is not JSON, {error}"}]
     kept = reply.invented, tuple(notes), reply.cached, reply.failures
     return Reply(answer, usage, cost, model, tuple(repairs), tuple(complaints), text, sent, *kept)
+
+
+def _usage_of(reply: Reply) -> dict[str, int]:
+    """Return the tokens of a reply; a model may not know some of them, or any."""
+    return {str(name): int(count) for name, count in (reply.usage or {}).items() if count is not None}
 
 
 def _text_of(check: Check, value: Json) -> str | None:

@@ -109,3 +109,22 @@ def test_a_launch_compares_names_as_often_as_there_are_steps(monkeypatch: pytest
     plan = plan_of(document, activities=[f"S{number}" for number in range(300)])
     assert len(plan["options"]["fires"]) == 300
     assert len(compared) <= 700
+
+
+@pytest.mark.parametrize("usage", [None, {"input_tokens": None, "output_tokens": None}])
+def test_a_model_that_does_not_know_its_tokens_answers_after_a_refusal(usage: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(instrc.Retry, "wait", lambda *_: 0.0)
+
+    class Unsure:
+        asked = 0
+
+        async def answer(self, _: instrc.Request) -> instrc.Reply:
+            self.asked += 1
+            if self.asked < 3:
+                refusal = instrc.ModelError("busy", retry=True)
+                refusal.reply = instrc.Reply(None, usage)
+                raise refusal
+            return instrc.Reply({"items": [1]}, usage)
+
+    run = instrc.run("Draft(prompt)", "x", vibes=VIBES, model=Unsure())
+    assert (run.value, run.usage) == ({"items": [1]}, {"requests": 1})
