@@ -72,7 +72,8 @@ class WrongDefinition(Problem):
     @property
     def fixes(self) -> tuple[Fix, ...]:
         if self.exported and self.at is not None:
-            return replacement(Span(self.at.source, self.at.start, self.before.start), "")
+            between = self.at.source.text[self.at.end : self.before.start].lstrip()  # comments stay
+            return replacement(Span(self.at.source, self.at.start, self.before.start - len(between)), "")
         return replacement(self.at, "const") if self.word else insertion(self.at, "const ")
 
 

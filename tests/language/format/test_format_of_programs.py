@@ -10,7 +10,7 @@ from programs import bare, programs
 
 from instrc import Report, Source
 from instrc.language.concrete_tree import read_tree  # the tree below the surface gives every sign back
-from instrc.language.formatter import format_program  # a text without a file
+from instrc.language.formatter import format_program, format_source  # a text without a file
 from instrc.language.parser import parse
 from instrc.language.surface import Program
 
@@ -49,6 +49,20 @@ def commented(draw: st.DrawFn) -> str:
         gap = draw(GAPS)
         parts += [gap or (" " if needed else ""), leaf.text]
     return "".join([*parts, draw(GAPS)])
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("tool/*c*/ a = A", "/*c*/ tool a = A;\n"),
+        ("tool // the const\n a = A", "// the const\ntool a = A;\n"),
+        ("tool const/*c*/ a = A", "/*c*/ tool a = A;\n"),
+        ("let/*c*/a = A", "/*c*/ const a = A;\n"),
+        ("let // let\n a = A", "// let\nconst a = A;\n"),
+    ],
+)
+def test_comments_beside_the_word_of_a_definition_are_no_words(text: str, wanted: str) -> None:
+    assert format_source(Source("a.aug", text), Report()) == wanted
 
 
 @given(commented())
