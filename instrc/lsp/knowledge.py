@@ -255,6 +255,8 @@ class _Walk:
 
     def __init__(self, index: SymbolIndex) -> None:
         self.index = index
+        self._bound: set[Span] = set()
+        """Names in the brackets of a tool of a plan, which are also the names of its arguments."""
 
     def statements(self, statements: Iterable[surface.Statement], scope: VisibleNames) -> None:
         values: list[surface.Expression] = []
@@ -277,13 +279,15 @@ class _Walk:
     def _visit(self, node: surface.Expression, scope: VisibleNames) -> None:
         match node:
             case surface.Name(text, span) | surface.Uri(text, span):
-                self._mention(text, span, scope, called=False)
+                self._mention(text, span, scope, called=False, short=span in self._bound)
             case surface.Literal() | surface.Inline():
                 pass
             case surface.Call(callee, arguments):
                 self.index.calls.append(node)
                 self._mention(callee.text, callee.span, scope, called=True)
                 shares = isinstance(callee, surface.Name) and callee.text in _PLACES
+                tools = [each.value for each in arguments if callee.text == "Plan" and isinstance(each.value, surface.Call)]
+                self._bound |= {each.value.span for tool in tools for each in tool.arguments if each.label is None}
                 for argument in arguments:
                     inner = argument.value
                     if isinstance(inner, surface.Object):

@@ -189,6 +189,13 @@ def test_every_name_of_the_language_is_offered_once(opened: Any) -> None:
     assert [offered.count(name) for name in sorted(RESERVED)] == [1] * len(RESERVED)
 
 
+def test_a_name_that_also_names_an_argument_of_a_tool_keeps_it_when_it_is_renamed(opened: Any) -> None:
+    text = "const ¦to = FindGuests(prompt);\nDraft(to, { subject: Plan(Send_Activity(to, from: to)) })"
+    document, offset, _ = opened(text)
+    edits = navigation.rename(document, offset, "people").changes[document.uri]
+    assert [edit.new_text for edit in edits] == ["people", "people", "to: people", "people"]
+
+
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
