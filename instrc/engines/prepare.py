@@ -13,14 +13,14 @@ from pathlib import Path
 from msgspec import Struct, field, structs
 
 from instrc import problems
-from instrc.compiler.compose.outcomes import files_of_processes, inputs_of
+from instrc.compiler.compose.outcomes import files_of_processes
 from instrc.compiler.ir import Artefact, FlatGraph
 from instrc.compiler.workspace import OptionOverrides, Workspace
 from instrc.problems.errors import CompileError, InstrcError, SettingsError, unusable
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.problems.suggest import nearest
-from instrc.process.flow import Chunk
+from instrc.process.flow import Chunk, Listed, Named
 from instrc.process.process import Process
 from instrc.process.request_settings import WordsLevel
 from instrc.runtime.activities import ONCE, Activities, Activity
@@ -33,7 +33,7 @@ from instrc.runtime.plan import plan_of
 from instrc.runtime.served_activities import served
 from instrc.schema.strip import is_meta, strip
 from instrc.schema.validation import json_fault
-from instrc.schema.walk import nodes, of_other_members, with_definitions, without
+from instrc.schema.walk import nodes, with_definitions, without
 from instrc.schema.wellformed import problems_of
 from instrc.text.files import read_whole, reason
 from instrc.text.jsontext import digest_of, loads
@@ -110,7 +110,7 @@ def prepare(
         require_tree(program)
         _require_sound(program, "a document")
         takes: dict[str, Json] = {}
-        _tools_in(program, None, takes)
+        _tools_in(program, takes)
         return Prepared("run", program, Path(), read_settings(Path()), takes=takes)
     name = program.name if isinstance(program, Source) else str(program)
     place = Path() if name == "-" else Path(name)
@@ -181,7 +181,7 @@ def _named_by_plans(
     waiting = [(document, artefact, name)]
     while waiting:
         document, artefact, name = waiting.pop()
-        tools = _tools_in(document, artefact, takes)
+        tools = _tools_in(document, takes)
         said = [] if artefact is None or artefact.plan is None else files_of_processes(artefact.plan.flat.graph)
         others = [each for each in _addresses(tools) if each not in dict(said)]
         for address, path in (*said, *((each, _file_at(each, workspace, name)) for each in others)):
@@ -197,25 +197,31 @@ def _named_by_plans(
     return found
 
 
-def _tools_in(document: Json, artefact: Artefact | None, takes: dict[str, Json]) -> list[tuple[str, JsonObject]]:
+def _tools_in(document: Json, takes: dict[str, Json]) -> list[tuple[str, JsonObject]]:
     """Return the tools that plans in a document may call, by use; record the inputs of its activities."""
-    tools = _planned_tools(Process.from_json(document)) if Process.describes(document) else []
-    inputs = [*_inputs_of_activities(artefact), *_inputs_of_tools(tools)]
-    of = digest_of(plan_of(document, step=None if artefact is None else artefact.step)["process"]) if inputs else ""
+    if not Process.describes(document):
+        return []
+    process = Process.from_json(document)
+    tools = _planned_tools(process)
+    inputs = [*_inputs_of_activities(process), *_inputs_of_tools(tools)]
+    of = digest_of(plan_of(document)["process"]) if inputs else ""
     for use, schema in ((f"{of} {use}", schema) for use, schema in inputs):
         takes[use] = {"anyOf": [takes[use], schema]} if takes.get(use, schema) != schema else schema
     return tools
 
 
-def _inputs_of_activities(artefact: Artefact | None) -> Iterable[tuple[str, Json]]:
-    """Yield the inputs of directly called activities, from their vibes, by use."""
-    plan = None if artefact is None else artefact.plan
-    for step in () if plan is None else plan.flat.graph.awaited():
-        schema = plan.flat.schemas.get(step.number) if plan is not None else None
-        if plan is not None and step.executor == "server" and step.output and inputs_of(step, schema)[0]:
-            labels = [argument.label for argument in step.arguments] or [None, None]
-            inputs = of_other_members(as_object(schema), "output")
-            yield use_of(plan.keys.get(step.number, ""), step.activity or step.base_name), _labelled(inputs, labels)
+def _inputs_of_activities(process: Process) -> Iterable[tuple[str, Json]]:
+    """Yield what directly called activities may be given, by use."""
+    for step in process.steps():
+        if step.engine.takes is not None:
+            match step.engine.arguments:
+                case Named(members):
+                    labels = [None if name.isdigit() else name for name in members]
+                case Listed() | None:
+                    labels = [None, None]
+                case _:
+                    labels = [None]
+            yield use_of(step.key, step.engine.activity or step.key), _labelled(step.engine.takes, labels)
 
 
 def _labelled(schema: JsonObject, labels: list[str | None]) -> Json:
@@ -241,8 +247,7 @@ def _addresses(tools: Iterable[tuple[str, JsonObject]]) -> list[str]:
 
 def _planned_tools(process: Process) -> list[tuple[str, JsonObject]]:
     """Return the tools that plans of a process may call, by use."""
-    chunks = [context for context in process.contexts() if isinstance(context, Chunk)]
-    plans = [(step.key, step.plan) for chunk in chunks for step in chunk.steps if isinstance(step.plan, dict)]
+    plans = [(step.key, step.plan) for step in process.steps() if isinstance(step.plan, dict)]
     tools = [(key, name, tool) for key, plan in plans for name, tool in plan.items() if isinstance(tool, dict)]
     return [(use_of(key, optional_text(tool.get("activity")) or name), tool) for key, name, tool in tools]
 

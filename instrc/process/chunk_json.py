@@ -13,7 +13,7 @@ from instrc.text.limits import PROCESS_LEVELS, ROUNDS
 
 Resolve: TypeAlias = Callable[[Json], JsonObject]
 """Function that resolves references at the top of a schema within the document."""
-WORDS = ("activity", "plan", "among", "fail", "after", "within", "delay", "references", "arguments")
+WORDS = ("activity", "takes", "plan", "among", "fail", "after", "within", "delay", "references", "arguments")
 """Engine properties next to a schema, in the order in which they are written."""
 _SIGNS = frozenset({"activity", "plan", "among", "references", "arguments"})
 """Keywords that mark a schema inside a step as one with engine properties; the other names are free for authors."""
@@ -52,7 +52,7 @@ def _engine_of(node: JsonObject) -> flow.EngineProperties:
     """Return the engine keywords next to the schema of a step; other keywords stay in the schema."""
     if all(word not in node for word in WORDS):
         return flow.NO_ENGINE
-    among, plan, arguments = node.get("among"), node.get("plan"), node.get("arguments")
+    among, plan, arguments, takes = (node.get(word) for word in ("among", "plan", "arguments", "takes"))
     tools = plan.get("tools") if isinstance(plan, dict) else None
     return flow.EngineProperties(
         tuple(_references(node)),
@@ -64,6 +64,7 @@ def _engine_of(node: JsonObject) -> flow.EngineProperties:
         optional_text(node.get("within")),
         optional_text(node.get("delay")),
         texts_of(node.get("after")),
+        takes if isinstance(takes, dict) else None,
     )
 
 
@@ -194,6 +195,7 @@ def add_words(found: JsonObject, engine: flow.EngineProperties, references: list
     if engine is not flow.NO_ENGINE:
         written: JsonObject = {
             "activity": engine.activity,
+            "takes": engine.takes,
             "plan": None if engine.plan is None else {"tools": engine.plan},
             "among": None if engine.among is None else engine.among.text,
             "fail": True if engine.fail else None,
@@ -301,6 +303,7 @@ _SHAPES: dict[str, _Shape] = {
     "hands": (_is_texts, "it is a list of keys"),
     "after": (_is_texts, "it is a list of keys or contexts of its body"),
     "fail": (lambda value: isinstance(value, bool), "it is `true` if the step ends its block as failed"),
+    "takes": (lambda value: isinstance(value, dict), "it is the schema of what the activity is given, an object"),
     "of": (_is_text, "it is the name of a `repeat` beside it"),
     "path": (_is_text, "it is a path"),
     "schema": (lambda value: isinstance(value, dict | bool), "it is a schema"),
@@ -408,10 +411,10 @@ def engine_property(kind: str, place: Place, schema: JsonObject, at: str) -> Jso
 
 
 def timed(chunk: flow.Chunk, place: str) -> flow.Chunk:
-    """Return a chunk after checking that deadlines and delays are durations and `fail` is a boolean."""
+    """Return a chunk after checking that deadlines and delays are durations, `fail` is a boolean, and `takes` a schema."""
     for step in chunk.steps:
         left = step.schema if isinstance(step.schema, dict) else {}  # only strings are read from there
-        for word, said in (("within", step.engine.within), ("delay", step.engine.delay), ("fail", None)):
+        for word, said in (("within", step.engine.within), ("delay", step.engine.delay), ("fail", None), ("takes", None)):
             sound, reason = _SHAPES[word]
             if (word in left or said is not None) and not sound(left.get(word, said)):
                 refuse_process(place + pointer(("properties", step.key, word)), reason)

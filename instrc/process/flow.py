@@ -197,6 +197,8 @@ class EngineProperties(msgspec.Struct, frozen=True, gc=False):
     delay: str | None = None
     after: tuple[str, ...] = ()
     """Keys of steps and blocks of the same body, or names of contexts, that must end before this one begins."""
+    takes: JsonObject | None = None
+    """Schema of what an activity may be given."""
 
 
 NO_ENGINE = EngineProperties()

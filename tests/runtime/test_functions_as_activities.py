@@ -461,6 +461,34 @@ def test_an_activity_is_given_what_its_vibe_says(call: str, given: Json, at: str
     instrc.close_stores()
 
 
+@pytest.mark.parametrize("way", ["a file", "a document"])
+@pytest.mark.parametrize(("days", "status"), [(3, "done"), (30, "failed")])
+def test_a_compiled_process_says_what_its_activities_may_be_given(days: int, status: str, way: str, tmp_path: Path) -> None:
+    few = {"properties": {"days": {"type": "integer", "maximum": 9}, "output": {}}, "required": ["days", "output"]}
+    asked = {"properties": {"days": {"type": "integer"}}, "required": ["days"]}
+    vibes = {"Ask": asked, "Get_Activity": few}
+    [compiled] = instrc.compile("Get_Activity(days: Ask(prompt).days)", vibes=vibes, emit="process")
+    if way == "a file":
+        (tmp_path / "get.process.json").write_text(json.dumps(compiled))
+    given: list[Json] = []
+    run = instrc.run(
+        compiled if way == "a document" else str(tmp_path / "get.process.json"),
+        "x",
+        model=instrc.Scripted({"ask": {"days": days}}),
+        activities={"Get_Activity": given.append},
+    )
+    assert (run.status, len(given)) == (status, status == "done")
+
+
+@pytest.mark.parametrize("takes", ["days", True, []])
+def test_what_a_step_takes_is_a_schema(takes: Json) -> None:
+    step: Json = {"properties": {"output": {}}, "activity": "Get_Activity", "takes": takes}
+    chunk = {"type": "object", "properties": {"step1_get": step}, "required": ["step1_get"]}
+    process = {"type": "object", "properties": {"serverContext1": {"$ref": "#/$defs/S"}}, "$defs": {"S": chunk}}
+    with pytest.raises(instrc.CompileError, match="it is the schema of what the activity is given"):
+        instrc.run(process, "x", activities={"Get_Activity": lambda given: given})
+
+
 QUOTE: Any = {"type": "object", "properties": {"item": {"type": "string"}, "output": {}}, "required": ["item", "output"]}
 PAY: Any = {
     "type": "object",

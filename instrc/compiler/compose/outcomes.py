@@ -16,8 +16,8 @@ from instrc.schema.flattening.definitions import as_part
 from instrc.schema.flattening.parts import ANYTHING, MemberSchema, either, elements, member
 from instrc.schema.relations import satisfies
 from instrc.schema.strip import is_meta, strip
-from instrc.schema.walk import required_names
-from instrc.text.jsonvalue import Json, JsonObject, listing, mapping
+from instrc.schema.walk import of_other_members, required_names
+from instrc.text.jsonvalue import Json, JsonObject, as_object, listing, mapping
 
 OUTCOME_SCHEMAS: Final = 5_000
 """Maximum schemas that a block's value may combine; nothing is derived for a larger one."""
@@ -404,3 +404,10 @@ def inputs_of(step: ir.Step, schema: Json | None) -> tuple[dict[str, Json], list
         return {}, []
     properties = {name: each for name, each in mapping(schema.get("properties")).items() if name != "output"}
     return properties, required_names(schema)
+
+
+def inputs_beside_output(step: ir.Step, schema: Json) -> JsonObject | None:
+    """Return what a directly called activity may be given, beside any `output`, or `None` if its vibe does not say so."""
+    if step.executor != "server" or not step.output or not inputs_of(step, schema)[0]:
+        return None
+    return of_other_members(as_object(schema), "output")

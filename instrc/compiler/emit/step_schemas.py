@@ -13,7 +13,7 @@ from instrc import problems
 from instrc.compiler import ir
 from instrc.compiler.bind.scopes import GIVEN
 from instrc.compiler.bind.values import step_numbers
-from instrc.compiler.compose.outcomes import RUN_PLAN, choices_of, plannable_tools
+from instrc.compiler.compose.outcomes import RUN_PLAN, choices_of, inputs_beside_output, plannable_tools
 from instrc.compiler.emit.paths import Paths, suffixed
 from instrc.problems.errors import CompileError
 from instrc.process.chunk_json import add_words, beside, with_changed_part
@@ -212,7 +212,8 @@ class StepSchemas:
             return made
         if number in self.graph.compound:
             made = self.engines.with_choices(number, made, item)
-        return self.engines.beside(dict(made), step, self.paths.references(step.reads, item), item)
+        takes = inputs_beside_output(step, self.plan.flat.schemas[number])
+        return self.engines.beside(dict(made), step, self.paths.references(step.reads, item), item, takes)
 
     def _answer(self, step: ir.Step, item: int | None) -> Json:
         """Return the schema for the place where the server writes the `output` of a step whose inputs already exist."""
@@ -354,7 +355,9 @@ class EngineWriter:
         self.graph = graph
         self.paths = paths
 
-    def beside(self, schema: JsonObject, step: ir.Step, references: list[str], item: int | None) -> JsonObject:
+    def beside(
+        self, schema: JsonObject, step: ir.Step, references: list[str], item: int | None, takes: JsonObject | None
+    ) -> JsonObject:
         """Write the engine keywords next to the schema of a step, and return that; `references` are the paths it reads."""
         arguments = written_value(self.paths.arguments(step.arguments, item, step.number)) if step.arguments else None
         plan: JsonObject | None = None
@@ -369,7 +372,7 @@ class EngineWriter:
         else:
             timing = step.timing
             after = self.paths.after(step.number, item)
-            engine = EngineProperties((), None, step.activity, plan, None, step.fail, timing.within, timing.delay, after)
+            engine = EngineProperties((), None, step.activity, plan, None, step.fail, timing.within, timing.delay, after, takes)
         return add_words(schema, engine, references, arguments)
 
     def with_choices(self, number: int, schema: JsonObject, item: int | None) -> JsonObject:
