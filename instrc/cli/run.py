@@ -22,7 +22,7 @@ from instrc.problems.runs import InvalidInput
 from instrc.text.durations import seconds
 from instrc.text.files import is_inherited_stream, reason, refuse_irregular
 from instrc.text.jsontext import dumps, loads
-from instrc.text.jsonvalue import Json, as_object
+from instrc.text.jsonvalue import Json
 from instrc.vibes.find_files import writing
 
 if TYPE_CHECKING:
@@ -162,9 +162,9 @@ async def _failures(results: AsyncIterator[ItemResult], output: Path | None) -> 
 
 def _tell_no_prompt(prepared: Prepared, given: Json, *, quiet: bool) -> None:
     """Report that a program reads `prompt`, if there is no input at all."""
-    from instrc.engines.prepare import inputs_schema
+    from instrc.engines.prepare import taken_inputs
 
-    if given is None and not quiet and "prompt" in as_object(inputs_schema(prepared)["properties"]):
+    if given is None and not quiet and "prompt" in taken_inputs(prepared):
         run_common.tell_line("no input is given: what reads `prompt` gets null; `--input TEXT` gives it one")
 
 

@@ -183,9 +183,9 @@ def given_value(text: str, *, data: bool = False, schema: Json = None) -> Json:
 
 def given_inputs(values: list[str] | None, prepared: Prepared) -> Json:
     """Read the inputs of a program: the prompt, an object of inputs, or `name=value` for several inputs."""
-    from instrc.engines.prepare import inputs_schema
+    from instrc.engines.prepare import taken_inputs
 
-    declared = as_object(inputs_schema(prepared)["properties"])
+    declared = taken_inputs(prepared)
     named = [match for text in values or () if (match := NAMED_INPUT.fullmatch(text)) is not None and match[1] in declared]
     if (
         values is not None

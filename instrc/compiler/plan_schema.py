@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from instrc.compiler.ir import Instruction, PlannableTool
-from instrc.schema.walk import map_schemas, redirected, refers, without
+from instrc.schema.walk import adopted, map_schemas, redirected, refers, without
 from instrc.text.jsonvalue import Json, JsonObject, as_object, as_texts, equal
 from instrc.text.names import free_name
 from instrc.text.sentences import Sentences
@@ -12,7 +12,7 @@ from instrc.text.sentences import Sentences
 def plan_schema(tools: tuple[PlannableTool, ...], sentences: Sentences) -> dict[str, Json]:
     """Return the schema of a plan: a list of tasks, each for one of the tools, with the arguments left to the model."""
     definitions: JsonObject = {"from": _from(sentences)}
-    tasks = [_task(tool, _adopted(tool, definitions)) for tool in tools]
+    tasks = [_task(tool, as_object(adopted(tool.arguments, tool.name, definitions))) for tool in tools]
     return {"type": "array", "items": {"anyOf": tasks}, "$defs": definitions}
 
 
@@ -63,25 +63,6 @@ def _open_to_others(tool: PlannableTool, arguments: JsonObject) -> Json:
     made = {keyword: value for keyword, value in arguments.items() if keyword not in {"properties", "required", "$defs"}}
     made["properties"] = {name: {"anyOf": [schema, {"$ref": "#/$defs/from"}]} for name, schema in mine.items()}
     return {**made, "required": required} if required else made
-
-
-def _adopted(tool: PlannableTool, definitions: JsonObject) -> JsonObject:
-    """Return the arguments of a tool, with their definitions moved to those of the plan under unused names."""
-    if not refers(tool.arguments):
-        return tool.arguments
-    own = as_object(tool.arguments.get("$defs", {}))
-    whole = free_name(tool.name, definitions.__contains__)
-    definitions[whole] = {}  # the arguments themselves, if they are recursive
-    names: dict[str, str] = {}
-    for name in own:
-        names[name] = free_name(name, definitions.__contains__)
-        definitions[names[name]] = {}
-    moved = {"#": f"#/$defs/{whole}", **{f"#/$defs/{name}": f"#/$defs/{new}" for name, new in names.items()}}
-    for name, definition in own.items():
-        definitions[names[name]] = redirected(definition, moved)
-    arguments = as_object(redirected(without(tool.arguments, "$defs"), moved))
-    definitions[whole] = arguments
-    return arguments
 
 
 OUTCOMES: JsonObject = {

@@ -23,6 +23,7 @@ from instrc.engines.prepare import (
     output_schema,
     reach_of,
     rehearsed,
+    taken_inputs,
     unregistered,
 )
 from instrc.engines.projects import folder_of, project_name
@@ -187,7 +188,7 @@ class Launcher:
     def launch(self, given: JsonLike, run: str | None = None, *, closed: bool = False) -> Launch:
         """Return the launch of a run; raise `InputError` for invalid inputs. With `closed`, no undeclared input is allowed."""
         wrong: list[Problem] = [] if run is None else [*wrong_id(run)]
-        inputs = given_inputs(self.schemas[0]["properties"] if closed else self.prepared.inputs, given, wrong, closed=closed)
+        inputs = given_inputs(taken_inputs(self.prepared) if closed else self.prepared.inputs, given, wrong, closed=closed)
         if wrong:
             raise InputError(wrong)
         try:

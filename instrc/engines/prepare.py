@@ -33,7 +33,7 @@ from instrc.runtime.plan import plan_of
 from instrc.runtime.served_activities import served
 from instrc.schema.strip import is_meta, strip
 from instrc.schema.validation import json_fault
-from instrc.schema.walk import nodes, with_definitions, without
+from instrc.schema.walk import nodes, object_of_inputs, with_definitions, without
 from instrc.schema.wellformed import problems_of
 from instrc.text.files import read_whole, reason
 from instrc.text.jsontext import digest_of, loads
@@ -457,23 +457,23 @@ def unregistered(plan: PinnedPlan, activities: Activities) -> Iterable[Problem]:
             yield problems.runs.UnregisteredActivity(activity=name, nearest=near, handler=handler)
 
 
-def inputs_schema(prepared: Prepared) -> JsonObject:
-    """Return the JSON Schema of a program's inputs: `prompt`, if it is used, and the declared inputs."""
+def taken_inputs(prepared: Prepared) -> dict[str, Json]:
+    """Return the schemas of a program's inputs: `prompt`, if it is used, and the declared inputs."""
     document = as_object(prepared.document)
     inputs = dict(prepared.inputs or {"prompt": {}})
     if Process.describes(document) and not any(read.first == "prompt" for read in Process.from_json(document).reads()):
         inputs.pop("prompt", None)
     elif inputs.get("prompt") == {}:
         inputs["prompt"] = {"type": "string", "description": "The request, in words."}
+    return inputs
+
+
+def inputs_schema(prepared: Prepared) -> JsonObject:
+    """Return the JSON Schema of a program's inputs as one object."""
+    document = as_object(prepared.document)
     said = (prepared.purpose, as_object(document.get("tool") or {}).get("description"), document.get("title"))
     goal = next((text for text in said if isinstance(text, str) and text), prepared.name).rstrip().removesuffix(".")
-    return {
-        "description": goal,
-        "type": "object",
-        "properties": inputs,
-        "required": [name for name, schema in inputs.items() if not (isinstance(schema, dict) and "default" in schema)],
-        "additionalProperties": False,
-    }
+    return {"description": goal, **object_of_inputs(taken_inputs(prepared)), "additionalProperties": False}
 
 
 def output_schema(plan: PinnedPlan) -> JsonObject:

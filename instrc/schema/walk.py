@@ -11,6 +11,7 @@ from typing import Final, TypeVar, cast
 
 from instrc.schema.vocabulary import HOLDERS, IN_PLACE, MANY, NAMED, ONE
 from instrc.text.jsonvalue import Json, JsonObject, Location, as_object, at_or, listing, mapping, put, tokens
+from instrc.text.names import free_name
 
 
 def walk(schema: Json) -> Iterator[tuple[Location, Json]]:
@@ -288,6 +289,35 @@ def redirected(schema: Json, moved: Mapping[str, str]) -> Json:
         return {**node, "$ref": moved[reference]}
 
     return map_schemas(schema, change)
+
+
+def adopted(schema: Json, name: str, definitions: JsonObject) -> Json:
+    """Return a schema as a part of a document, with its definitions moved to those of the document under unused names."""
+    if not isinstance(schema, dict) or not refers(schema):
+        return schema
+    own = as_object(schema.get("$defs", {}))
+    whole = free_name(name, definitions.__contains__)
+    definitions[whole] = {}  # the schema itself, if it is recursive
+    names: dict[str, str] = {}
+    for each in own:
+        names[each] = free_name(each, definitions.__contains__)
+        definitions[names[each]] = {}
+    moved = {"#": f"#/$defs/{whole}", **{f"#/$defs/{each}": f"#/$defs/{new}" for each, new in names.items()}}
+    for each, definition in own.items():
+        definitions[names[each]] = redirected(definition, moved)
+    definitions[whole] = result = redirected(without(schema, "$defs"), moved)
+    return result
+
+
+def object_of_inputs(inputs: Mapping[str, Json]) -> JsonObject:
+    """Return the schema of an object with inputs of these schemas; those without a default are required."""
+    definitions: JsonObject = {}
+    return {
+        "type": "object",
+        "properties": {name: adopted(schema, name, definitions) for name, schema in inputs.items()},
+        "required": [name for name, schema in inputs.items() if not (isinstance(schema, dict) and "default" in schema)],
+        **({"$defs": definitions} if definitions else {}),
+    }
 
 
 def unescaped(fragment: str) -> str:

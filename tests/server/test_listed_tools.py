@@ -70,6 +70,19 @@ def test_a_recursive_tool_refers_to_a_definition(folder: Path) -> None:
     assert not given.is_valid({"name": "a", "parts": [{"name": 5, "parts": []}]})
 
 
+def test_inputs_keep_their_definitions_beside_each_other(folder: Path) -> None:
+    part = '{ properties: { in: { "$ref": "#/$defs/part" }, me: { "$ref": "#" } }, "$defs": { part: { type: "%s" } } }'
+    inputs = f"input a @ {part % 'string'}; input b @ {part % 'integer'};"
+    taken = Draft202012Validator(described(folder, f"{inputs} tool it = Work_Activity(a, b) | Note")["inputSchema"])
+    assert taken.is_valid({"a": {"in": "x", "me": {"in": "y"}}, "b": {"in": 1}})
+    for wrong in ({"in": 1}, {"me": {"in": 1}}):
+        assert not taken.is_valid({"a": wrong, "b": {}})
+    (folder / "called.aug").write_text(f"{inputs} Note(a, b)", encoding="utf-8")
+    (folder / "pyproject.toml").write_text('[tool.instrc]\nroots = [".", "schemas"]\n', encoding="utf-8")
+    (folder / "schemas" / "act.vibe.json").write_text('{ "properties": { "plan": {} } }', encoding="utf-8")
+    assert described(folder, "RunPlan_Activity(Act(prompt, { plan: Plan(Called) }).plan)")
+
+
 @pytest.mark.parametrize(
     ("program", "properties", "required"),
     [

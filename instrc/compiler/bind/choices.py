@@ -24,7 +24,7 @@ from instrc.language.surface import Access, Annotated, Call, Expression, Field, 
 from instrc.language.surface import Argument as Written
 from instrc.problems.errors import InstrcError
 from instrc.process.flow import Constant
-from instrc.schema.walk import of_other_members, without
+from instrc.schema.walk import object_of_inputs, of_other_members, without
 from instrc.text.jsonvalue import Json, JsonObject, mapping
 from instrc.text.names import pascal
 from instrc.text.source import Span
@@ -141,7 +141,7 @@ def _tool(ev: Evaluation, written: Written, context: EvaluationContext, collect:
         inputs = called_programs.input_schemas(ev, called, expression.span, context)
         if inputs is None:
             return None
-        made = _of_inputs(inputs), {}, True
+        made = object_of_inputs(inputs), {}, True
     if made is None:
         activity = f"{expression.text}_Activity" if isinstance(expression, Name) else ""
         offered = activity if activity and ev.instructions.named(activity) else ""
@@ -149,7 +149,6 @@ def _tool(ev: Evaluation, written: Written, context: EvaluationContext, collect:
         ev.report.add(problems.plans.NotForPlans(at=written.value.span, word=expression.span.text, activity=offered, named=named))
         return None
     arguments, output, process = made
-    known = mapping(arguments.get("properties"))
     labelled = tuple(map(_named_argument, bound))
     given = collect(ev, RUN_PLAN, labelled, context.inside())
     if not given.complete or called is None or isinstance(called, Special):
@@ -157,7 +156,7 @@ def _tool(ev: Evaluation, written: Written, context: EvaluationContext, collect:
     segment = called.name if isinstance(called, ir.Instruction) else called.file.segment
     if not _placed(ev, given, bound, arguments, segment, written.value.span):
         return None
-    if not _fit(ev, given, known, segment, written.value.span):
+    if not _fit(ev, given, arguments, segment, written.value.span):
         return None
     name = pascal(segment) if process else segment
     if not process:
@@ -187,7 +186,7 @@ def _described(
     properties.pop("called", None)  # the engine sets the name under which it was called
     if properties["prompt"] == {}:
         properties["prompt"] = {"type": "string"}
-    return _of_inputs(properties), {}, True
+    return object_of_inputs(properties), {}, True
 
 
 def _arguments(ev: Evaluation, called: ir.Instruction, schema: Json, at: Span, context: EvaluationContext) -> dict[str, Json]:
@@ -213,12 +212,6 @@ def _without_output(schema: dict[str, Json]) -> dict[str, Json]:
 def _output(schema: Json) -> Json:
     properties = mapping(schema.get("properties")) if isinstance(schema, dict) else {}
     return part_of(schema, properties["output"]) if isinstance(schema, dict) and "output" in properties else schema
-
-
-def _of_inputs(inputs: dict[str, Json]) -> dict[str, Json]:
-    """Return the arguments of a process: its inputs, optional if they have a default."""
-    needed: list[Json] = [name for name, schema in inputs.items() if not isinstance(schema, dict) or "default" not in schema]
-    return {"type": "object", "properties": inputs, "required": needed}
 
 
 def _named_argument(written: Written) -> Written:
@@ -254,13 +247,13 @@ def _placed(
     return placed
 
 
-def _fit(ev: Evaluation, given: CallInputs, known: JsonObject, callee: str, within: Span) -> bool:
+def _fit(ev: Evaluation, given: CallInputs, takes: JsonObject, callee: str, within: Span) -> bool:
     """Return whether a tool accepts the literals that a program passes; other values are recorded for a later check."""
-    fits = True
+    fits, known = True, mapping(takes.get("properties"))
     for each in given.arguments:
         if each.label is None or each.label not in known:
             continue
-        label, schema, at = each.label, known[each.label], given.labels.get(each.label, within)
+        label, schema, at = each.label, part_of(takes, known[each.label]), given.labels.get(each.label, within)
         if isinstance(each.value, Constant):
             fits = admits_literal(ev, schema, label, each.value.value, at, callee) and fits
         else:
