@@ -247,7 +247,8 @@ def differences_text(documents: list[Json], old: str, new: str) -> str:
         changes = map(as_object, as_array(document["changes"]))
         lines += [f"  {change['pointer'] or '/'}  {change['what']}{_detail(change)}" for change in changes]
         if not document["changes"]:
-            lines.append("  nothing has changed")
+            served = as_object(as_object(document.get("process", {})).get("old_services_suffice", {"verdict": "yes"}))
+            lines.append("  nothing has changed" if served["verdict"] == "yes" else "  its result has not changed")
         sides = (
             ("those who write by the old schema", _WRITERS, "old_instances_accepted", "refused"),
             ("those who read by the old schema", _READERS, "new_instances_expected", "surprising"),

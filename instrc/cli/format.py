@@ -50,7 +50,6 @@ def fmt_command(
     from instrc.language.formatter import format_source  # not needed for the help of commands
 
     report = Report()
-    changed: dict[Path, str] = {}
     differs = False
     for path in find_files(paths, report):
         source, mark = _read(path, name, report)
@@ -68,12 +67,10 @@ def fmt_command(
             differs = differs or text != written
         elif path == STDIN and not check:
             write(text)
-        elif text != written:
-            changed[Path(path)] = text
+        elif text != written and not check:
+            _write(path, text, report)  # at once, so that nothing that is saved while others are read is lost
         if check and text != written:
             report.add(problems.files.Unformatted(at=source.span(0, 0) if mark else _first_difference(source, text)))
-    if changed and not check:
-        _write(changed, report)
     found = report.once()
     show(found, shape)
     raise typer.Exit(verdict(found) or (PROBLEMS if differs else 0))
@@ -104,12 +101,11 @@ def _first_difference(source: Source, text: str) -> Span:
     return source.span(start, min(start + 1, len(source.text)))
 
 
-def _write(changed: dict[Path, str], report: Report) -> None:
-    for path, text in changed.items():
-        unwritten = try_to_write({path: text})
-        report.problems += unwritten
-        if not unwritten:
-            write_error(f"formatted {visible(str(path))}\n")
+def _write(path: str, text: str, report: Report) -> None:
+    unwritten = try_to_write({Path(path): text})
+    report.problems += unwritten
+    if not unwritten:
+        write_error(f"formatted {visible(path)}\n")
 
 
 def explain_command(

@@ -308,3 +308,14 @@ def test_programs_say_it_too_and_a_tool_that_became_a_process_is_told(instrc: In
     (folder / "old.aug").write_text("Draft(prompt)")
     (folder / "new.aug").write_text(BASE)
     assert "it was a tool and is a process" in instrc("diff", "old.aug", "new.aug").out
+
+
+def test_a_process_with_another_condition_is_not_said_to_be_unchanged(instrc: Instrc, folder: Path) -> None:
+    (folder / "schemas" / "approve_User.vibe.json").write_text(json.dumps(VIBES["approve_User"]))
+    for side, word in (("old", "yes"), ("new", "no")):
+        (folder / f"{side}.aug").write_text(f'when prompt.a is "{word}" {{ Approve_User(prompt) }}')
+    said = instrc("diff", "old.aug", "new.aug").out
+    assert "its result has not changed" in said
+    assert "steps of the process have changed" in said
+    assert "nothing has changed" not in said
+    assert "nothing has changed" in instrc("diff", "old.aug", "old.aug").out

@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 from command_lines import Instrc
 
+from instrc import Report, Source
+from instrc.language.formatter import format_source  # replaced by one that takes long
+
 UNTIDY = "\"Say hello\"|Greet( tone:'warm' )   // politely\n"
 TIDY = '"Say hello" | Greet(tone: "warm"); // politely\n'
 UNTIDY_VIBE = '{"type":"object","properties":{"text":{"type":"string"}}}'
@@ -38,6 +41,17 @@ def test_programs_and_vibes_of_a_folder_are_laid_out(instrc: Instrc, files: Path
     assert json.loads((files / "b.vibe.json").read_text()) == json.loads(UNTIDY_VIBE)
     assert instrc("fmt", "a.aug", "b.vibe.json") == (0, "", "")
     assert (files / "other.json").read_text() == UNTIDY_VIBE
+
+
+def test_what_is_saved_while_other_files_are_read_stays(instrc: Instrc, files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def slow(source: Source, report: Report) -> str | None:
+        if source.name == "b.vibe.json":
+            (files / "a.aug").write_text("// saved\n")
+        return format_source(source, report)
+
+    monkeypatch.setattr("instrc.language.formatter.format_source", slow)
+    assert instrc("fmt", "a.aug", "b.vibe.json").code == 0
+    assert (files / "a.aug").read_text() == "// saved\n"
 
 
 def test_check_writes_nothing_and_tells_where_the_first_difference_is(instrc: Instrc, files: Path) -> None:
