@@ -354,6 +354,97 @@ def test_a_refusal_that_the_next_round_reads_does_not_stop_the_run(path: str) ->
     assert played.outcome["value"] == [{"decision": "Reject"}, {"decision": "Approve"}]
 
 
+COMMENTED = {"type": "object", "properties": {"decision": {}, "comment": {}}, "required": ["decision"]}
+SEND = process(serverContext1=chunk(step8_send=call("Send", "prompt")))
+ASKED_EACH = {
+    "eachContext1": each(
+        "who",
+        {"const": ["ann"]},
+        process(userContext1=chunk(step1_ask=step(COMMENTED, "who"))),
+        value={"who": "who", "ask": "step1_ask"},
+        key="step2_each",
+    )
+}
+ASKED = {"userContext1": chunk(step1_ask=step(COMMENTED, "prompt"))}
+
+
+def _looked_at(source: Any, path: str) -> Any:
+    return each("one", source, process(whenContext1=when((is_(path, "x"), SEND, None))))
+
+
+def _in_lists(path: str) -> Any:
+    lists = do(process(), value=["step2_each"], key="step3_lists")
+    return {"doContext1": lists, "eachContext2": each("list", "step3_lists", process(eachContext3=_looked_at("list", path)))}
+
+
+def _listed(path: str) -> Any:
+    return {
+        "doContext1": do(process(), value=["prompt", {"ask": "step1_ask"}], key="step3_list"),
+        "eachContext1": _looked_at("step3_list", path),
+    }
+
+
+def _rounds(path: str) -> Any:
+    body = process(whenContext1=when((is_(path, "x"), SEND, None)))
+    return repeat(body, until=is_("round", 1), **{"from": {"ask": "step1_ask"}})
+
+
+@pytest.mark.parametrize(
+    ("contexts", "status"),
+    [
+        (ASKED_EACH | {"eachContext2": _looked_at("step2_each", "one.ask.decision")}, "done"),
+        (ASKED_EACH | {"eachContext2": _looked_at("step2_each", "one.ask")}, "done"),
+        (ASKED_EACH | {"eachContext2": _looked_at("step2_each", "one.ask.comment")}, "stopped"),
+        (ASKED_EACH | {"eachContext2": _looked_at("step2_each", "one.who")}, "stopped"),
+        (ASKED_EACH | {"whenContext1": when((is_("step2_each.ask.decision", "x"), SEND, None))}, "stopped"),
+        (ASKED_EACH | _in_lists("one.ask.decision"), "done"),
+        (ASKED_EACH | _in_lists("one.ask.comment"), "stopped"),
+        (ASKED | _listed("one.ask.decision"), "done"),
+        (ASKED | _listed("one.ask.comment"), "stopped"),
+        (ASKED_EACH | {"eachContext2": each("one", "step2_each", SEND, when=is_("one.ask.decision", "Approve"))}, "done"),
+        (ASKED_EACH | {"eachContext2": each("one", "step2_each", SEND, when=is_("one.ask.comment", "x"))}, "stopped"),
+        (ASKED | {"eachContext1": each("one", 2, SEND, when=is_("step1_ask.decision", "Approve"))}, "done"),
+        (ASKED | {"eachContext1": each("one", 2, SEND, when=is_("step1_ask.comment", "x"))}, "stopped"),
+        (ASKED | {"repeatContext1": _rounds("previous.ask.decision")}, "done"),
+        (ASKED | {"repeatContext1": _rounds("previous.ask.comment")}, "stopped"),
+    ],
+)
+def test_a_refusal_is_read_only_by_a_condition_that_leads_to_it(contexts: Any, status: str) -> None:
+    played = Played(
+        process(**contexts), lambda command: ok({"decision": "Reject"} if command["kind"] == "user" else {"text": "sent"})
+    )
+    assert played.outcome["status"] == status
+
+
+@pytest.mark.parametrize(("path", "status"), [("one.step1_ask.decision", "done"), ("one.step2_a", "stopped")])
+def test_a_refusal_is_read_by_a_condition_on_the_same_member_of_a_round(path: str, status: str) -> None:
+    asks = process(userContext1=chunk(step1_ask=step(DECISION, "prompt")), serverContext2=chunk(step2_a=call("A", "prompt")))
+    body = process(eachContext1=_looked_at("rounds", path), **asks["properties"])
+    decisions = iter(["Reject", "Approve"])
+    played = Played(
+        process(repeatContext1=repeat(body, item="i", **{"in": 2})),
+        lambda command: ok({"decision": next(decisions)} if command["kind"] == "user" else {"text": "a"}),
+    )
+    assert played.outcome["status"] == status
+
+
+def test_values_of_rounds_may_lead_deeper_into_each_other() -> None:
+    again = when(
+        (is_("step1_ask.decision", "Approve"), process(), "step1_ask"),
+        (None, process(), "previous.step2_when.a"),
+        key="step2_when",
+    )
+    document = process(
+        repeatContext1=repeat(
+            process(userContext1=chunk(step1_ask=step(DECISION, "prompt")), whenContext1=again),
+            until=is_("step2_when.decision", "Approve"),
+            most=2,
+        )
+    )
+    played = Played(document, lambda _command: ok({"decision": "Reject"}))
+    assert played.outcome == {"status": "stopped", "step": "step1_ask"}
+
+
 def test_the_else_of_a_repeat_sees_the_rounds_and_gives_the_value() -> None:
     document = process(
         repeatContext1=repeat(

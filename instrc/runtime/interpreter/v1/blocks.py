@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from instrc.process.flow import Do, Each, Else, Race, Read, Repeat, Segment, Try, When
 from instrc.runtime.interpreter.documents import EachState, Failure, RepeatState
-from instrc.runtime.interpreter.v1.refusals import decisions_of
+from instrc.runtime.interpreter.v1.refusals import decisions_of, reads_of_condition
 from instrc.runtime.interpreter.v1.runnable import PlanUnit
 from instrc.runtime.interpreter.v1.state import Machine, error_value, give_up, scoped_id, unit_name
 from instrc.runtime.interpreter.v1.values import evaluate, holds, resolve, test_of
@@ -311,7 +311,7 @@ def _refusing_step(machine: Machine, inner: str, block: Repeat) -> str | None:
     """Return the step of a person who refused in this round, if the failed condition reads it and no `else` follows."""
     if block.until is None or block.otherwise is not None or not machine.scope(inner)["refused"]:
         return None
-    read = decisions_of(machine.program, [(machine.region(inner), block.until)])
+    read = decisions_of(machine.program, reads_of_condition(machine.region(inner), block.until))
     return next((str(key) for number, key in machine.scope(inner)["refused"] if (number, key) in read), None)
 
 

@@ -2,57 +2,72 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from typing import Final, TypeAlias, cast
 
-from instrc.process.flow import Condition, Each, Named, Read, Repeat, Segment, Value, When, reads_of
+from instrc.process.flow import Condition, Each, Listed, Named, Read, Repeat, Segment, Value, When, reads_of, source_of_block
 from instrc.runtime.interpreter.v1.runnable import PlanRegion, RunnablePlan
 
 INPUT = -1
 """Placeholder for the region of an input."""
+ELEMENT: Final = "\0"
+"""Stands for any element of a list among the names that lead to a member; no property is called so."""
+CARRIED: Final = 8
+"""Maximum names carried from one value into another: values of rounds can lead deeper into each other without end."""
+ReadPlace: TypeAlias = tuple[PlanRegion, Read, tuple[str, ...]]
+"""A path read in a region, and further names that lead to a member of its value."""
 
 
 def unread_decisions(program: RunnablePlan) -> list[tuple[int, str]]:
     """Return the steps of people, by region and key, whose `decision` no condition reads."""
     asked: set[tuple[int, str]] = set()
-    conditions: list[tuple[PlanRegion, Condition | None]] = []
+    reads: list[ReadPlace] = []
     for region in program.regions:
-        conditions.append((region, region.until))
+        reads += reads_of_condition(region, region.until)
         for unit in region.units:
             if unit.kind == "user":
                 asked |= {(region.index, step.key) for step in unit.steps}
             elif isinstance(unit.block, When):
-                conditions += [(region, branch.condition) for branch in unit.block.branches]
-    return sorted(asked - decisions_of(program, conditions)) if asked else []
+                reads += [read for branch in unit.block.branches for read in reads_of_condition(region, branch.condition)]
+            elif isinstance(unit.block, Each | Repeat) and unit.block.selection is not None:
+                for _, read, _ in reads_of_condition(region, unit.block.selection.condition):
+                    is_element = read.first == unit.block.item
+                    reads.append((program.regions[unit.regions[0]] if is_element else region, read, ()))
+    return sorted(asked - decisions_of(program, reads)) if asked else []
 
 
-def decisions_of(program: RunnablePlan, conditions: Iterable[tuple[PlanRegion, Condition | None]]) -> set[tuple[int, str]]:
-    """Return the steps, by region and key, whose `decision` conditions read."""
-    result = bases_of(
-        program, [(region, read, ()) for region, condition in conditions if condition for read, _ in condition.tests]
-    )
-    return {(number, key) for number, key, tail in result if not tail or tail[0] == "decision"}
+def reads_of_condition(region: PlanRegion, condition: Condition | None) -> list[ReadPlace]:
+    """Return the paths that a condition in a region reads."""
+    return [(region, read, ()) for read, _ in condition.tests] if condition else []
 
 
-def bases_of(
-    program: RunnablePlan, start: list[tuple[PlanRegion, Read, tuple[str, ...]]]
-) -> set[tuple[int, str, tuple[str, ...]]]:
-    """Return the steps by region, the inputs, and their members that paths lead to, through the values of blocks."""
+def decisions_of(program: RunnablePlan, reads: list[ReadPlace]) -> set[tuple[int, str]]:
+    """Return the steps, by region and key, whose `decision` paths read, alone or in what contains it."""
+    return {(number, key) for number, key, tail in bases_of(program, reads) if not tail or tail[0] == "decision"}
+
+
+def bases_of(program: RunnablePlan, start: list[ReadPlace]) -> set[tuple[int, str, tuple[str, ...]]]:
+    """Return the steps by region, the inputs, and their members that paths lead to, through the values of blocks.
+
+    Of a path into the elements of a list that a step or an input gives, the list is returned.
+    """
     result: set[tuple[int, str, tuple[str, ...]]] = set()
     seen: set[tuple[int, Read, tuple[str, ...]]] = set()
     waiting = list(start)
     while waiting:
         region, read, more = waiting.pop()
+        more = more[:CARRIED]
         if (region.index, read, more) in seen:
             continue
         seen.add((region.index, read, more))
         place = program.locate(region, read)
         tail = (*place.members, *more)
         region = program.around(region, place.levels)
+        given = tail[: tail.index(ELEMENT)] if ELEMENT in tail else tail
         if place.source == "name":
-            waiting += _values_of_block(program, region, place.name, tail)
-            continue
-        if place.source == "input":
-            result.add((INPUT, place.name, tail))
+            waiting += _values_of_name(program, region, place.name, tail)
+        elif place.source == "input":
+            result.add((INPUT, place.name, given))
         elif place.source == "context":
             waiting += [
                 (region, Read((Segment(step.key),)), tail[1:])
@@ -60,46 +75,52 @@ def bases_of(
                 for step in region.units[index].steps
                 if not tail or tail[0] == step.key
             ]
-        for index in region.keys.get(place.name, ()) if place.source == "key" else ():
+        for index in region.keys[place.name] if place.source == "key" else ():
             unit = region.units[index]
             if unit.block is None:
-                result.add((region.index, place.name, tail))
+                result.add((region.index, place.name, given))
+                continue
             for number in unit.regions:
                 body = program.regions[number]
-                lists = isinstance(unit.block, Each) or (isinstance(unit.block, Repeat) and unit.block.source is not None)
-                waiting += values_of_member(body, body.value, () if lists else tail)
+                for inside in [tail] if source_of_block(unit.block) is None else _in_elements(tail):
+                    waiting += values_of_member(body, body.value, inside)
     return result
 
 
-def _values_of_block(
-    program: RunnablePlan, region: PlanRegion, name: str, tail: tuple[str, ...]
-) -> Iterator[tuple[PlanRegion, Read, tuple[str, ...]]]:
+def _values_of_name(program: RunnablePlan, region: PlanRegion, name: str, tail: tuple[str, ...]) -> Iterator[ReadPlace]:
     """Yield the values of a block's name."""
     if region.parent is None:
         return
     parent = program.regions[region.parent]
     block = parent.units[region.owner].block
     if isinstance(block, Each | Repeat) and name == block.item:
-        for read in reads_of(block.source):
-            yield parent, read, ()
+        yield from values_of_member(parent, block.source, (ELEMENT, *tail))
     elif name in {"previous", "rounds"}:
         unit = parent.repeated(parent.units[region.owner])
-        body = program.regions[unit.regions[0]]
-        hands = unit.block.hands if isinstance(unit.block, Repeat) else None
-        for key in body.keys if hands is None else hands:
-            if name == "rounds" or not tail or tail[0] == key:
-                yield body, Read((Segment(key, quoted=True),)), tail[1:] if name == "previous" else ()
+        body, repeated = program.regions[unit.regions[0]], cast("Repeat", unit.block)
+        if name == "previous":
+            yield from values_of_member(parent, repeated.first, tail)
+        for inside in [tail] if name == "previous" else _in_elements(tail):
+            for key in body.keys if repeated.hands is None else repeated.hands:
+                if not inside or inside[0] == key:
+                    yield body, Read((Segment(key, quoted=True),)), inside[1:]
 
 
-def values_of_member(
-    region: PlanRegion, value: Value | None, tail: tuple[str, ...]
-) -> Iterator[tuple[PlanRegion, Read, tuple[str, ...]]]:
+def values_of_member(region: PlanRegion, value: Value | None, tail: tuple[str, ...]) -> Iterator[ReadPlace]:
     """Yield the paths that a member of a value leads to."""
     match value:
         case Read() as read:
             yield region, read, tail
         case Named(members) if tail:
             yield from values_of_member(region, members.get(tail[0]), tail[1:])
+        case Listed(items) if tail:
+            for item in items if tail[0] == ELEMENT else ():
+                yield from values_of_member(region, item, tail[1:])
         case _:
             for read in reads_of(value):
                 yield region, read, ()
+
+
+def _in_elements(tail: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """Return the names that lead on from an element of a list: none if they lead to a member, which a list does not have."""
+    return [tail[1:]] if tail[:1] in {(), (ELEMENT,)} else []
