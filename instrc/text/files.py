@@ -7,7 +7,7 @@ import re
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from stat import S_ISBLK, S_ISCHR, S_ISDIR, S_ISFIFO, S_ISREG, S_ISSOCK
+from stat import S_ISBLK, S_ISCHR, S_ISDIR, S_ISFIFO, S_ISLNK, S_ISREG, S_ISSOCK
 from typing import Final
 
 MOST_BYTES = 64 * 1024 * 1024
@@ -84,14 +84,20 @@ def refuse_irregular(path: str, mode: int) -> None:
 def refuse_planted(path: str | os.PathLike[str]) -> None:
     """Raise an `OSError` for what another user may have put here: it or a folder above is theirs, in a folder of everybody.
 
-    Where a link leads is asked too: its target may have been replaced.
+    Where each link on the way leads is asked too, as the system follows it: any of them may have been replaced.
     """
     place = Path(path).absolute()
-    target = Path(os.path.realpath(place))
-    for each in (place, *place.parents, target, *target.parents) if os.name == "posix" else ():
-        if each.parent.stat().st_mode & 0o002 and os.lstat(each).st_uid not in {0, os.geteuid()}:
+    places = [*reversed(place.parents), place] if os.name == "posix" else []
+    with suppress(FileNotFoundError):
+        os.stat(place)  # noqa: PTH116  -- it raises for a ring of links, which would have no end here
+    for each in places:
+        state = os.lstat(each)
+        if each.name != ".." and each.parent.stat().st_mode & 0o002 and state.st_uid not in {0, os.geteuid()}:
             what = "it" if each == place else f"`{each}`"
             raise OSError(0, f"{what} belongs to another user, in a folder that everybody may write to: `chmod o-w` that folder")
+        if S_ISLNK(state.st_mode):
+            target = each.parent / os.readlink(each)  # noqa: PTH115  -- as `lstat`
+            places += [above for above in (*reversed(target.parents), target) if above not in places]
 
 
 def file_kind(mode: int) -> str:

@@ -22,6 +22,7 @@ from instrc.runtime.run_report import RunReport  # what is written
 from instrc.server.identity import Identity  # what callers are known by
 from instrc.server.records import secrets_given  # of the environment
 from instrc.server.studio import Studio  # copies files
+from instrc.text.files import refuse_planted  # chains of links, of which a command has one
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="modes of files are those of POSIX")
 
@@ -189,6 +190,46 @@ def test_a_store_of_another_user_is_refused_through_an_own_link(
     said = " ".join(capsys.readouterr().err.split())
     assert f"the store `.instrc` cannot be used: `{everybody / 'store'}` belongs to another user" in said
     assert [*(everybody / "store").iterdir()] == []
+
+
+def chain(tmp_path: Path) -> tuple[Path, Path]:
+    """Return a link to settings in a folder for everybody, and the folder of their owner in it: itself a link elsewhere."""
+    everybody, mine, elsewhere = (tmp_path / name for name in ("share", "mine", "elsewhere"))
+    for folder in (everybody, mine, elsewhere):
+        folder.mkdir()
+    (elsewhere / "pyproject.toml").touch()
+    (everybody / "ann").symlink_to("../elsewhere")
+    (mine / "pyproject.toml").symlink_to("../share/ann/pyproject.toml")
+    everybody.chmod(0o777)
+    return mine / "pyproject.toml", everybody / "ann"
+
+
+def test_a_link_that_another_user_put_between_two_of_ones_own_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the first link begins and the last one ends, nobody else may write."""
+    settings, between = chain(tmp_path)
+    refuse_planted(settings)
+    of_another_user(between, monkeypatch)
+    with pytest.raises(OSError, match=f"`{settings.parent}/../share/ann` belongs to another user"):
+        refuse_planted(settings)
+
+
+def test_ones_own_links_may_lead_up_out_of_the_folder_of_another_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`..` is no entry that somebody could replace."""
+    home, shared = tmp_path / "home", tmp_path / "home" / "shared"
+    shared.mkdir(parents=True)
+    (tmp_path / "pyproject.toml").symlink_to(home / "shared" / ".." / "settings")
+    (home / "settings").touch()
+    shared.chmod(0o777)
+    of_another_user(shared / "..", monkeypatch)
+    refuse_planted(tmp_path / "pyproject.toml")
+
+
+@pytest.mark.parametrize("target", ["a", "../{}/a", "b"])
+def test_a_ring_of_links_is_refused(target: str, tmp_path: Path) -> None:
+    (tmp_path / "a").symlink_to(target.format(tmp_path.name))
+    (tmp_path / "b").symlink_to("./a")
+    with pytest.raises(OSError, match="symbolic links"):
+        refuse_planted(tmp_path / "a")
 
 
 def test_the_earlier_files_of_the_studio_stay_in_a_private_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
