@@ -390,11 +390,13 @@ class Claims:
     async def begin_queued(self, begin: Callable[[], Collection[str]]) -> None:
         """Let DBOS `begin` the runs of a queue; none is put into a queue meanwhile: it would begin twice."""
         async with self._taking:
-            self._left.difference_update(await asyncio.to_thread(begin))
+            left = {*self._left}
+            self._left -= left.intersection(await asyncio.to_thread(begin))  # not those that were left again meanwhile
 
-    async def carried_by(self, run: str, task: asyncio.Task[Outcome | None]) -> Live:
-        """Record the task that carries a run, and end an earlier one: DBOS records only the results of the latest."""
-        live = self.live.get(run)
+    async def carried_by(self, run: str) -> Live:
+        """Record this task as the one that carries a run, and end an earlier one: DBOS records only the results of the latest."""
+        live, task = self.live.get(run), asyncio.current_task()
+        assert task is not None
         if live is None or live.over or (live.task is not None and live.task.done()):
             live = self.live[run] = Live()
         earlier, live.task, live.port = live.task, task, None
@@ -526,9 +528,7 @@ async def _cancel(carrier: RunCarrier, run: str, starting: asyncio.Task[Live]) -
 
 async def carry(carrier: RunCarrier, launch: LaunchDocument) -> Outcome | None:
     """Carry out a run to its end; an error of this process leaves it unchanged, to be continued."""
-    task = asyncio.current_task()
-    assert task is not None
-    live = await carrier.claims.carried_by(launch["run"], task)
+    live = await carrier.claims.carried_by(launch["run"])
     try:
         return await _interpret(carrier, launch, live)
     except asyncio.CancelledError:

@@ -24,7 +24,6 @@ from dbos._dbos import _get_dbos_instance
 from dbos._error import DBOSWorkflowIDInUseError  # it has no public name
 from dbos._utils import GlobalParams
 
-from instrc import problems
 from instrc.engines.dbos import store
 from instrc.engines.dbos.carrying import SERVER_PAUSE, Claims, DurablePort, Live, MakeEffects, WriterOf, carry
 from instrc.engines.dbos.postgres import WorkerLock
@@ -39,6 +38,7 @@ from instrc.text.jsonvalue import as_text, optional_text
 
 ResultT = TypeVar("ResultT")
 LOST = "its server has ended the connection"
+CLOSED = "this program has closed it"
 
 
 class Runner:
@@ -180,7 +180,7 @@ class Runner:
 
     async def park(self, run: str, due: float | None) -> None:
         """Release a waiting run: its memory, and on a server the claim of this process."""
-        done = self.parking[run] = asyncio.Event()
+        self.parking[run] = asyncio.Event()
         stays = self.shared is None or run in self.bound
         try:
             await self._end_tasks(run)
@@ -188,9 +188,8 @@ class Runner:
                 self.rest.parked[run] = due
             else:
                 await self.release(run, due)
-        finally:
-            del self.parking[run]
-            done.set()
+        finally:  # after the task of an erring run, which parks itself, has ended: until then it seems to carry the run
+            asyncio.get_running_loop().call_soon(lambda: self.parking.pop(run).set())
 
     async def _end_tasks(self, run: str | None = None) -> None:
         """Cancel the tasks of a run and its children, or of all runs, except the current task, and wait for them."""
@@ -228,10 +227,7 @@ class Runner:
             with store.trouble(self.location):
                 return await self.loop.away(work)
         except LoopEndedError:
-            if self.is_lost:
-                raise store.unusable(self.location, LOST) from None
-            problem = problems.runs.UnusableStore(store=self.location.shown, reason="this program has closed it")
-            raise UnavailableError([problem]) from None
+            raise store.unusable(self.location, LOST if self.is_lost else CLOSED, may_return=self.is_lost) from None
 
     async def owns(self, run: str) -> bool:
         """Take a run for this process; return `False` if another worker of the store owns it."""
@@ -498,8 +494,7 @@ class Rest:
         trees: dict[str, list[Live]] = {}  # by root run
         for name, live in self.runner.live.items():
             trees.setdefault(name.partition("/")[0], []).append(live)
-        dues = {run: idle_until(lives) for run, lives in trees.items()}
-        idle = {run: due for run, due in dues.items() if due is not None}
+        idle = {run: due for run, lives in trees.items() if (due := idle_until(lives)) is not None}
         self._idle = {run: self._idle.get(run, monotonic()) for run in idle}
         answered = {run for run, _ in self._letters.values()}
         for run, due in idle.items():
@@ -515,11 +510,9 @@ class Rest:
 
     def info(self, busy: int) -> WorkerInfo:
         """Return what is listed of this worker."""
-        options, host, process = self.runner.options, gethostname(), os.getpid()
-        name, serves = options.name or f"{host}-{process}", sorted(served_projects())
-        return WorkerInfo(
-            name=name, host=host, process=process, projects=serves, slots=options.slots, busy=busy, began=self._began
-        )
+        host, process, serves, slots = gethostname(), os.getpid(), sorted(served_projects()), self.runner.options.slots
+        name = self.runner.options.name or f"{host}-{process}"
+        return WorkerInfo(name=name, host=host, process=process, projects=serves, slots=slots, busy=busy, began=self._began)
 
     async def _read(self) -> None:
         """Process messages from other processes."""
@@ -558,10 +551,10 @@ class Rest:
                 row = await self.runner.claims.row(letter.run) if is_again else None
                 if is_again and (row is None or row.status not in {"PENDING", "ENQUEUED"}):
                     return  # it is about to continue, and will read its messages itself
-                await self.runner.resume(letter.run.partition("/")[0])
+                live = await self.runner.resume(letter.run.partition("/")[0])
                 taken = await self.runner.take(letter)
-                if is_again and not taken:
-                    return
+                if not taken and (is_again or isinstance(live.error, (sa.exc.SQLAlchemyError, UnavailableError))):
+                    return  # it is continued, here or elsewhere, and asks again
             await asyncio.to_thread(store.settle, self.runner.engine, letter.id, "taken" if taken else "refused")
 
 
@@ -599,7 +592,7 @@ def begin_queued(queue: str, slots: int | None, busy: int, resumed: set[str], be
 async def run_plan(launch: LaunchDocument) -> Outcome | None:
     """Carry out a run: the only workflow, which interprets every plan."""
     runner = Runner.current
-    if runner is None or runner.leaves(launch["run"]):
+    if runner is None:
         raise asyncio.CancelledError
     try:
         return await _carry_here(runner, launch)
@@ -615,7 +608,10 @@ async def run_plan(launch: LaunchDocument) -> Outcome | None:
 
 
 async def _carry_here(runner: Runner, launch: LaunchDocument) -> Outcome | None:
-    """Carry out a run, unless another worker already does or serves its project."""
+    """Carry out a run, unless it is left, or another worker already does or serves its project."""
+    if runner.leaves(launch["run"]):
+        await runner.claims.carried_by(launch["run"])  # by a task that ends at once
+        raise asyncio.CancelledError
     if runner.shared is not None:
         live = runner.live.get(launch["run"])
         owned = live is not None and live.is_new  # it was taken before it was started

@@ -19,6 +19,7 @@ from written_processes import DECISION, call, chunk, process, step
 
 from instrc import Activities, Sample
 from instrc.engines.dbos import carrying  # where the store is written
+from instrc.engines.dbos import store as dbos_store  # how another process answers
 from instrc.engines.dbos.carrying import (  # a child is begun at a moment that no run can choose
     DurablePort,
     Live,
@@ -243,3 +244,52 @@ def test_a_run_goes_on_by_itself_after_an_error_of_the_store(
         monkeypatch.setattr(SystemDatabase, "update_workflow_outcome", ended)
     asyncio.run(asyncio.wait_for(body(), 15))
     assert failed
+
+
+@pytest.mark.parametrize("kind", ["folder", "postgres"])
+def test_an_answer_that_meets_an_error_of_the_store_is_kept(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    """Another process sends it while the run has failed, and is not continued yet: it asks no question just then."""
+    asking = {
+        "userContext1": chunk(step1_confirm=step(DECISION, "prompt")),
+        "serverContext1": chunk(step2_wait=call("Wait", "prompt")),
+    }
+    plan = plan_of(process(**asking))
+    place = request.getfixturevalue("postgres_server").fresh() if kind == "postgres" else str(tmp_path)
+    asked, failed, record = Event(), Event(), carrying._record
+    letter = dbos_store.Letter("l1", "r1", {"answer": "userContext1", "data": {"step1_confirm": {"decision": "Approve"}}})
+
+    async def wait(_given: Json) -> Json:
+        await asyncio.to_thread(asked.wait, 30)
+        return {"text": "b"}
+
+    async def failing(entry: Any) -> None:
+        if "results" in entry and not failed.is_set():
+            await asyncio.to_thread(dbos_store.send, engine.asker.db(), letter)
+            failed.set()
+            raise sa.exc.OperationalError("", {}, Exception("database or disk is full"))
+        await record(entry)
+
+    def equip(run: str, _plan: Any, _how: Any, sink: Any) -> Effects:
+        def tell(event: Any) -> None:
+            sink(event)
+            if event["event"] == "question":
+                asked.set()
+
+        return Effects(run, Sample(), Activities({"Wait": wait}), tell)
+
+    async def body() -> str:
+        with suppress(UnavailableError):
+            await engine.start(Launch("r1", "r1", plan, {"prompt": "x"}))
+        assert failed.is_set()
+        while (verdict := dbos_store.verdict_of(engine.asker.db(), "l1")) == "open":  # noqa: ASYNC110  -- as in another process
+            await asyncio.sleep(0.02)
+        return verdict
+
+    monkeypatch.setattr(carrying, "_record", failing)
+    monkeypatch.setattr(carrying, "SERVER_PAUSE", 0.01)
+    monkeypatch.setattr("instrc.engines.dbos.runner.SERVER_PAUSE", 0.5)
+    engine = DurableEngine(place, equip)
+    assert asyncio.run(asyncio.wait_for(body(), 60)) == "taken"
+    engine.close()

@@ -184,6 +184,48 @@ def test_runs_that_are_answered_at_once_do_not_wait_for_each_other(narrow: Stage
     assert go(answered()) == {"done"}
 
 
+def test_a_run_that_is_left_as_it_is_taken_leaves_its_slot(narrow: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The run above it is parked just then; it is continued like others that were left."""
+    real, left = Runner.leaves, list[str]()
+
+    def leaves(self: Runner, run: str) -> bool:
+        if run == "r1" and not left:
+            left.append(run)
+            return True
+        return real(self, run)
+
+    monkeypatch.setattr(Runner, "leaves", leaves)
+    for run in ("r1", "r2"):
+        go(narrow.engine.start(launch(run, CALL)))
+    until(lambda: go(narrow.engine.show("r2")).status == "done")
+    assert (left, go(narrow.engine.resume("r1")).status) == (["r1"], "done")
+
+
+def test_a_run_that_parks_itself_is_not_taken_for_one_that_is_carried(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After an error of the store; it is asked for before its task has ended."""
+    asked: list[asyncio.Task[Any]] = []
+
+    async def ask(_run: str) -> None:
+        asked.append(asyncio.ensure_future(stage.runner.resume("r1")))
+        for _ in range(5):  # until it waits
+            await asyncio.sleep(0)
+
+    async def erring() -> None:
+        await stage.runner.claims.carried_by("r1")
+        await stage.runner.park("r1", time.time() + 60)
+        raise asyncio.CancelledError
+
+    async def body() -> bool:
+        task = asyncio.ensure_future(erring())
+        await asyncio.wait([task])
+        return (await asked[0]).task is not task
+
+    monkeypatch.setattr(stage.runner, "_end_tasks", ask)
+    assert go(stage.runner.away(body()))
+    monkeypatch.undo()
+    assert go(stage.engine.answer("r1", "userContext1", {"decision": "Approve"})).status == "done"
+
+
 def test_a_run_that_is_cancelled_as_it_is_taken_leaves_its_slot(narrow: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     """DBOS begins no such run."""
     real = SystemDatabase.get_workflow_statuses
