@@ -394,6 +394,32 @@ def test_code_that_each_call_runs_again_ends_at_a_limit(monkeypatch: pytest.Monk
     assert isinstance(runs.step("run", (), "pay(1)"), ToolCall)  # the next round has time of its own
 
 
+def test_small_states_of_many_agents_do_not_displace_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else each call runs the code again, which then ends at the limit for large states."""
+    begun: list[bool] = []
+
+    def called(*given: Any) -> tuple[Any, Any, float]:
+        begun.append(given[-1] is None)
+        return call_in_process(*given)
+
+    monkeypatch.setattr("instrc.runtime.sandbox.sandbox.call_in_process", called)
+    runs, call = CodeRuns({"pay": PAY}, LIMITS), AnsweredCall(ToolCall("pay", (), {"amount": 1}), ToolResult(1))
+    for calls in ((), (call,)):
+        for agent in range(40):
+            step = runs.step(f"run {agent}", (), "pay(1)\npay(2)", calls)
+            assert isinstance(step, ToolCall)
+    assert begun == [True] * 40 + [False] * 40
+
+
+def test_at_most_so_many_bytes_of_states_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    runs = CodeRuns({"pay": PAY}, LIMITS)
+    for agent in range(4):
+        runs.step(f"run {agent}", (), "text = 'x' * 4_000\npay(1)")
+        [*_, state] = runs._states.values()
+        monkeypatch.setattr("instrc.runtime.sandbox.sandbox._KEPT_BYTES", len(state.dump) * 5 // 2)
+    assert [*runs._states] == ["run 2", "run 3"]  # it has no other effect than time
+
+
 def test_code_that_calls_something_else_when_it_runs_again_is_lost() -> None:
     recorded = AnsweredCall(ToolCall("pay", (), {"amount": 7}), ToolResult(1))
     step = CodeRuns({"pay": PAY}, LIMITS).step("run", (), CODE, [recorded])

@@ -19,7 +19,10 @@ from instrc.text.jsonvalue import Json
 
 STATE_BYTES: Final = 4 * 1024 * 1024
 """Maximum bytes of a state kept between two steps; the code of a larger one runs again."""
-_STATES = 32
+_STATES: Final = 256
+"""Maximum states kept: agents beyond it displace each other's, and run their code again."""
+_KEPT_BYTES: Final = 32 * STATE_BYTES
+"""Maximum bytes of all states kept."""
 
 
 class CodeRuns:
@@ -67,7 +70,7 @@ class CodeRuns:
         if kept is not None:
             with self._lock:
                 self._states[run] = kept
-                while len(self._states) > _STATES:
+                while len(self._states) > _STATES or sum(len(each.dump) for each in self._states.values()) > _KEPT_BYTES:
                     self._states.popitem(last=False)
         return step
 
