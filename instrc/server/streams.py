@@ -288,7 +288,9 @@ class Hub:
 
     def changed(self, changes: Iterable[RunChange]) -> None:
         """Wake the waiters of runs whose rows have changed, from any thread; a claim changes none, and wakes those of any run."""
-        for run in {change.run for change in changes if change.kind not in _CLAIMS}:
+        kinds = {(change.run, change.kind in _CLAIMS) for change in changes}
+        self._call(lambda runs: self.touched.update(runs), {run for run, _ in kinds})  # noqa: PLW0108  -- another set after each look
+        for run in {run for run, is_claim in kinds if not is_claim}:
             self._call(self.wake, run)
         self._call(self._release, None)
 

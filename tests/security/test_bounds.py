@@ -874,6 +874,23 @@ def test_claims_and_releases_are_counted(tmp_path: Path) -> None:
     on(service(tmp_path, settings=ServiceSettings(rate=2), letter=asking()), test)
 
 
+def test_a_claim_has_its_run_read_and_no_others(tmp_path: Path) -> None:
+    """Where runs are not kept in a table, all are listed if something has happened, and it is not known where."""
+
+    async def test() -> None:
+        made = service(tmp_path, letter=asking())
+        run = (await made.start(BOSS, "letter", "a", wait=20)).report.run
+        made.hub.bind()
+        made.hub.touched.clear()
+        followed = asyncio.ensure_future(made.hub.wait(run, 60))
+        await made.claim(CAT, run, "userContext1")
+        await asyncio.sleep(0)
+        assert (made.hub.touched, followed.done()) == ({run}, False)
+        followed.cancel()
+
+    go(test())
+
+
 def test_a_used_link_is_refused_before_its_answer_is_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def test() -> None:
         made = service(tmp_path, letter=asking(**{"x-links": True, "x-needed": 2}))
