@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from instrc import problems
 from instrc.engines.approvals import normal_name
-from instrc.engines.service_tables import FILES
+from instrc.engines.service_tables import FILES, RUNS
 from instrc.problems.errors import AnswerError, LimitError
 from instrc.runtime.questions import Question
 from instrc.server.records import Records
@@ -66,9 +66,12 @@ def files_in(value: Json) -> set[str]:
 
 
 def require_stored(records: Records, run: str, question: Question, data: Json) -> None:
-    """Raise for an answer that names a file that neither the run has nor the question shows."""
-    if named := files_in(data) - files_in(question.show):
-        named -= {reference_of(run, row.file) for row in records.select(sa.select(FILES.c.file).where(FILES.c.run == run))}
+    """Raise for an answer of a person that names a file of neither the run, a run that it stems from, nor what is shown."""
+    named, runs = files_in(data) - files_in(question.show) if question.by == "person" else set(), [run]
+    for each in runs if named else ():
+        named -= {reference_of(each, row.file) for row in records.select(sa.select(FILES.c.file).where(FILES.c.run == each))}
+        rows = records.select(sa.select(RUNS.c.origin).where(RUNS.c.run == each, RUNS.c.origin.not_in(runs)))
+        runs += [row.origin for row in rows]
     for each in sorted(named):
         reason = f"it names the file `{each}`, which the run does not have"
         raise AnswerError([problems.runs.RejectedAnswer(step=question.id, pointer="", reason=reason)])

@@ -323,6 +323,7 @@ class Inbox:
             found = await self._found(request)
         except (ConflictError, GoneError, NotFoundError) as error:
             return await self._closed(request, error, sent)
+        await self.service.require_unused(await self._caller(request))
         button, tag, to = sent.pop("do", "answer"), sent.pop("tag", ""), sent.pop("to", "").strip()
         comment = sent.pop("/comment", "").replace("\r\n", "\n")
         if button.startswith("answer:"):  # a button of a choice chooses, and sends
@@ -357,14 +358,8 @@ class Inbox:
         if not await asyncio.to_thread(form.check) or button == "check":
             return await self._shown(request, found, form, {**kept, "note": None if form.errors else "fits"})
         try:
-            await self.service.answer(
-                await self._caller(request),
-                found.run,
-                found.question.id,
-                form.value,
-                comment=comment.strip() or None,
-                tags=[tag] if tag else (),
-            )
+            caller, given, tags = await self._caller(request), comment.strip() or None, [tag] if tag else []
+            await self.service.answer(caller, found.run, found.question.id, form.value, comment=given, tags=tags)
         except InstrcError as error:
             if isinstance(error, ConflictError | GoneError | NotFoundError) and _ends(error):
                 return await self._closed(request, error, {**sent, "/comment": comment})

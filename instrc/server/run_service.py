@@ -432,8 +432,7 @@ class RunService:
             report = await self.visibility.seen(caller, run, question)
             if all(each.id != question for each in report.questions):
                 return await self.visibility.info_of(caller, report)
-        if caller.nonce is not None and await asyncio.to_thread(self.records.is_used, caller.nonce):
-            refuse_unknown("the link was used already")
+        await self.require_unused(caller)
         found = await self.question(caller, run, question)
         require_allowed("answer", found, caller)
         if found.question.by == "operator" and "result" in mapping(data):
@@ -441,6 +440,11 @@ class RunService:
         if (tags or tag) and found.question.tag not in {*tags, tag}:
             raise StaleError([problems.serving.QuestionNotFree(question=question, state="shown anew")])
         return await self._take(caller, found, data, comment)
+
+    async def require_unused(self, caller: Caller) -> None:
+        """Raise for the bearer of a link that was used."""
+        if caller.nonce is not None and await asyncio.to_thread(self.records.is_used, caller.nonce):
+            refuse_unknown("the link was used already")
 
     async def _take(self, caller: Caller, found: QuestionInfo, data: Json, comment: str | None) -> RunInfo:
         run, name = found.run, found.question.id

@@ -6,14 +6,17 @@ from concurrent.futures import ThreadPoolExecutor
 from encodings.aliases import aliases
 from pathlib import Path
 
+import msgspec
 import pytest
 import sqlalchemy as sa
-from serving import BOB, BOSS, client, go, person, service
+from serving import BOB, BOSS, client, go, person, service, settled
 from written_processes import chunk, process, step
 
 from instrc.engines.service_tables import FILES  # what is stored
 from instrc.problems.errors import AnswerError, LimitError
-from instrc.server.files import keep, reference_of, stored_file  # several requests at once
+from instrc.runtime.questions import Question  # of a system
+from instrc.runtime.retry import ForkOptions
+from instrc.server.files import keep, reference_of, require_stored, stored_file  # several requests at once
 from instrc.server.inbox import Inbox  # the room behind its commands
 from instrc.server.records import Records  # the room behind its commands
 
@@ -65,6 +68,30 @@ def test_an_answer_names_only_files_of_its_run_or_of_what_it_shows(tmp_path: Pat
     go(body())
 
 
+def test_an_answer_in_a_fork_names_files_of_the_runs_that_it_stems_from(tmp_path: Path) -> None:
+    """It may be the answer of the origin, sent again."""
+
+    async def body() -> None:
+        made = service(tmp_path, look=process(userContext1=chunk(step1_look=step(PHOTO, "prompt"))))
+        run = (await made.start(BOSS, "look", "x", wait=20)).report.run
+        photo = keep(made.records, run, "a.png", PNG)
+        for _ in range(2):
+            run = (await made.fork(BOSS, run, ForkOptions())).report.run
+        await settled(made, run, "waiting")
+        assert (await made.answer(BOB, run, "userContext1", {"photo": photo})).report.has_ended
+
+    go(body())
+
+
+def test_what_is_no_person_may_name_files_of_other_runs(tmp_path: Path) -> None:
+    """An archive, or a report over several runs, answers with those of others."""
+    made, answer = service(tmp_path).records, {"photo": keep(Records(None), "other", "a.png", PNG)}
+    question = Question("a", ("a",), {}, {})
+    with pytest.raises(AnswerError):
+        require_stored(made, "r", question, answer)
+    require_stored(made, "r", msgspec.structs.replace(question, by="system"), answer)
+
+
 def test_the_bearer_of_a_link_leaves_room_for_files_of_others(tmp_path: Path) -> None:
     async def body() -> None:
         made = service(tmp_path, look=process(userContext1=chunk(step1_look=step(PHOTO, "prompt"))))
@@ -74,6 +101,23 @@ def test_the_bearer_of_a_link_leaves_room_for_files_of_others(tmp_path: Path) ->
         with pytest.raises(LimitError, match="25"):
             keep(made.records, run, "a.png", PNG + b"more", "nonce")
         keep(made.records, run, "a.png", PNG + b"more")
+
+    go(body())
+
+
+def test_the_page_of_a_used_link_stores_no_files(tmp_path: Path) -> None:
+    """Nor reads its form: its bearer could fill what all links of the run have."""
+
+    async def body() -> None:
+        rules = {"x-links": True, "x-needed": 2}
+        made = service(tmp_path, look=process(userContext1=chunk(step1_look=step(PHOTO, "prompt") | rules)))
+        run = (await made.start(BOSS, "look", "x", wait=20)).report.run
+        word = await made.link(BOSS, run, "userContext1", "guest")
+        async with client(made, routes=Inbox(made).routes) as http:
+            for number, status in enumerate((200, 401)):
+                files = {"file:/data/photo": ("a.png", PNG + bytes([number]), "image/png")}
+                sent = await http.post(f"/inbox/link/{word}", data={"do": "answer"}, files=files)
+                assert (sent.status_code, len(stored(made.records))) == (status, 1), sent.text
 
     go(body())
 
