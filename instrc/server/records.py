@@ -339,7 +339,8 @@ class Records(RunTable):
         if spellings := self._spellings(name):
             self.move_cursor(KEYS.name, "required")
         return self.execute(
-            sa.delete(CLAIMS).where(CLAIMS.c.who.in_(spellings)), sa.delete(KEYS).where(KEYS.c.name.in_(spellings))
+            sa.delete(CLAIMS).where(CLAIMS.c.who.in_({*spellings, *map(normal_name, spellings)})),
+            sa.delete(KEYS).where(KEYS.c.name.in_(spellings)),
         )
 
     def _spellings(self, name: str) -> list[str]:

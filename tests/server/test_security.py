@@ -16,6 +16,7 @@ from unittest.mock import AsyncMock
 import httpx
 import jwt
 import pytest
+import sqlalchemy as sa
 from cryptography.hazmat.primitives.asymmetric import rsa
 from http_server import Answer, Asked, serving
 from serving import ANN, ANSWER, BOB, BOSS, CAT, asking, client, go, person, service
@@ -25,6 +26,7 @@ from written_processes import DECISION, chunk, process, step
 from instrc.cli import main
 from instrc.engines.approvals import Vote  # an answer
 from instrc.engines.operating import AuditFilter, audit_log  # what is noted of it
+from instrc.engines.service_tables import KEYS  # of an earlier release
 from instrc.problems.errors import AuthenticationError, ConflictError, SettingsError
 from instrc.runtime.questions import Question  # what is claimed
 from instrc.server import hosting  # how a service begins
@@ -236,6 +238,19 @@ def test_a_claim_ends_when_the_keys_of_its_holder_are_revoked(tmp_path: Path) ->
         await made.claim(CAT, run, "userContext1")
         with pytest.raises(ConflictError):
             await made.claim(BOB, run, "userContext1")
+        made.records.revoke("cat")
+        assert (await made.claim(BOB, run, "userContext1")).claimed_by == "bob"
+
+    go(body())
+
+
+def test_so_does_one_whose_key_an_earlier_release_has_spelled_otherwise(tmp_path: Path) -> None:
+    async def body() -> None:
+        made = service(tmp_path, letter=asking())
+        Identity(made.records, made.settings, made.signer).new_key("cat", ["answerer"])
+        made.records.execute(sa.update(KEYS).values(name="c\u00adat"))
+        run = (await made.start(BOSS, "letter", "a", wait=20)).report.run
+        await made.claim(CAT, run, "userContext1")
         made.records.revoke("cat")
         assert (await made.claim(BOB, run, "userContext1")).claimed_by == "bob"
 
