@@ -348,6 +348,9 @@ class _Walk:
             self.index.scopes.append((part.body.span, inner))
             self.statements(part.body.statements, inner)
             self._visit(part.body.value, inner)
+            for given in node.first.fields if isinstance(node, surface.Repeat) and node.first is not None else ():
+                if given.value is not None:  # its key is a name of the body
+                    self._mention(given.key, given.key_span, inner, called=False)
             if part.after:
                 self.index.scopes.append((Span(node.span.source, part.body.span.end, node.span.end), inner))
             for each in part.after:

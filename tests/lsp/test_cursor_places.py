@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -194,6 +195,14 @@ def test_a_name_that_also_names_an_argument_of_a_tool_keeps_it_when_it_is_rename
     document, offset, _ = opened(text)
     edits = navigation.rename(document, offset, "people").changes[document.uri]
     assert [edit.new_text for edit in edits] == ["people", "people", "to: people", "people"]
+
+
+def test_a_name_of_a_round_is_renamed_where_its_first_value_is_given(opened: Any) -> None:
+    text = "repeat { const ¦d = Draft(prompt, previous.d); d } from { d: prompt } until d.text is 1"
+    document, offset, _ = opened(text)
+    edits = navigation.rename(document, offset, "mail").changes[document.uri]
+    places = [found.start() for found in re.finditer(r"\bd\b", document.source.text)]
+    assert sorted(edit.range.start.character for edit in edits) == places
 
 
 @pytest.mark.parametrize(
