@@ -16,7 +16,7 @@ from instrc.schema.flattening.definitions import as_part
 from instrc.schema.flattening.parts import ANYTHING, MemberSchema, either, elements, member
 from instrc.schema.relations import satisfies
 from instrc.schema.strip import is_meta, strip
-from instrc.schema.walk import of_other_members, required_names
+from instrc.schema.walk import of_other_members, required_names, without
 from instrc.text.jsonvalue import Json, JsonObject, as_object, listing, mapping
 
 OUTCOME_SCHEMAS: Final = 5_000
@@ -410,4 +410,4 @@ def inputs_beside_output(step: ir.Step, schema: Json) -> JsonObject | None:
     """Return what a directly called activity may be given, beside any `output`, or `None` if its vibe does not say so."""
     if step.executor != "server" or not step.output or not inputs_of(step, schema)[0]:
         return None
-    return of_other_members(as_object(schema), "output")
+    return of_other_members(without(as_object(schema), "title", "description"), "output")
