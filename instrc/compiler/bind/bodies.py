@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 
 from msgspec import Struct, structs
 
@@ -14,9 +14,9 @@ from instrc.compiler.bind.evaluation import Evaluation
 from instrc.compiler.bind.exports import WrittenLines, is_work, runs_unread
 from instrc.compiler.bind.lookup import names_a_value
 from instrc.compiler.bind.scopes import CalledProgram, LocalName, Scope
-from instrc.compiler.bind.steps import EvaluationContext
+from instrc.compiler.bind.steps import PRIVATE, EvaluationContext
 from instrc.compiler.bind.values import BoundValue, Cut, Data, paths_read
-from instrc.language.surface import Access, Anonymous, Argument, Binding, Call, Condition, Expression, Input
+from instrc.language.surface import Access, Anonymous, Argument, Binding, Call, Condition, Expression, Input, Name
 from instrc.text.source import Span
 
 
@@ -125,6 +125,7 @@ def call_program(
     )
     inside = EvaluationContext(scope, context.region, scope.piped, braces=context.braces, by_hand=context.by_hand)
     last = structs.replace(context, scope=scope, piped=given["prompt"], own=False, keys=None, placing=context.placing)
+    _note_exported(ev, export.lines.value, names.locals, last)
     before = len(ev.report.problems)
     log = ev.steps.log
     whole = log.begin()
@@ -134,3 +135,12 @@ def call_program(
     value = carried.value if carried.complete else None
     ev.report.change(before, lambda each: with_call(each, span))
     return value
+
+
+def _note_exported(ev: Evaluation, value: Expression, locals_: Mapping[str, Binding], context: EvaluationContext) -> None:
+    """Record the context of an exported name: what it adds applies to the one step that all lines of the program read."""
+    if context.placing or context.direct or context.key == PRIVATE:
+        return
+    while isinstance(value, Name) and value.text in locals_ and (key := (context.scope.number, value.text)) not in ev.exported:
+        ev.exported[key] = context
+        value = locals_[value.text].value

@@ -113,6 +113,8 @@ class Evaluation:
         """Values passed to inputs of called programs and tools of plans."""
         self.calls: dict[Source, Span] = {}
         """The call that each program was read for."""
+        self.exported: dict[tuple[int, str], EvaluationContext] = {}
+        """Local names of called programs that are exported, with the annotations and key of the call, by scope and text."""
         self.read: set[str] = set()
         """Local names and inputs of the program itself that have been looked up."""
         self._scopes = 0
@@ -172,6 +174,9 @@ class Evaluation:
             log.read(known.frame)
         added = context.annotations or context.timing is not NO_TIMING
         plain = not (added or context.key or context.placing or (context.direct and context.brackets))
+        export = self.exported.get(key)
+        if export is not None:
+            plain = plain or (context.annotations, context.timing, context.key) == (export.annotations, export.timing, export.key)
         outside = home.region != context.region
         if outside and not self.steps.regions.around(home.region, context.region):
             return self._elsewhere(known, found, context, plain=plain)
@@ -179,6 +184,8 @@ class Evaluation:
             return self._kept_out(known.value, context)
         alone = not outside or not plain  # else a name is evaluated where it is defined
         inside = context.alone(context.brackets if context.direct else None, home) if alone else context.at_home(home)
+        if plain and export is not None:
+            inside = export.alone(None, home)
         if plain and known.piping and (key, inside.piped) in self._known:
             self.reads_pipe(inside)
             return self._kept_out(self._known[key, inside.piped], context)

@@ -195,6 +195,12 @@ class Steps:
         places = self._known.get(known)
         if places is not None and (number := self._find(places, step, region, only_here=held)) is not None:
             return number
+        if ident != known and step.executor in {"server", "user"}:
+            number = self._find(self._known.get(ident, {}), step, region, only_here=False)
+            if number is not None and self.table[number].key is None:  # an equal call without a key is the same step
+                self.table[number] = replace(self.table[number], key=step.key)
+                self._known.setdefault(known, {}).setdefault(self.regions.home(number), []).append(number)
+                return number
         if self._expected and not held:
             region = self._expecting(known, step, region)
         number = self._take(step, region, known)
@@ -582,21 +588,40 @@ class LineLog:
 
     def repeated(self, bodies: Iterable[Sequence[int]], kinds: Mapping[int, Kind]) -> Iterator[tuple[int, Span, Span]]:
         """Yield each effect that two lines of a body contain, with both places; reads may repeat if only reads are in between."""
-        for frames in (*bodies, *(lines for _, lines in self._bodies.values())):
-            known: dict[int, tuple[Span, int]] = {}
+        every = [*bodies, *(lines for _, lines in self._bodies.values())]
+        body_of = {frame: number for number, frames in enumerate(every) for frame in frames}
+        written = [[self._written(frame, every, body_of, kinds) for frame in frames] for frames in every]
+        reads = [{step for steps, _ in lines for step in steps if kinds[step] != WRITES} for lines in written]
+        outer: list[dict[int, tuple[Span, int]]] = [{} for _ in every]
+        """What lines before each body read."""
+        for lines in written:
+            before: dict[int, Span] = {}
+            for steps, inner in lines:
+                for body in inner:
+                    outer[body].update({step: (before[step], 0) for step in reads[body] if step in before})
+                before = {**steps, **before}
+        for known, lines in zip(outer, written, strict=True):
             changes = 0
-            for frame in frames:
-                written = {step: span for step, span in self._written(frame) if step in kinds}
-                for step, span in written.items():
-                    first, before = known.setdefault(step, (span, changes))
-                    if first is not span and (kinds[step] == WRITES or before != changes):
+            for steps, _ in lines:
+                for step, span in steps.items():
+                    first, then = known.setdefault(step, (span, changes))
+                    if first is not span and (kinds[step] == WRITES or then != changes):
                         yield step, first, span
-                changes += any(kinds[step] == WRITES for step in written)
+                changes += any(kinds[step] == WRITES for step in steps)
 
-    def _written(self, line: int) -> Iterator[tuple[int, Span]]:
-        """Yield the expressions of a line itself, without those of names it reads."""
+    def _written(
+        self, line: int, bodies: Sequence[Sequence[int]], body_of: Mapping[int, int], kinds: Mapping[int, Kind]
+    ) -> tuple[dict[int, Span], set[int]]:
+        """Return the effects that a line contains, without those of names from outside of it, and the bodies in it."""
+        steps: dict[int, Span] = {}
+        inner: set[int] = set()
         waiting = [line]
         while waiting:
             here = waiting.pop()
-            yield from self._steps[here]
+            steps.update({step: span for step, span in self._steps[here] if step in kinds})
+            body = body_of.get(here) if here != line else None
+            if body is not None and body not in inner:
+                inner.add(body)
+                waiting.extend(part for part in bodies[body] if part in self._named)
             waiting.extend(part for part in reversed(self._parts[here]) if part not in self._named)
+        return steps, inner
