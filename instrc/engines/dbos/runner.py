@@ -501,8 +501,9 @@ class Rest:
             lasts = self._idle[run] < monotonic() - PARK_AFTER and due > time() + PARK_AFTER and run not in answered
             if lasts and idle_until(trees[run]) is not None:  # it may have been answered while others were parked
                 await self.runner.park(run, None if due == float("inf") else due)
-        queued = {run for run, lives in trees.items() if self.slots is not None and all(live.task is None for live in lives)}
-        return len((trees.keys() - queued | self.begun) - idle.keys())  # those that wait for a slot take none
+        queued = {run for run, lives in trees.items() if self.slots is not None and any(live.task is None for live in lives)}
+        taken = {run for run in self.begun if (entry := self.runner.live.get(run)) is None or entry.task is None}
+        return len((trees.keys() - queued | taken) - idle.keys())  # what waits for a slot, itself or for its process, takes none
 
     def _carried(self) -> set[str]:
         """Return the runs that this process carries, will carry, or cannot carry."""

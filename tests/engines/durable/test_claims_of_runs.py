@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -23,6 +24,7 @@ from instrc.engines.dbos.runner import Rest, Runner  # moments of a carrier that
 from instrc.engines.dbos.sqlite import SqliteStore  # its tables
 from instrc.engines.dbos.store import enqueue  # as another process does
 from instrc.problems.errors import ConflictError, InstrcError
+from instrc.runtime.activities import Activity  # a process that serves one
 from instrc.runtime.effects import Effects
 from instrc.runtime.engine_protocol import WorkerOptions
 from instrc.runtime.plan import plan_of
@@ -36,13 +38,17 @@ CALL = process(serverContext1=chunk(step1_send=call("Send", "prompt")))
 class Stage:
     """A store, and an activity that lasts until it is let go."""
 
-    def __init__(self, folder: Path, slots: int | None = None) -> None:
+    def __init__(self, folder: Path, slots: int | None = None, serves: Any = None) -> None:
+        self.serves = serves
         self.keys: list[str] = []
         self.released = threading.Event()
         self.engine = DurableEngine(folder, self._equip, worker=WorkerOptions(slots=slots))
 
     def _equip(self, run: str, _plan: Any, _how: Any, sink: Any) -> Effects:
-        return Effects(run, Sample(), Activities({"Send": self._send}), sink)
+        activities = Activities({"Send": self._send})
+        if self.serves is not None:
+            activities.add("Trip", Activity("Trip", None, json.loads(json.dumps(self.serves))))
+        return Effects(run, Sample(), activities, sink)
 
     def _send(self, given: Any) -> Any:
         self.keys.append(current_call().key)
@@ -182,6 +188,26 @@ def test_runs_that_are_answered_at_once_do_not_wait_for_each_other(narrow: Stage
         return {report.status for report in await asyncio.gather(*given)}
 
     assert go(answered()) == {"done"}
+
+
+def test_runs_that_go_on_with_their_processes_do_not_wait_for_each_other(tmp_path: Path) -> None:
+    """After a restart, each of them waits for a process that is in the queue, behind other runs."""
+    plan = plan_of(process(serverContext1=chunk(a=call("Trip", "prompt", {}))))
+    runs = [f"r{number}" for number in range(2)]
+    for slots in (2, 1):
+        made = Stage(tmp_path, slots=slots, serves=CALL)
+        go(made.engine.claim())
+        if slots == 2:
+            for run in runs:
+                go(made.engine.start(Launch(run, run, plan, {"prompt": "go"})))
+            until(lambda keys=made.keys: len(keys) == 2)  # type: ignore[misc]  # a default is not inferred
+        else:
+            made.released.set()
+            for run in runs:
+                go(made.runner.away(made.runner.resume(run)))
+            until(lambda engine=made.engine: all(go(engine.show(run)).status == "done" for run in runs))  # type: ignore[misc]  # as above
+        made.engine.close()
+        made.released.set()
 
 
 def test_a_run_that_is_left_as_it_is_taken_leaves_its_slot(narrow: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
