@@ -187,7 +187,8 @@ class RunTable:
         below = None if mark is None or report.has_ended else mark.below
         is_new = before is None and not report.questions
         changes += [] if is_new else _note_questions(connection, report, opening, below, () if mark is None else mark.answered)
-        status = report.status if below is None or is_new else _open_status(connection, report.run)
+        is_whole = below is None and not report.unknown
+        status = report.status if is_whole or is_new else _open_status(connection, report.run)
         used = {} if mark is None or mark.is_old else _used(connection, report.run, mark)
         if known is None:
             if before is not None:  # a run with its id was deleted
@@ -428,14 +429,14 @@ def _note_questions(
     below: str | None,
     answered: Collection[str],
 ) -> list[RunChange]:
-    """Record the open questions of a run: those of the child `below`, or all."""
+    """Record the open questions of a run: those of the child `below`, or all but the unknown ones."""
     asked = {each.id: each for each in report.questions}
     known = tags_in(connection, report)
     left = {name for name, tag in known.items() if name in asked and tag == asked[name].tag}  # answers are to what was shown
     now = time()
     changes: list[RunChange] = []
     for name in sorted(known.keys() - left):
-        if below is None or name.rpartition("/")[0] == below:
+        if (below is None or name.rpartition("/")[0] == below) and not name.startswith(report.unknown):
             changes += _closed(connection, report, name, answered)
     new = sorted(asked.keys() - left)
     last = dict(connection.execute(_LAST, {"of": report.run}).all()) if new else {}

@@ -15,8 +15,8 @@ class RejectedAnswer(Problem):
     reason: str
 
 
-QuestionEnd: TypeAlias = Literal["answered", "overdue", "cancelled", "ended", "not asked"]
-"""Why a question is closed: `overdue` after its deadline, `cancelled` or `ended` with its run."""
+QuestionEnd: TypeAlias = Literal["answered", "overdue", "cancelled", "ended", "not asked", "unknown"]
+"""Why a question is closed: `overdue` after its deadline, `cancelled` or `ended` with its run; `unknown` to its workers."""
 
 
 class NoSuchQuestion(Problem):
@@ -40,6 +40,7 @@ class NoSuchQuestion(Problem):
             "cancelled": "the run was cancelled",
             "ended": "the run has ended and has no open questions",
             "not asked": "it has no open questions",
+            "unknown": "no worker can continue the run: answer again when it goes on",
         }[self.closed]
         return f"{why}; `instrc show {self.run}` shows its state"
 

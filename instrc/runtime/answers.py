@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import cast
 
 from instrc import problems
-from instrc.problems.errors import AnswerError, ConflictError, GoneError, InstrcError, NotFoundError, StaleError
+from instrc.problems.errors import AnswerError, ConflictError, GoneError, InstrcError, NotFoundError, StaleError, UnavailableError
 from instrc.runtime.activities import complaints
 from instrc.runtime.boundary import NotJsonError, received
 from instrc.runtime.interpreter import documents
@@ -49,7 +49,7 @@ def find_question(questions: list[Question], step: str, run: str, report: RunRep
 
 def question_closed(run: str, step: str, open_: tuple[str, ...], closed: problems.runs.QuestionEnd) -> InstrcError:
     """Return the error for a closed question, with the reason."""
-    error = {"not asked": NotFoundError, "overdue": GoneError}.get(closed, ConflictError)
+    error = {"not asked": NotFoundError, "overdue": GoneError, "unknown": UnavailableError}.get(closed, ConflictError)
     return error([problems.runs.NoSuchQuestion(run=run, step=step, open=open_, closed=closed)])
 
 
@@ -64,7 +64,7 @@ def _end_of_question(report: RunReport, step: str) -> problems.runs.QuestionEnd:
         return "overdue"
     if report.status == "cancelled":
         return "cancelled"
-    return "not asked" if report.outcome is None else "ended"
+    return "unknown" if report.unknown else "not asked" if report.outcome is None else "ended"
 
 
 def require_acceptable(wrong: Sequence[documents.Complaint] | None, step: str) -> None:

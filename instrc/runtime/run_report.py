@@ -48,6 +48,8 @@ class RunReport(Struct, frozen=True):
     record: JsonObject | None = None
     steps: tuple[str, ...] = ()
     """Keys of all steps of its program, in a full report; empty if an engine does not report them."""
+    unknown: tuple[str, ...] = ()
+    """Prefixes of the ids of questions that no worker can report, so that those known before count as open."""
 
     @property
     def has_ended(self) -> bool:

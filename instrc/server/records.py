@@ -16,7 +16,7 @@ import sqlalchemy as sa
 from msgspec import Struct, structs
 from sqlalchemy.dialects import postgresql, sqlite
 
-from instrc.engines.approvals import ERASED, Opening, Vote, normal_name
+from instrc.engines.approvals import ERASED, Vote, normal_name
 from instrc.engines.dbos.store import FORBIDDEN, close_engine, reason_of, trouble
 from instrc.engines.run_table import (
     ChangeKind,
@@ -51,7 +51,6 @@ from instrc.engines.stores import SECRETS
 from instrc.problems.errors import GoneError, RequestError, StaleError, UnavailableError, unusable
 from instrc.problems.runs import NoSuchRun, UnusableStore
 from instrc.problems.serving import InvalidRequest, QuestionNotFree
-from instrc.runtime.questions import Question
 from instrc.runtime.run_report import RunReport
 from instrc.server.bounds import LISTED, PAGE_SESSIONS
 
@@ -103,14 +102,15 @@ class Records(RunTable):
         query = sa.select(RUNS.c.run).where(RUNS.c.status.in_(("running", "waiting", "held"))).order_by(RUNS.c.seen).limit(limit)
         return [row.run for row in self.select(query)]
 
-    def note_changed(self, report: RunReport, opening: Callable[[Question], Opening]) -> list[RunChange]:
-        """Write the state of a run that was read, without a write transaction if nothing changed."""
-        for row in self.select(sa.select(RUNS).where(RUNS.c.run == report.run)):
-            if (row.status, row.ended) == (report.status, report.ended) and row.seen > time() - _SEEN:
-                with self.single.connect() as connection:
-                    if tags_in(connection, report) == {each.id: each.tag for each in report.questions}:
-                        return []
-        return self.note(report, opening)
+    def is_noted(self, report: RunReport) -> bool:
+        """Return whether the state of a run is the recorded one, written a short time ago."""
+        [row] = self.select(sa.select(RUNS).where(RUNS.c.run == report.run)) or [None]
+        if row is None or row.seen <= time() - _SEEN or row.ended != report.ended:
+            return False
+        with self.single.connect() as connection:
+            known = {name: tag for name, tag in tags_in(connection, report).items() if not name.startswith(report.unknown)}
+        is_same = known == {each.id: each.tag for each in report.questions}
+        return is_same and (row.status == report.status or bool(report.unknown))
 
     def voted(self, since: float, until: float) -> list[tuple[str, str]]:
         """Return the runs and ids of the open questions answered by a person between two times."""

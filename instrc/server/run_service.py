@@ -9,6 +9,7 @@ from functools import cached_property, partial
 from secrets import token_hex
 from time import monotonic, time
 from typing import Final, TypeAlias, TypeVar
+from weakref import WeakValueDictionary
 
 import msgspec
 from msgspec.structs import replace
@@ -102,7 +103,7 @@ class RunService:
         self.rate: RateLimiter = RateLimiter(self.settings.rate)
         self._secrets: list[str] = [*secrets]
         self._timelines = Timelines(engine)
-        self._turns: dict[str, asyncio.Lock] = {}
+        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._looked_at = 0.0
         """Time of the last votes whose delivery was checked."""
         records.watchers.append(self.hub.changed)
@@ -350,7 +351,8 @@ class RunService:
             if row is None:  # it has just been closed
                 raise NotFoundError([problems.runs.NoSuchQuestion(run=run, step=question, open=())])
         except InstrcError:
-            if await asyncio.to_thread(self.records.votes, run, question):  # the report knows steps, no ids of questions
+            # the report knows steps, no ids of questions
+            if (await asyncio.to_thread(self.records.votes, run, question)) and not question.startswith(report.unknown):
                 raise question_closed(run, question, (), "answered") from None
             raise
         return (await self.visibility.asked_in([replace(row, question=found)]))[0]
@@ -488,8 +490,7 @@ class RunService:
         """
         child, _, asked = question.rpartition("/")
         _, journal = await self.engine.journal(f"{run}/{child}" if child else run)
-        found = [result for command, result in journal.results if command == asked]
-        return any(result.get("ok") == data or result.get("by") == by for result in found)
+        return any(name == asked and (result.get("ok") == data or result.get("by") == by) for name, result in journal.results)
 
     async def _decide(
         self, run: str, question: Question, votes: Sequence[Vote], decided: Vote, take_back: Callable[[], object] = lambda: None
@@ -506,7 +507,7 @@ class RunService:
             except InstrcError as error:
                 now, refused = await self.engine.show(run), error.problems[0]
                 closed = all(each.id != question.id for each in now.questions)
-                if not isinstance(refused, _NOT_TAKEN):
+                if not isinstance(refused, _NOT_TAKEN) or isinstance(error, UnavailableError):
                     raise
                 if closed and (question.by == "operator" or await self._is_recorded(run, question.id, decided.data, by)):
                     return now  # another request has just sent the run the same
@@ -575,11 +576,16 @@ class RunService:
                 await self._note(await self.engine.show(run))
 
     async def _note(self, report: RunReport) -> None:
-        """Write the state of a run unless its carriers do, of which a cancelled one has none."""
+        """Write the state of a run unless its carriers do, of which a cancelled one has none.
+
+        If it is not the recorded one, it is read again: what was recorded meanwhile may be later.
+        """
         if self._keeper is None or report.status == "cancelled":
             async with self._turns.setdefault(report.run, asyncio.Lock()):
-                await asyncio.to_thread(self.records.note_changed, report, self.visibility.opening_in(report))
-            self._turns.pop(report.run, None)
+                if not await asyncio.to_thread(self.records.is_noted, report):
+                    with suppress(InstrcError):
+                        report = await self.engine.show(report.run)
+                    await asyncio.to_thread(self.records.note, report, self.visibility.opening_in(report))
 
     async def _audited(
         self, caller: Caller, action: str, run: str, work: _Work[_T], question: str | None = None, sent: Json = None

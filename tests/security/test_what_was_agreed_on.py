@@ -20,8 +20,9 @@ from instrc.engines.dbos.store_client import StoreClient  # what reads runs
 from instrc.engines.launch import Launcher  # of what is asked
 from instrc.engines.operating import AuditFilter, audit_log  # what is noted of it
 from instrc.engines.prepare import Prepared
-from instrc.problems.errors import StaleError
+from instrc.problems.errors import StaleError, UnavailableError
 from instrc.runtime.activities import Activities
+from instrc.runtime.answers import find_question  # what engines do
 from instrc.runtime.interpreter import versions  # the pure interpreter, without an engine
 from instrc.runtime.journal import JournalEntry, rebuild_journal
 from instrc.runtime.plan import plan_of
@@ -187,8 +188,7 @@ def test_an_answer_is_lost_if_a_retry_or_a_fork_asks_for_another_amount() -> Non
         assert asked["show"] == {"step3_amount": {"text": "a million"}}
 
 
-@pytest.mark.parametrize("looks", [False, True])
-def test_a_question_that_shows_another_value_has_no_earlier_answers(looks: bool, tmp_path: Path) -> None:  # noqa: FBT001
+def test_a_question_that_shows_another_value_has_no_earlier_answers(tmp_path: Path) -> None:
     """A run was retried before its failure was written, so the row of the question was never closed."""
 
     async def body() -> None:
@@ -198,7 +198,8 @@ def test_a_question_that_shows_another_value_has_no_earlier_answers(looks: bool,
         report = (await made.run(BOSS, run)).report
         [question] = report.questions
         changed = replace(report, questions=(replace(question, show="a million"),))
-        write = made.records.note_changed if looks else made.records.note
+        write = made.records.note
+        assert not made.records.is_noted(changed)
         assert [each.kind for each in write(changed, partial(made.visibility.opening, "pay"))] == [
             "question.closed",
             "question.opened",
@@ -208,6 +209,90 @@ def test_a_question_that_shows_another_value_has_no_earlier_answers(looks: bool,
         assert row.question.show == "a million"
         assert [people.votes for people in made.records.people_of([row])] == [()]
         assert write(changed, partial(made.visibility.opening, "pay")) == []
+        assert made.records.is_noted(changed)
+        made.records.close()
+
+    go(body())
+
+
+def test_an_approval_counts_while_no_worker_can_report_what_a_run_asks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As after a bad deploy on Temporal; both approve the same value, before and after it is mended."""
+
+    async def body() -> None:
+        made = service(tmp_path, pay=TWO)
+        run = (await made.start(BOSS, "pay", "ten", wait=20)).report.run
+        report = (await made.answer(ANN, run, "userContext1", ANSWER)).report
+        bob = person("bob", "operator", "answerer")
+        await made.claim(bob, run, "userContext1")
+        told = made.records.feed(0)
+        with monkeypatch.context() as bad:
+
+            async def show(*_given: object, **_named: object) -> Any:
+                return replace(report, status="running", questions=(), unknown=("",))
+
+            bad.setattr(made.engine, "show", show)
+            assert (await made.run(BOSS, run)).report.status == "running"
+            with pytest.raises(UnavailableError, match="no worker can continue the run"):
+                await made.answer(bob, run, "userContext1", ANSWER)
+            row = made.records.run(run)
+            assert row is not None
+            assert (row.status, made.records.feed(0)) == ("waiting", told)
+        assert (await made.question(BOSS, run, "userContext1")).claimed_by == "bob"
+        assert (await made.answer(bob, run, "userContext1", ANSWER)).report.status == "done"
+        made.records.close()
+
+    go(body())
+
+
+def test_an_approval_is_kept_that_a_run_which_no_worker_can_continue_does_not_take(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def body() -> None:
+        made = service(tmp_path, pay=TWO)
+        run = (await made.start(BOSS, "pay", "ten", wait=20)).report.run
+        report = (await made.answer(ANN, run, "userContext1", ANSWER)).report
+        stuck = replace(report, status="running", questions=(), unknown=("",))
+        with monkeypatch.context() as bad:
+
+            async def show(*_given: object, **_named: object) -> Any:
+                return stuck
+
+            async def answer(*_given: object) -> Any:
+                bad.setattr(made.engine, "show", show)
+                return find_question([], "userContext1", run, stuck)
+
+            bad.setattr(made.engine, "answer", answer)
+            with pytest.raises(UnavailableError):
+                await made.answer(person("bob", "answerer"), run, "userContext1", ANSWER)
+        assert {each.who for each in made.records.votes(run)["userContext1"]} == {"ann", "bob"}
+        made.records.close()
+
+    go(body())
+
+
+@pytest.mark.parametrize("ends", [False, True])
+def test_a_state_that_was_read_earlier_and_is_written_later_changes_nothing(
+    ends: bool,  # noqa: FBT001  -- a row
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Several services read the same run: votes and claims would end, and its end would be told twice."""
+
+    async def body() -> None:
+        made = service(tmp_path, pay=TWO)
+        run = (await made.start(BOSS, "pay", "ten", wait=20)).report.run
+        report = (await made.answer(ANN, run, "userContext1", ANSWER)).report
+        if ends:
+            assert (await made.answer(person("bob", "answerer"), run, "userContext1", ANSWER)).report.status == "done"
+        earlier = [report if ends else replace(report, status="running", questions=())]
+        told, now = made.records.feed(0), made.engine.show
+
+        async def show(run: str, **named: Any) -> Any:
+            return earlier.pop() if earlier else await now(run, **named)
+
+        monkeypatch.setattr(made.engine, "show", show)
+        await made.run(BOSS, run)
+        assert (earlier, made.records.feed(0)) == ([], told)
         made.records.close()
 
     go(body())

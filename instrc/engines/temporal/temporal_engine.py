@@ -456,6 +456,7 @@ class ServerClient(Struct, frozen=True):
         record: JsonObject | None = None
         idle = True
         questions: list[Question] = []
+        unknown: list[str] = []
         if described.status == WorkflowExecutionStatus.COMPLETED:
             with trouble():
                 try:
@@ -468,7 +469,7 @@ class ServerClient(Struct, frozen=True):
         elif described.status == WorkflowExecutionStatus.RUNNING:
             found = await self._asked(described.id)
             record, outcome = (None, None) if found is None else (found["record"], found["outcome"])
-            questions, idle = await self._questions(described.id, found)
+            questions, idle, unknown = await self._questions(described.id, found)
         status: RunStatus = "running"
         if outcome is not None:
             status = outcome["status"]
@@ -479,7 +480,8 @@ class ServerClient(Struct, frozen=True):
         ended_at = described.close_time.timestamp() if described.close_time else None
         began = described.start_time.timestamp()
         config = RunConfig.from_json(memo["how"])
-        return RunReport(run, memo["name"], status, outcome, tuple(questions), began, ended_at, config, record), idle
+        report = RunReport(run, memo["name"], status, outcome, tuple(questions), began, ended_at, config, record)
+        return structs.replace(report, unknown=tuple(unknown)), idle
 
     async def is_stuck(self, workflow: str) -> bool:
         """Return whether no worker can continue a run, or a child that it would wait for."""
@@ -510,19 +512,21 @@ class ServerClient(Struct, frozen=True):
             last: documents.Standing = await handle.query(documents.REPORT)
             return last
 
-    async def _questions(self, workflow: str, found: documents.Standing | None) -> tuple[list[Question], bool]:
-        """Return the questions of a run and its children, and whether it waits for nothing else."""
+    async def _questions(self, workflow: str, found: documents.Standing | None) -> tuple[list[Question], bool, list[str]]:
+        """Return the questions of a run and its children, whether it waits for nothing else, and the prefixes of unknown ones."""
         if found is None:
-            return [], False
+            return [], False, [""]
+        unknown: list[str] = []
         questions = [Question(name, tuple(steps), show, schema, by) for name, steps, show, schema, by in found["questions"]]
         idle = found["idle"] or found["flying"] == len(found["children"]) > 0
         if found["due"] is not None and found["due"] <= time():
             idle = False  # the server is about to end a timer
         for child in found["children"]:
             try:
-                below, waits = await self._questions(f"{workflow}/{child}", await self._asked(f"{workflow}/{child}"))
+                below, waits, hidden = await self._questions(f"{workflow}/{child}", await self._asked(f"{workflow}/{child}"))
             except RPCError:
-                return questions, False  # the server is about to begin it, or has ended it just now
+                below, waits, hidden = [], False, []  # the server is about to begin it
             questions += [asked.below(child) for asked in below]
             idle = idle and waits
-        return questions, idle
+            unknown += [f"{child}/{prefix}" for prefix in hidden]
+        return questions, idle, unknown

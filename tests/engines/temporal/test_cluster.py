@@ -36,7 +36,7 @@ from instrc.engines.schedules import Clock
 from instrc.engines.service_tables import RUNS  # a row is made old
 from instrc.engines.temporal import documents  # the wire, and a workflow without a server
 from instrc.engines.temporal.connection import converter, trouble  # what is kept beside a history, and words for failures
-from instrc.engines.temporal.temporal_engine import TemporalEngine  # the engine itself, with effects of the test
+from instrc.engines.temporal.temporal_engine import ServerClient, TemporalEngine  # the engine itself, with effects of the test
 from instrc.engines.temporal.worker import runner  # a history is replayed as workers do
 from instrc.engines.temporal.workflow import RunWorkflow  # a workflow without a server
 from instrc.problems.errors import ConflictError, NotFoundError, UnreachableError
@@ -356,6 +356,40 @@ def test_a_worker_that_answers_late_is_asked_again(
     else:
         with pytest.raises(UnreachableError, match="Timeout expired"):
             go(start)
+
+
+def test_a_process_that_cannot_be_asked_leaves_the_questions_of_the_others_open(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A vote for what they show would not count any more."""
+    inner = process(userContext1=chunk(step1_ask=step(DECISION, "prompt")))
+    outer = process(serverContext1=chunk(step1_in=call("Inner", "prompt"), step2_in=call("Inner", "prompt")))
+
+    def equip(run: str, _plan: Any, _how: Any, sink: Any) -> Effects:
+        activities = Activities()
+        activities.add("Inner", inner)
+        return Effects(run, Scripted({}), activities, sink)
+
+    engine = TemporalEngine(cluster.folder / "client", equip, queue=cluster.queue, prefix=cluster.queue)
+    asked, answers = ServerClient._asked, [None, RPCError("workflow not found", RPCStatusCode.NOT_FOUND, b"")]
+
+    async def other(self: ServerClient, workflow: str) -> Any:
+        if not workflow.endswith("step1_in"):
+            return await asked(self, workflow)
+        if (answer := answers.pop()) is None:
+            return None  # no worker can continue it
+        raise answer  # the server is about to begin it
+
+    async def body() -> None:
+        async with engine._served(carry=True):
+            report = await engine.start(Launch("r1", "test", plan_of(outer), {"prompt": "x"}))
+            assert [each.id for each in report.questions] == [f"serverContext1.step{n}_in/userContext1" for n in (1, 2)]
+            monkeypatch.setattr(ServerClient, "_asked", other)
+            begins, stuck = await engine.show("r1"), await engine.show("r1")
+            assert begins.questions == stuck.questions == report.questions[1:]
+            assert (begins.unknown, stuck.unknown) == ((), ("serverContext1.step1_in/",))
+
+    go(body())
 
 
 def test_what_the_core_of_the_library_complains_of_is_said_in_a_few_words() -> None:
