@@ -377,8 +377,8 @@ def _values(
     fault = report.fault
     values |= {"error_kind": None, "error_step": None, "error_message": None}
     if fault is not None:
-        kind, message = storable(fault.kind)[:_KIND], storable(fault.message)
-        values |= {"error_kind": kind, "error_step": fault.step, "error_message": message}
+        kind, step = storable(fault.kind)[:_KIND], fault.step and storable(fault.step)
+        values |= {"error_kind": kind, "error_step": step, "error_message": storable(fault.message)}
     values |= {"origin": None if report.forked is None else report.forked["run"], "project": report.config.project}
     if mark is not None:
         values["entries"] = mark.entries

@@ -24,7 +24,7 @@ from instrc.engines.service_tables import CURSORS, QUESTIONS, RUNS, create_table
 from instrc.problems.errors import NotFoundError
 from instrc.runtime.retry import RetryOptions
 from instrc.runtime.run_config import Launch
-from instrc.runtime.run_report import RunFilter, RunReport
+from instrc.runtime.run_report import RunFault, RunFilter, RunReport
 from instrc.vibes.settings import Settings
 
 ASKING = process(userContext1=chunk(step1_approve=step(DECISION, "prompt")))
@@ -222,3 +222,12 @@ def test_a_retry_is_in_the_table_before_it_returns(place: str) -> None:
             assert standing(table) == {"limited": ("done", [])}
 
     asyncio.run(body())
+
+
+def test_an_error_that_others_word_is_written_whatever_characters_it_has(place: str) -> None:
+    """A service gives `Fail` a kind, a message and a step; PostgreSQL holds no character 0."""
+    with table_at(place) as table:
+        error: Any = {"kind": "no\0", "code": None, "message": "\0 no", "step": "a\0b", "each": None}
+        failed = RunReport("fails", "pay", "failed", {"status": "failed", "error": error}, began=1.0, ended=2.0)
+        table.note(failed, lambda _: Opening(()))
+        assert table.runs(runs_query())[0].fault == RunFault("no\ufffd", "a\ufffdb", "\ufffd no")
