@@ -27,7 +27,8 @@ def call(method: str, path: str, body: Any = None) -> Any:
 
 def question_of(data: dict[str, Any]) -> dict[str, Any]:
     """Return the question that a message tells of: the message itself holds ids, and no data."""
-    return dict(call("GET", f"/v1/questions/{quote(data['run'] + ':' + data['question'], safe='')}"))
+    place = data["question"].replace("/", "~")  # of a question in a process that serves an activity
+    return dict(call("GET", f"/v1/questions/{quote(data['run'] + ':' + place, safe='')}"))
 
 
 def signed_link(question: dict[str, Any], person: str) -> str:

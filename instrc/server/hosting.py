@@ -36,6 +36,7 @@ from instrc.server.http import Beside, app_of
 from instrc.server.identity import Identity, ProviderKeys
 from instrc.server.inbox import Inbox
 from instrc.server.logs import is_json
+from instrc.server.operation_json import question_id
 from instrc.server.operations import Endpoint
 from instrc.server.operators import webhook_routes
 from instrc.server.records import Records, secrets_given
@@ -114,11 +115,13 @@ def identity_of(service: RunService) -> Identity:
 def protocols_of(service: RunService, tools: Iterable[Prepared], address: str) -> tuple[list[BaseRoute | Endpoint], list[Beside]]:
     """Return the routes and background tasks of webhooks, and of protocols whose libraries are installed."""
     address = service.settings.url or address
-    page = f"{address}/inbox/question/"
+
+    def page(run: str, question: str) -> str:
+        return f"{address}/inbox/question/{quote(question_id(run, question), safe='')}"
 
     def link(change: RunChange) -> str:
         asked = change.body.get("question")
-        return f"{address}/inbox/runs/{change.run}" if asked is None else page + quote(f"{change.run}:{asked}", safe="")
+        return f"{address}/inbox/runs/{change.run}" if asked is None else page(change.run, str(asked))
 
     hooks = Webhooks(service.records, AddressRules.of(service.settings.networks), link)
     routes: list[BaseRoute | Endpoint] = [*webhook_routes(hooks)]
@@ -126,7 +129,7 @@ def protocols_of(service: RunService, tools: Iterable[Prepared], address: str) -
     with suppress(ModuleNotFoundError):
         from instrc.server.mcp_runs import RunOffers, mcp_mount  # an extra
 
-        route, running = mcp_mount(RunOffers(tools, service), lambda run, asked: page + quote(f"{run}:{asked}", safe=""))
+        route, running = mcp_mount(RunOffers(tools, service), page)
         routes.append(route)
         beside.append(running)
     with suppress(ModuleNotFoundError):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import re
+import sys
 import threading
 from collections.abc import AsyncIterator
 from datetime import datetime, timedelta
 from importlib import import_module
 from pathlib import Path
 from typing import Any, get_args
-from unittest.mock import AsyncMock
+from unittest.mock import AsyncMock, Mock
 from urllib.parse import quote
 
 import httpx
@@ -18,14 +19,19 @@ import pytest
 from listening import at_port
 from msgspec.structs import replace
 from serving import BOB, BOSS, CAT, LETTER, asking, client, go, person, service, settled
+from starlette.routing import Route
 from test_forms import ALLOWED, HOSTILE, Browser
-from written_processes import DECISION, TEXT, chunk, process, step
+from written_processes import DECISION, TEXT, call, chunk, process, step
 
+from instrc.engines.launch import Launcher
+from instrc.engines.prepare import Prepared
+from instrc.engines.run_table import RunChange  # what a webhook is told
 from instrc.problems import runs, serving  # those that pages have words for
 from instrc.problems.errors import SettingsError
 from instrc.problems.problem import Problem
 from instrc.runtime.interpreter.documents import FailureKind  # each has words
 from instrc.runtime.questions import Question  # the question of an operator
+from instrc.server import hosting  # the addresses that protocols are given
 from instrc.server.access import Caller  # the room behind its commands
 from instrc.server.files import keep  # the room behind its commands
 from instrc.server.forms import AnswerForm  # the room behind its commands
@@ -33,7 +39,10 @@ from instrc.server.http import app_of  # the service, in the process of the test
 from instrc.server.identity import Identity  # the room behind its commands
 from instrc.server.inbox import Inbox  # the room behind its commands
 from instrc.server.templates import counted, languages, operator_schema, render, spoken  # the words that there are
+from instrc.server.webhooks import Webhooks  # what it is given
+from instrc.text.jsontext import dumps
 from instrc.vibes.service_settings import LANGUAGES, PeopleSettings, ServiceSettings  # the room behind its commands
+from instrc.vibes.settings import read_settings
 
 PAGES = ALLOWED | {"body", "br", "dd", "details", "div", "dl", "dt", "blockquote", "code", "em", "h3", "head", "header", "html", "img", "link", "main", "meta", "nav", "ol", "pre", "section", "summary", "time", "title", "h4", "svg", "g", "defs", "marker", "path", "rect", "text"}  # fmt: skip  # noqa: E501
 MANY = {
@@ -774,23 +783,60 @@ def test_people_log_in_with_a_key(tmp_path: Path) -> None:
     go(body())
 
 
-def test_the_example_of_messages_links_to_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def nested(folder: Path) -> Launcher:
+    """Return a program whose activity a process serves, which asks: the id of its question has a `/`."""
+    outer = process(serverContext1=chunk(step1_consent=call("Consent", "prompt", DECISION, "prompt")))
+    (folder / "schemas").mkdir()
+    (folder / "schemas/inner.vibe.json").write_text(dumps({"title": "Consent", **asking()}))
+    (folder / "pyproject.toml").write_text('[tool.instrc.activities]\n"Consent" = "aug:inner"\n')
+    return Launcher(Prepared("nested", outer, folder, read_settings(folder)), rehearse="with-activities")
+
+
+@pytest.mark.parametrize("program", ["letter", "nested"])
+def test_the_example_of_messages_links_to_the_page(program: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "examples" / "notify"))
     receiver = import_module("receiver")
 
     async def body() -> None:
         made = service(tmp_path)
+        made.launchers["nested"] = nested(tmp_path)
         identity = Identity(made.records, made.settings, made.signer)
         identity.new_key("eve", ["answerer"])
         monkeypatch.setattr(receiver, "KEY", identity.new_key("desk", ["operator"]))
         app = app_of(made, identity=identity, routes=Inbox(made, identity=identity).routes)
         async with at_port(app) as address:
-            run = (await made.start(BOSS, "letter", "Ann comes", wait=20)).report.run
+            report = (await made.start(BOSS, program, "Ann comes", wait=20)).report
             monkeypatch.setattr(receiver, "SERVICE", address)
-            question = await asyncio.to_thread(receiver.question_of, {"run": run, "question": "userContext1"})
+            told = {"run": report.run, "question": report.questions[0].id}
+            question = await asyncio.to_thread(receiver.question_of, told)
             page = await asyncio.to_thread(receiver.signed_link, question, "eve")
             async with httpx.AsyncClient() as http:
                 assert "<form" in (await http.get(page)).text
+
+    go(body())
+
+
+@pytest.mark.parametrize("program", ["letter", "nested"])
+def test_links_of_webhooks_and_mcp_lead_to_the_page_of_a_question(
+    program: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hooks, mount = Mock(wraps=Webhooks), Mock(return_value=(Route("/mcp", lambda _: None), None))
+    monkeypatch.setattr("instrc.server.hosting.Webhooks", hooks)
+    monkeypatch.setitem(sys.modules, "instrc.server.mcp_runs", Mock(mcp_mount=mount))
+    for other in ("a2a", "agui"):  # they have no links, and import for seconds
+        monkeypatch.setitem(sys.modules, f"instrc.server.{other}", None)
+
+    async def body() -> None:
+        made = service(tmp_path)
+        made.launchers["nested"] = nested(tmp_path)
+        hosting.protocols_of(made, [], "http://localhost")
+        async with client(made, routes=Inbox(made).routes) as http:
+            report = (await made.start(BOSS, program, "Ann comes", wait=20)).report
+            question = report.questions[0].id
+            assert ("/" in question) == (program == "nested")
+            told = RunChange("question.opened", report.run, program, {"question": question})
+            for address in (hooks.call_args[0][2](told), mount.call_args[0][1](report.run, question)):
+                seen(await http.get(address))
 
     go(body())
 
