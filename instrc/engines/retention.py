@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from time import time
 from typing import Final, TypeAlias
 
@@ -13,6 +13,7 @@ from instrc.engines.background import Tolerated
 from instrc.engines.projects import project_here
 from instrc.engines.run_table import RunTable, move_cursor, runs_query
 from instrc.engines.service_tables import AUDIT, CURSORS, DELIVERIES, FEED, HOOKS, MESSAGES, NONCES, REQUESTS, RUNS
+from instrc.problems.errors import ConflictError, NotFoundError
 from instrc.runtime.engine_protocol import Engine
 from instrc.runtime.run_report import OPEN, RunFilter
 from instrc.text.jsontext import digest_of
@@ -50,9 +51,8 @@ async def sweep(engine: Engine, table: RunTable, kept: Kept, project: str | None
         listed = await asyncio.to_thread(table.runs, runs_query(old), None)  # a server may have deleted their histories
         runs = [*dict.fromkeys([*await engine.run_ids(old), *(row.run for row in listed)])]
         for first in range(0, len(runs), _BATCH):
-            await engine.delete_all(runs[first : first + _BATCH])
+            swept += await _delete_runs(engine, runs[first : first + _BATCH])
             await asyncio.sleep(_PAUSE)
-        swept += len(runs)
     goes_on = sa.select(RUNS.c.run).where(RUNS.c.status.in_(OPEN))  # its next messages are numbered after these
     for source, column, condition, span in (
         (FEED, FEED.c.number, FEED.c.number < sa.select(sa.func.max(FEED.c.number)).scalar_subquery(), kept["feed"]),
@@ -60,7 +60,7 @@ async def sweep(engine: Engine, table: RunTable, kept: Kept, project: str | None
         (REQUESTS, REQUESTS.c.key, sa.true(), kept["idempotency_keys"]),
         (NONCES, NONCES.c.nonce, sa.true(), kept["links"]),
         (MESSAGES, MESSAGES.c.id, MESSAGES.c.run.not_in(goes_on), kept["messages"]),
-        (HOOKS, HOOKS.c.id, HOOKS.c.run.is_not(None), kept["messages"]),
+        (HOOKS, HOOKS.c.id, sa.and_(HOOKS.c.run.is_not(None), HOOKS.c.run.not_in(goes_on)), kept["messages"]),
     ):
         moment = source.c.made if source is HOOKS else source.c.at
         batch = _BATCH
@@ -70,6 +70,16 @@ async def sweep(engine: Engine, table: RunTable, kept: Kept, project: str | None
             swept += batch
             await asyncio.sleep(_PAUSE if batch else 0)
     return swept
+
+
+async def _delete_runs(engine: Engine, runs: Sequence[str]) -> int:
+    """Delete runs together, or else each that can be: the row of one may be out of date; return how many are gone."""
+    try:
+        await engine.delete_all(runs)
+    except (ConflictError, NotFoundError) as error:
+        is_gone = isinstance(error, NotFoundError)
+        return sum([await _delete_runs(engine, [run]) for run in runs]) if len(runs) > 1 else int(is_gone)
+    return len(runs)
 
 
 def _delete(table: RunTable, source: sa.Table, column: sa.Column[object], old: sa.Select[object]) -> int:

@@ -12,12 +12,24 @@ import sqlalchemy as sa
 from msgspec import structs
 from written_processes import DECISION, TEXT, chunk, process, step
 
+from instrc.engines.approvals import Opening  # the table, as a service writes it
 from instrc.engines.dbos.durable_engine import DurableEngine  # the store of the runs
 from instrc.engines.equip import equip  # what it is made with
+from instrc.engines.hosts import engine_of
 from instrc.engines.launch import Launcher
 from instrc.engines.prepare import Prepared
 from instrc.engines.retention import keep_swept, sweep  # what a worker does each hour
-from instrc.engines.service_tables import AUDIT, FEED, MESSAGES, NONCES, REQUESTS, RUNS  # the tables, as they are written
+from instrc.engines.run_table import RunTable  # the table, as a service writes it
+from instrc.engines.service_tables import (  # the tables, as they are written
+    AUDIT,
+    FEED,
+    HOOKS,
+    MESSAGES,
+    NONCES,
+    REQUESTS,
+    RUNS,
+    service_store,
+)
 from instrc.problems.errors import NotFoundError, SettingsError
 from instrc.runtime.run_config import Launch
 from instrc.vibes.service_settings import RetentionSettings  # without a file
@@ -77,6 +89,10 @@ def test_what_is_too_old_goes_and_all_else_stays(place: str) -> None:
                 for run in ("old", "asks"):
                     message = {"id": f"m-{run}", "type": "run.done", "run": run, "at": time() - 40 * DAY, "body": "{}"}
                     connection.execute(sa.insert(MESSAGES).values(message))
+                for of in (None, "new", "asks"):  # the address of all runs, and push settings of a task
+                    hook: dict[str, Any] = {"id": f"h-{of}", "url": "https://x", "secret": "s", "events": [], "programs": []}
+                    hook |= {"run": of, "form": "a2a", "owner": "ann", "made": time() - 40 * DAY, "details": {}}
+                    connection.execute(sa.insert(HOOKS).values(hook))
             spans = kept(runs=30 * DAY, feed=30 * DAY, idempotency_keys=7 * DAY, links=8 * DAY, audit=7 * DAY, messages=30 * DAY)
             await sweep(engine, table, spans)
             with pytest.raises(NotFoundError):
@@ -85,6 +101,9 @@ def test_what_is_too_old_goes_and_all_else_stays(place: str) -> None:
             assert (await engine.show("other")).status == "done", "the settings of its project are for it"
             assert (await engine.show("asks")).status == "waiting", "what goes on is not too old"
             assert [count(engine, each) for each in (REQUESTS, NONCES, AUDIT, MESSAGES)] == [1, 1, 1, 1]
+            with table.engine.connect() as connection:
+                left = connection.execute(sa.select(HOOKS.c.id).order_by(HOOKS.c.id)).scalars()
+                assert [*left] == ["h-None", "h-asks"], "who waits for a task that goes on is told of it"
             aged(engine, FEED, "at", 40)
             last = table.feed_bounds()[1]
             await sweep(engine, table, spans)
@@ -93,6 +112,24 @@ def test_what_is_too_old_goes_and_all_else_stays(place: str) -> None:
             engine.close()
 
     asyncio.run(body())
+
+
+def test_a_run_that_cannot_be_deleted_keeps_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The row of a run may say that it has ended, while the engine knows better."""
+    monkeypatch.chdir(tmp_path)
+    engine, table = engine_of("memory", tmp_path / "store"), RunTable(service_store(tmp_path / "store").open())
+
+    async def body() -> None:
+        for number, (run, document) in enumerate((("asks", ASKING), ("old", WRITING), ("older", WRITING))):
+            report = await engine.start(launch(run, document))
+            stale = structs.replace(report, status="done", questions=(), ended=time() - 40 * DAY + number)
+            table.note(stale, lambda _: Opening(()))
+        table.execute(sa.insert(NONCES).values(nonce="n", at=time() - 40 * DAY))
+        assert await sweep(engine, table, kept(runs=DAY, links=8 * DAY)) == 3, "two runs, and a link"
+        assert [report.run for report in await engine.runs()] == ["asks"]
+
+    asyncio.run(body())
+    table.engine.dispose()
 
 
 def test_one_of_several_processes_sweeps_in_an_hour(place: str) -> None:
