@@ -18,21 +18,26 @@ from instrc.text.jsonvalue import Json, JsonObject, at, equal, listing, mapping,
 ROOT: Final = "/data"
 FIELDS: Final = 2_000
 """Maximum fields of a form; a larger schema becomes one field for JSON."""
+NAMES: Final = FIELDS * 3
+"""Maximum names that a form sends: a field has up to three."""
 ROWS: Final = 200
 """Maximum rows of a list."""
 EMPTY: Final[dict[str, Json]] = {"text": "", "line": "", "any": "", "list": [], "checks": [], "object": {}}
 
 
-def data_of(schema: Json, value: Json, path: tuple[str | int, ...] = (), root: Json = None) -> dict[str, str]:
-    """Return the field names and texts of a form with a value, using JSON where its fields cannot show it."""
+def data_of(schema: Json, value: Json, path: tuple[str | int, ...] = (), root: Json = None, most: int = NAMES) -> dict[str, str]:
+    """Return the field names and texts of a form with a value, using JSON where its fields cannot show it.
+
+    A list that would make more than `most` names is JSON too; with 0, the whole value is.
+    """
     whole = schema if root is None else root
     made: dict[str, str] = {}
-    _write(schema, value, path, whole, frozenset(), made)
+    _write(schema, value, path, whole, frozenset(), made, most)
     return made
 
 
 def _write(
-    schema: Json, value: Json, path: tuple[str | int, ...], root: Json, inside: frozenset[str], made: dict[str, str]
+    schema: Json, value: Json, path: tuple[str | int, ...], root: Json, inside: frozenset[str], made: dict[str, str], most: int
 ) -> None:
     name, shape = ROOT + pointer(path), shape_of(schema, root, inside)
     if shape.kind == "choice":
@@ -40,28 +45,24 @@ def _write(
         made[name if same else f"json:{name}"] = dumps(value, indent=False)
     elif value is None and shape.nullable:
         made[f"null:{name}"] = "1"
-    elif len(path) > LEVELS or not _writes(shape, value, root):
+    elif not most or len(path) > LEVELS or not _writes(shape, value, root):
         made[f"json:{name}"] = dumps(value)
     elif shape.kind == "union":
-        _write_branch(shape, value, path, root, made)
+        _write_branch(shape, value, path, root, made, most)
     elif value in ("", [], {}) and type(value) is type(EMPTY.get(shape.kind)):
         made[f"empty:{name}"] = "1"
     elif isinstance(value, dict) and shape.kind == "object":
         members = _members(shape, root, value)
         for key, part in value.items():
             if key in members:
-                _write(members[key], part, (*path, key), root, shape.inside, made)
+                _write(members[key], part, (*path, key), root, shape.inside, made, most)
         if rest := {key: part for key, part in value.items() if key not in members}:
             made[f"rest:{name}"] = dumps(rest)
     elif isinstance(value, list) and shape.kind == "checks":
         for option in value:
             made[f"item:{name}/{_codes(shape.options).index(dumps(option, indent=False))}"] = "1"
     elif isinstance(value, list) and shape.kind == "list":
-        made[f"rows:{name}"] = str(len(value))
-        heads = listing(shape.schema.get("prefixItems"))
-        for index, part in enumerate(value):
-            item = heads[index] if index < len(heads) else shape.schema.get("items", True)
-            _write(item, part, (*path, index), root, shape.inside, made)
+        _write_list(shape, value, path, root, made, most)
     elif isinstance(value, str) and (moment := _MOMENT.fullmatch(value)) is not None and shape.kind == "moment":
         made[name], made[f"zone:{name}"] = moment[1], moment[2]
     else:
@@ -70,7 +71,24 @@ def _write(
             made[f"as_json:{name}"] = "1"
 
 
-def _write_branch(shape: FieldShape, value: Json, path: tuple[str | int, ...], root: Json, made: dict[str, str]) -> None:
+def _write_list(
+    shape: FieldShape, value: list[Json], path: tuple[str | int, ...], root: Json, made: dict[str, str], most: int
+) -> None:
+    """Write a list as rows, each of which has an equal share of the names that are left, or as JSON beyond them."""
+    name, left = ROOT + pointer(path), most - len(made)
+    rows, heads = {f"rows:{name}": str(len(value))}, listing(shape.schema.get("prefixItems"))
+    for index, part in enumerate(value):
+        item = heads[index] if index < len(heads) else shape.schema.get("items", True)
+        _write(item, part, (*path, index), root, shape.inside, rows, len(rows) + left // len(value))
+        if len(rows) > left:
+            rows = {f"json:{name}": dumps(value)}
+            break
+    made.update(rows)
+
+
+def _write_branch(
+    shape: FieldShape, value: Json, path: tuple[str | int, ...], root: Json, made: dict[str, str], most: int
+) -> None:
     """Write a value by the first alternative that accepts it."""
     name, definitions = ROOT + pointer(path), mapping(root).get("$defs")
     for index, branch in enumerate(shape.branches):
@@ -84,9 +102,9 @@ def _write_branch(shape: FieldShape, value: Json, path: tuple[str | int, ...], r
         if isinstance(value, dict) and inner.kind == "object":
             left: Json = {key: each for key, each in value.items() if key not in fixed}
             if left:
-                _write(branch, left, path, root, shape.inside, made)
+                _write(branch, left, path, root, shape.inside, made, most)
         else:
-            _write(branch, value, path, root, shape.inside, made)
+            _write(branch, value, path, root, shape.inside, made, most)
         return
     made[f"json:{name}"] = dumps(value)
 
@@ -172,31 +190,32 @@ SHOWN: Final = 2
 """Maximum nesting of the shown value from which fields are prefilled."""
 
 
-def begun(schema: Json, show: Json) -> dict[str, str]:
-    """Return the initial data of a form: its defaults, and shown values to be edited.
+def begun(schema: Json, show: Json, most: int = NAMES) -> dict[str, str]:
+    """Return the initial data of a form: its defaults, and shown values to be edited, as by `data_of`; with 0, none.
 
     A decision of the person, one of several values, is only filled in from its default.
     """
     made: dict[str, str] = {}
-    _begin(schema, (), schema, objects_in(show, SHOWN), made)
+    if most:
+        _begin(schema, (), schema, objects_in(show, SHOWN), made, most)
     return made
 
 
 def _begin(
-    schema: Json, path: tuple[str | int, ...], root: Json, shown: list[tuple[str, JsonObject]], made: dict[str, str]
+    schema: Json, path: tuple[str | int, ...], root: Json, shown: list[tuple[str, JsonObject]], made: dict[str, str], most: int
 ) -> None:
     shape, definitions = shape_of(schema, root), mapping(root).get("$defs")
     if "default" in shape.schema and accepts(schema, shape.schema["default"], definitions):
-        _write(schema, shape.schema["default"], path, root, frozenset(), made)
+        _write(schema, shape.schema["default"], path, root, frozenset(), made, most)
         return
     places = [value for _, value in named_values(shown, str(path[-1])) if accepts(schema, value, definitions)] if path else []
     if len(places) == 1 and shape.kind not in {"choice", "checks", "any", "json"}:
-        _write(schema, places[0], path, root, frozenset(), made)
+        _write(schema, places[0], path, root, frozenset(), made, most)
     elif shape.kind == "object":
         required = listing(shape.schema.get("required"))
         for name, part in _members(shape, root, {}).items():
             if not path or name in required:
-                _begin(part, (*path, name), root, shown if len(path) < SHOWN else [], made)
+                _begin(part, (*path, name), root, shown if len(path) < SHOWN else [], made, most)
 
 
 def objects_in(value: Json, levels: int = LEVELS) -> list[tuple[str, JsonObject]]:
@@ -218,11 +237,11 @@ SOURCES: Final = 20
 """Maximum shown values from which one field can be filled."""
 
 
-def changed(schema: Json, data: dict[str, str], button: str, show: Json) -> tuple[dict[str, str], str]:
+def changed(schema: Json, data: dict[str, str], button: str, show: Json, most: int = NAMES) -> tuple[dict[str, str], str]:
     """Return the data of a form after one of its buttons, and the name of the field to focus.
 
-    `add:NAME` adds a row, `remove:NAME` removes one, `take:NAME POINTER` fills a field from a shown value, `kind:NAME` shows
-    the fields of the chosen alternative, and `pick:NAME TEXT` chooses one.
+    `add:NAME` adds a row, `remove:NAME` removes one, `take:NAME POINTER` fills a field from a shown value, as by `data_of`,
+    `kind:NAME` shows the fields of the chosen alternative, and `pick:NAME TEXT` chooses one.
     """
     action, _, name = button.partition(":")
     if action == "add":
@@ -235,7 +254,7 @@ def changed(schema: Json, data: dict[str, str], button: str, show: Json) -> tupl
         chosen, _, text = name.partition(" ")
         return {**data, chosen: text}, chosen[chosen.find("/") :]
     if action == "take":
-        return _filled(schema, data, name, show)
+        return _filled(schema, data, name, show, most)
     return data, name
 
 
@@ -255,7 +274,7 @@ def _without_row(data: dict[str, str], name: str) -> tuple[dict[str, str], str]:
     return made, above
 
 
-def _filled(schema: Json, data: dict[str, str], button: str, show: Json) -> tuple[dict[str, str], str]:
+def _filled(schema: Json, data: dict[str, str], button: str, show: Json, most: int) -> tuple[dict[str, str], str]:
     name, _, source = button.partition(" ")
     path = tuple(tokens(name.removeprefix(ROOT))) if name.startswith(f"{ROOT}/") else ()
     try:
@@ -265,12 +284,12 @@ def _filled(schema: Json, data: dict[str, str], button: str, show: Json) -> tupl
     except (LookupError, ValueError):
         return data, name
     kept = {key: text for key, text in data.items() if not f"{key[key.find('/') :]}/".startswith(f"{name}/")}
-    return {**kept, **data_of(part, value, path, schema)}, name
+    return {**kept, **data_of(part, value, path, schema, most)}, name
 
 
 def pairs(items: Iterable[tuple[str, str]]) -> dict[str, str]:
     """Return the submitted texts, by name."""
     found = dict(items)
-    if len(found) > FIELDS * 3:
+    if len(found) > NAMES:
         raise LimitError([problems.serving.TooMuch(what="fields of a form", limit=FIELDS)])
     return found

@@ -11,7 +11,7 @@ large.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from enum import Enum
 from typing import Final, TypeAlias
 
@@ -25,7 +25,7 @@ from instrc.schema.kinds import types_of
 from instrc.schema.validation import accepts
 from instrc.server.bounds import loads_bounded
 from instrc.server.files import fits
-from instrc.server.form_data import EMPTY, FIELDS, ROOT, ROWS, json_number, moment_of, named_values, objects_in
+from instrc.server.form_data import EMPTY, FIELDS, NAMES, ROOT, ROWS, json_number, moment_of, named_values, objects_in
 from instrc.server.form_shapes import (
     LEVELS,
     FieldKind,
@@ -549,6 +549,16 @@ class AnswerForm:
             for where, value in named_values(self._shown, str(path[-1]))
             if accepts(schema, value, definitions)
         }
+
+
+def fitted(form: Callable[[int], AnswerForm], most: int = NAMES) -> AnswerForm:
+    """Return a form that has no more than `FIELDS` fields; `form` is given the maximum names of the values that it shows."""
+    try:
+        return form(most)
+    except LimitError:
+        if not most:
+            raise
+    return fitted(form, most // 16)
 
 
 def _beginning(words: Words, start: str) -> dict[str, str]:

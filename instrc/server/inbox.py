@@ -48,8 +48,8 @@ from instrc.runtime.trace_page import page_of
 from instrc.server.access import Caller, RateLimiter
 from instrc.server.door import CONTENT_POLICY, caller_of, peer_in
 from instrc.server.files import files_in, keep, reference_of, stored_file
-from instrc.server.form_data import ROOT, begun, changed, data_of, pairs
-from instrc.server.forms import AnswerForm, Words
+from instrc.server.form_data import NAMES, ROOT, begun, changed, data_of, pairs
+from instrc.server.forms import AnswerForm, Words, fitted
 from instrc.server.http import used_link
 from instrc.server.identity import Identity
 from instrc.server.operation_json import place_of_question, place_of_run, question_id, token_of
@@ -81,6 +81,8 @@ _SEARCHED: Final = 200
 """Maximum open questions searched for a text."""
 _SEEN: Final = 30 * 24 * 3_600
 """Seconds for which a question's page proves that its reader was asked."""
+_OF_ANYBODY: Final = 1000
+"""Maximum fields that a caller who is not known submits: reading many takes time from others."""
 _LIVE: Final = {"Content-Security-Policy": f"{CONTENT_POLICY}; script-src 'self'; connect-src 'self'"}
 """Header of the pages that a script keeps up to date."""
 _TRACE_POLICY: Final = CONTENT_POLICY.replace("style-src 'self'", "style-src 'unsafe-inline'")
@@ -167,7 +169,8 @@ class Inbox:
                 if request.method == "GET":
                     return RedirectResponse(f"/inbox/login?next={quote(request.url.path)}", 303)
                 try:
-                    facts = {"wrong": False, "next": request.url.path, "kept": await _sent(request), "problems": error.problems}
+                    kept = await self._sent(request, _OF_ANYBODY)
+                    facts = {"wrong": False, "next": request.url.path, "kept": kept, "problems": error.problems}
                 except InstrcError as other:  # there is too much of it
                     return await self._told(request, other)
                 return await self.page(request, "login.html", facts, 401)
@@ -196,10 +199,17 @@ class Inbox:
             return caller_of(request)
         return await used_link(self.service, self._rate, request, word)
 
+    async def _sent(self, request: Request, most: int = NAMES + 1) -> dict[str, str]:
+        """Return the submitted data of a form without files; a method that may come from another site submits none."""
+        if request.method != "POST":
+            return {}
+        form = await request.form(max_fields=most, max_part_size=self.service.settings.body)
+        return pairs((key, value) for key, value in form.multi_items() if isinstance(value, str))
+
     async def _login(self, request: Request) -> Response:
         """Start a session for the owner of an API key."""
         following = request.query_params.get("next", "")
-        sent = await _sent(request)
+        sent = await self._sent(request, _OF_ANYBODY)
         kept = {name.removeprefix("kept "): text for name, text in sent.items() if name.startswith("kept ")}
         following = following if following.startswith("/inbox") else "/inbox"
         facts: dict[str, object] = {"wrong": False, "next": following, "kept": kept, "problems": ()}
@@ -261,10 +271,11 @@ class Inbox:
         schema, show = self._asked(request, found), found.question.show
         words, files = self.words(request), self.service.settings.body
 
-        def form() -> AnswerForm:
-            return AnswerForm(schema, begun(schema, show), words, show=show, decides=True, zone=self._offset(), files=files)
+        def form(most: int) -> AnswerForm:
+            data = begun(schema, show, most)
+            return AnswerForm(schema, data, words, show=show, decides=True, zone=self._offset(), files=files)
 
-        return await self._shown(request, found, await asyncio.to_thread(form), {})
+        return await self._shown(request, found, await asyncio.to_thread(fitted, form), {})
 
     def _asked(self, request: Request, found: QuestionInfo) -> Json:
         """Return the schema of a question; operator questions have titles in the reader's language."""
@@ -318,7 +329,7 @@ class Inbox:
     async def _act(self, request: Request) -> Response:
         """Handle a button on a question's page; the submitted values are kept."""
         await self._caller(request)  # the form of an unknown one is not read
-        sent = await _sent(request)
+        sent = await self._sent(request)
         try:
             found = await self._found(request)
         except (ConflictError, GoneError, NotFoundError) as error:
@@ -347,9 +358,8 @@ class Inbox:
                 kept["problems"], status = error.problems, codes_of(type(error)).http
             return await self._shown(request, found, form, kept, status)
         if button not in {"answer", "check"}:
-            data, at = changed(schema, sent, button, show)
-            form = await asyncio.to_thread(filled, data)
-            form.focus(at)
+            form = await asyncio.to_thread(fitted, lambda most: filled(changed(schema, sent, button, show, most)[0]))
+            form.focus(changed(schema, sent, button, show, 0)[1])
             return await self._shown(request, found, form, kept, 200)
         form = await asyncio.to_thread(filled, sent)
         if form.unseen and button == "answer":
@@ -407,13 +417,14 @@ class Inbox:
         """Show the form of a run's inputs, and start a run."""
         caller, words = caller_of(request), self.words(request)
         info = await self.service.program(caller, request.path_params["program"])
-        sent = await _sent(request)
+        sent = await self._sent(request)
         button, key = sent.pop("do", "check"), sent.pop("key", "")
         facts: dict[str, object] = {"info": info, "key": key or f"{time():.6f}", "problems": ()}
         filled = partial(AnswerForm, info.inputs, words=words, label=words["inputs"])
         if request.method == "GET" or button != "answer":
-            data, at = (begun(info.inputs, None), ROOT) if request.method == "GET" else changed(info.inputs, sent, button, None)
-            form = await asyncio.to_thread(filled, data, zone=self._offset())
+            data, at = (None, ROOT) if request.method == "GET" else changed(info.inputs, sent, button, None)
+            first, zone = partial(begun, info.inputs, None), self._offset()
+            form = await asyncio.to_thread(fitted, lambda most: filled(first(most) if data is None else data, zone=zone))
             form.focus(at)
             return await self.page(request, "start.html", {"form": form, **facts})
         form = await asyncio.to_thread(filled, sent)
@@ -467,7 +478,7 @@ class Inbox:
 
     async def _operate(self, request: Request) -> Response:
         """Handle a button on a run's page: cancel, retry, or fork with another value of a step."""
-        caller, run, sent = caller_of(request), request.path_params["run"], await _sent(request)
+        caller, run, sent = caller_of(request), request.path_params["run"], await self._sent(request)
         button, step = sent.pop("do", ""), sent.pop("step", "") or None
         story = await self.service.story(caller, run)
         try:
@@ -494,11 +505,11 @@ class Inbox:
         schema: Json = steps.get(step, {})
         recorded = step_values((await self.service.run(caller, report.run)).report.record).get(step)
 
-        def filled() -> AnswerForm:
-            data = data_of(schema, recorded) if button == "edit" and recorded is not None else sent
+        def filled(most: int) -> AnswerForm:
+            data = data_of(schema, recorded, most=most) if button == "edit" and recorded is not None else sent
             return AnswerForm(schema, changed(schema, data, button, None)[0], words, label=name_of_step(step))
 
-        form = await asyncio.to_thread(filled)
+        form = await asyncio.to_thread(fitted, filled)
         if button != "answer" or not await asyncio.to_thread(form.check):
             return await self._run_page(request, story, {"form": form, "step": step}, 422 if form.errors else 200)
         made = await self.service.fork(caller, report.run, ForkOptions(edits={step: form.value}))
@@ -562,13 +573,6 @@ def _ago(seconds: float, words: Words) -> str:
 
 
 _UNITS: Final = (("day", 86_400), ("hour", 3_600))
-
-
-async def _sent(request: Request) -> dict[str, str]:
-    """Return the submitted data of a form without files; a method that may come from another site submits none."""
-    if request.method != "POST":
-        return {}
-    return pairs((key, value) for key, value in (await request.form()).multi_items() if isinstance(value, str))
 
 
 def _ends(error: InstrcError) -> bool:

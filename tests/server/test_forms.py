@@ -6,6 +6,7 @@ import re
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import assume, given
@@ -16,8 +17,9 @@ from instrc.problems.errors import InstrcError, LimitError
 from instrc.schema.samples import instances
 from instrc.schema.validation import validate
 from instrc.schema.vocabulary import KEYWORDS  # each has a row
-from instrc.server.form_data import FIELDS, ROWS, begun, changed, data_of  # what a browser sends back
-from instrc.server.forms import ABSENT, AnswerForm  # what a browser is sent
+from instrc.server.form_data import FIELDS, NAMES, ROWS, begun, changed, data_of  # what a browser sends back
+from instrc.server.form_shapes import shape_of  # what is read for each field
+from instrc.server.forms import ABSENT, AnswerForm, fitted  # what a browser is sent
 from instrc.server.templates import render, words_for  # as above
 from instrc.text.jsonvalue import equal, pointer
 
@@ -735,6 +737,50 @@ def test_forms_have_limits() -> None:
     branches: Any = {"$ref": "#/$defs/d0"}
     definitions = {f"d{index}": {"anyOf": [{"$ref": f"#/$defs/d{index + 1}"}] * 9} for index in range(30)}
     assert AnswerForm({**branches, "$defs": {**definitions, "d30": STRING}}, {}, WORDS).root.kind in {"union", "json"}
+
+
+def table(rows: int, columns: int = 12) -> tuple[Any, Any]:
+    """Return the schema of a decision with a table, and a value that shows its rows."""
+    row: Any = {"type": "object", "properties": {f"c{index}": STRING for index in range(columns)}}
+    members: Any = {"decision": {"enum": ["Approve", "Reject"]}, "rows": {"type": "array", "items": row}, "note": STRING}
+    shown = {"rows": [{f"c{index}": "x" for index in range(columns)} for _ in range(rows)], "note": "a draft"}
+    return {"type": "object", "properties": members, "required": ["decision", "rows"]}, shown
+
+
+def shown_form(schema: Any, show: Any) -> AnswerForm:
+    return fitted(lambda most: AnswerForm(schema, begun(schema, show, most), WORDS, show=show, decides=True))
+
+
+@pytest.mark.parametrize(("rows", "kind"), [(150, "list"), (155, "json"), (180, "json"), (201, "json")])
+def test_a_shown_table_that_is_too_large_is_a_text_of_json_beside_the_other_fields(rows: int, kind: str) -> None:
+    schema, show = table(rows)
+    form = shown_form(schema, show)
+    assert [part.kind for part in form.root.children[:2]] == ["choice", kind]
+    assert form.value == show
+    assert form.root.children[2].text == "a draft"
+
+
+def test_a_form_with_too_many_fields_of_its_own_begins_as_one_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("instrc.server.forms.FIELDS", 50)
+    many: Any = {"type": "object", "properties": {f"p{index}": {**STRING, "default": "x"} for index in range(50)}}
+    assert shown_form(many, None).root.kind == "json"
+    data: Any = dict.fromkeys(many["properties"], "x")
+    form = fitted(lambda most: AnswerForm(many, data_of(many, data, most=most), WORDS))
+    assert (form.root.kind, form.value) == ("json", data)
+
+
+def test_what_a_form_shows_of_a_large_value_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    read = Mock(wraps=shape_of)
+    monkeypatch.setattr("instrc.server.form_data.shape_of", read)
+    items: Any = {"type": "array", "items": {"type": "array", "items": {"type": "array", "items": STRING}}}
+    rows: Any = [[["x"] * 25] * 25] * 25
+    schema: Any = {"type": "object", "properties": {"rows": items}}
+    form = shown_form(schema, {"rows": rows})
+    assert form.value == {"rows": rows}
+    assert form.root.children[0].children[0].children[0].kind == "json", "what is too much is a text, and the rest is rows"
+    data, _ = changed(schema, {}, "take:/data/rows /rows", {"rows": rows})
+    assert len(data) < NAMES
+    assert read.call_count < NAMES * 3
 
 
 @pytest.mark.parametrize(

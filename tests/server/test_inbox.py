@@ -20,7 +20,7 @@ from listening import at_port
 from msgspec.structs import replace
 from serving import BOB, BOSS, CAT, LETTER, asking, client, go, person, service, settled
 from starlette.routing import Route
-from test_forms import ALLOWED, HOSTILE, Browser
+from test_forms import ALLOWED, HOSTILE, Browser, table
 from written_processes import DECISION, TEXT, call, chunk, process, step
 
 from instrc.engines.launch import Launcher
@@ -34,6 +34,7 @@ from instrc.runtime.questions import Question  # the question of an operator
 from instrc.server import hosting  # the addresses that protocols are given
 from instrc.server.access import Caller  # the room behind its commands
 from instrc.server.files import keep  # the room behind its commands
+from instrc.server.form_data import NAMES, data_of  # what a button does
 from instrc.server.forms import AnswerForm  # the room behind its commands
 from instrc.server.http import app_of  # the service, in the process of the test
 from instrc.server.identity import Identity  # the room behind its commands
@@ -839,6 +840,48 @@ def test_links_of_webhooks_and_mcp_lead_to_the_page_of_a_question(
                 seen(await http.get(address))
 
     go(body())
+
+
+def correcting(rows: int) -> tuple[Any, Any]:
+    """Return a process in which a person corrects a table, and the table."""
+    schema, show = table(rows)
+    draft = chunk(step1_draft=step({"type": "object", "const": show}, "prompt"))
+    return process(llmContext1=draft, userContext1=chunk(step2_correct=step(schema, "step1_draft"))), show
+
+
+@pytest.mark.parametrize("rows", [90, 180])
+def test_a_question_that_shows_a_large_table_is_answered_on_its_page_and_edited_in_a_fork(rows: int, tmp_path: Path) -> None:
+    """Of 90 rows the page sends more than 1,000 fields; 180 would be more fields than a form may have."""
+    program, show = correcting(rows)
+
+    async def test(http: httpx.AsyncClient, run: str) -> None:
+        page = seen(await http.get(asked(run)))
+        done = await http.post(asked(run), data={**page.sent, "do": 'answer:/data/decision "Approve"'})
+        assert done.status_code == 303, done.text
+        assert (await http.get(f"/v1/runs/{run}")).json()["value"] == {"decision": "Approve", **show}
+        fork = seen(await http.post(f"/inbox/runs/{run}", data={"do": "edit", "step": "step2_correct"}))
+        assert {"rows:/data/rows", "json:/data/rows"} & fork.sent.keys()
+
+    inbox(tmp_path, test, program=program)
+
+
+def test_a_value_is_taken_over_beside_the_loop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    taken: list[tuple[bool, int]] = []
+
+    def note(*given: Any) -> Any:
+        taken.append((threading.current_thread() is threading.main_thread(), given[-1]))
+        return data_of(*given)
+
+    monkeypatch.setattr("instrc.server.form_data.data_of", note)
+
+    async def test(http: httpx.AsyncClient, run: str) -> None:
+        page = seen(await http.get(asked(run)))
+        filled = await http.post(asked(run), data={**page.sent, "do": "take:/data/rows /step1_draft/rows"})
+        assert seen(filled).sent["/data/rows/1/c11"] == "x"
+
+    inbox(tmp_path, test, program=correcting(2)[0])
+    assert [most for in_loop, most in taken if in_loop] == [0], "there it is one text"
+    assert NAMES in [most for in_loop, most in taken if not in_loop]
 
 
 def test_a_link_answers_one_question_once(tmp_path: Path) -> None:
