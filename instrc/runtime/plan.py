@@ -115,11 +115,11 @@ def plan_digest(plan: documents.PinnedPlan) -> str:
 
 
 def child_inputs(command: documents.ActivityCommand, document: Json) -> JsonObject:
-    """Return the inputs of a process for an activity: its arguments by name, all of them as `prompt`, and `called`."""
-    given = command["input"]
-    inputs = dict(mapping(given))
-    inputs.setdefault("prompt", given)
-    if "called" in mapping(mapping(document).get("inputs")):
+    """Return the inputs of a process for an activity: its arguments by name, or defaults; all as `prompt`; and `called`."""
+    given, declared = command["input"], mapping(mapping(document).get("inputs"))
+    defaults = {name: schema["default"] for name, schema in declared.items() if isinstance(schema, dict) and "default" in schema}
+    inputs = {**defaults, "prompt": given, **mapping(given)}
+    if "called" in declared:
         inputs["called"] = command["called"]
     return inputs
 

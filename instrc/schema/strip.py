@@ -12,9 +12,9 @@ from instrc import problems
 from instrc.problems.errors import SettingsError
 from instrc.schema.patterns import search
 from instrc.schema.vocabulary import IN_PLACE
-from instrc.schema.walk import in_place, map_schemas, without
+from instrc.schema.walk import in_place, loosened, map_schemas, without
 from instrc.text.arguments import excerpt, takes_plain_values, texts
-from instrc.text.jsonvalue import Json, JsonArray, JsonObject, require_tree
+from instrc.text.jsonvalue import Json, JsonArray, JsonObject, as_object, require_tree
 
 ENGINE = ("references", "arguments", "activity", "when", "each")
 """Keywords next to a schema that only the engine reads, in the order in which they are written."""
@@ -36,14 +36,13 @@ def strip(schema: Json, which: Collection[str]) -> Json:
     everything = "all" in wanted
     signs = ("_" if everything or "thoughts" in wanted else "") + ("$" if everything or "metrics" in wanted else "")
     keywords = frozenset(ENGINE) if everything or not wanted.isdisjoint({"engine", *ENGINE}) else frozenset()
-    change = partial(_strip_node, signs=tuple(signs), keywords=keywords) if signs else lambda node: without(node, *keywords)
-    return map_schemas(schema, change)
+    if not signs:
+        return map_schemas(schema, lambda node: without(node, *keywords))
+    return loosened(schema, partial(_strip_node, signs=tuple(signs), keywords=keywords))
 
 
-def _strip_node(node: Json, *, signs: tuple[str, ...], keywords: frozenset[str]) -> Json:
-    """Return one schema without the removed parts, or the same object if there are none."""
-    if node.__class__ is not dict:
-        return node
+def _strip_node(node: JsonObject, *, signs: tuple[str, ...], keywords: frozenset[str]) -> tuple[JsonObject, bool]:
+    """Return one schema without the removed parts, or the same object if there are none; and whether it accepts more."""
     changes: dict[str, Json] = {}
     for keyword, value in node.items():
         if value.__class__ is dict:
@@ -58,10 +57,14 @@ def _strip_node(node: Json, *, signs: tuple[str, ...], keywords: frozenset[str])
             names = _names(value, signs)
             if names is not value:
                 changes[keyword] = names
+    if isinstance(least := node.get("minProperties"), int) and "properties" in changes:
+        removed = len(as_object(node["properties"])) - len(as_object(changes["properties"]))
+        changes["minProperties"] = max(0, least - removed)
     if not changes and keywords.isdisjoint(node):
-        return node
+        return node, False
     emptied = {keyword for keyword in ("required", "dependentRequired", "dependentSchemas") if changes.get(keyword) in ([], {})}
-    return {keyword: changes.get(keyword, value) for keyword, value in node.items() if keyword not in keywords | emptied}
+    made = {keyword: changes.get(keyword, value) for keyword, value in node.items() if keyword not in keywords | emptied}
+    return made, bool(changes)
 
 
 def _names(names: Json, signs: tuple[str, ...]) -> Json:

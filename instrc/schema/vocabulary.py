@@ -238,7 +238,7 @@ def _words(text: str) -> frozenset[str]:
 
 ENGINE = _words(
     """
-    references arguments activity when each repeat try race do else fail after within delay plan among instrc
+    references arguments activity when each repeat try race do else fail after within delay plan among takes instrc
     """
 )
 """Engine properties of steps and blocks."""

@@ -130,17 +130,10 @@ def of_other_members(schema: JsonObject, name: str) -> JsonObject:
 
     Conditions on that value are dropped, and of alternatives that differ in it several may apply.
     """
-    loose: dict[int, Json] = {}
-    """Parts that accept more than before, by identity."""
 
-    def change(node: Json) -> Json:
-        if not isinstance(node, dict):
-            return node
-        holders = {path[0] for path, part in subschemas(node, IN_PLACE) if id(part) in loose}
-        made = without(node, *(word for part, words in _CONDITIONS.items() if part in holders for word in words))
-        if "oneOf" in holders:
-            made = {**without(made, "oneOf"), "allOf": [*listing(made.get("allOf")), {"anyOf": made["oneOf"]}]}
-        is_loose = bool(holders) or mapping(made.get("properties")).get(name, True) not in ({}, True)
+    def change(node: JsonObject) -> tuple[JsonObject, bool]:
+        is_looser = mapping(node.get("properties")).get(name, True) not in ({}, True)
+        made = node
         if name in mapping(made.get("properties")) or name in listing(made.get("required")):
             made = without_property(made, name)
         dependent = mapping(made.get("dependentRequired"))
@@ -149,11 +142,32 @@ def of_other_members(schema: JsonObject, name: str) -> JsonObject:
             made = {**made, "dependentRequired": left}
         if isinstance(least := made.get("minProperties"), int) and least > 0:
             made = {**made, "minProperties": least - 1}
-        if is_loose:
+        return made, is_looser
+
+    return as_object(loosened(schema, change, IN_PLACE))
+
+
+def loosened(schema: Json, change: Callable[[JsonObject], tuple[JsonObject, bool]], into: frozenset[str] = HOLDERS) -> Json:
+    """Return a schema with `change` applied as by `map_schemas`; it also returns whether its result accepts more.
+
+    The whole schema rejects nothing that it accepted: an `if` or `not` that accepts more is dropped,
+    and a `oneOf` of such branches becomes an `anyOf`.
+    """
+    loose: dict[int, Json] = {}
+
+    def changed(node: Json) -> Json:
+        if not isinstance(node, dict):
+            return node
+        holders = {path[0] for path, part in subschemas(node, into) if id(part) in loose}
+        made = without(node, *(word for part, words in _CONDITIONS.items() if part in holders for word in words))
+        if "oneOf" in holders:
+            made = {**without(made, "oneOf"), "allOf": [*listing(made.get("allOf")), {"anyOf": made["oneOf"]}]}
+        made, is_looser = change(made)
+        if is_looser or holders:
             loose[id(made)] = made
         return made
 
-    return as_object(map_schemas(schema, change, IN_PLACE))
+    return map_schemas(schema, changed, into)
 
 
 _CONDITIONS: Final = {"if": ("if", "then", "else"), "not": ("not",)}

@@ -154,7 +154,8 @@ def _tool(ev: Evaluation, written: Written, context: EvaluationContext, collect:
     if not given.complete or called is None or isinstance(called, Special):
         return None
     segment = called.name if isinstance(called, ir.Instruction) else called.file.segment
-    if not _placed(ev, given, bound, arguments, segment, written.value.span):
+    taken: JsonObject = {**arguments, "additionalProperties": False} if process else arguments
+    if not _placed(ev, given, bound, taken, segment, written.value.span):
         return None
     if not _fit(ev, given, arguments, segment, written.value.span):
         return None

@@ -44,11 +44,11 @@ class Container(msgspec.Struct):
     counts: dict[str, int] = msgspec.field(default_factory=dict)
     """How often an already used key was requested."""
 
-    def add(self, key: str, schema: Json, items: tuple[int | None, ...] = (None,), *, required: bool = True) -> None:
-        """Take a property in, once an item; a key that is taken gets `_2`, `_3` before the item is named."""
+    def add(self, key: str, schemas: Iterable[Json], items: tuple[int | None, ...] = (None,), *, required: bool = True) -> None:
+        """Take a property in, with a schema for each item; a key that is taken gets `_2`, `_3` before the item is named."""
         key = self.free(key, items)
         names = [suffixed(key, item) for item in items]
-        self.properties.update(dict.fromkeys(names, schema))
+        self.properties.update(zip(names, schemas, strict=True))
         if not required:
             self.optional.update(names)
 
@@ -78,8 +78,8 @@ class Container(msgspec.Struct):
         return self.definitions.fillable(whole, made, at)
 
 
-_Field: TypeAlias = tuple[str, Json, bool]
-"""A property: its name, its schema, and whether it is required."""
+_Field: TypeAlias = tuple[str, list[Json], bool]
+"""A property: its name, its schema for each item, and whether it is required."""
 
 
 _CONTEXT: Final = re.compile("[a-z]+Context[0-9]+")
@@ -167,22 +167,28 @@ class StepSchemas:
             schema = self._made.get((number, item))
             if schema is None:
                 schema = self.step(number, item, answer=number in answers)
-            made.add(suffixed(self.plan.keys[number], item), schema)
+            made.add(suffixed(self.plan.keys[number], item), [schema])
 
     def _around(self, made: Container, group: ir.MixinGroup, items: tuple[int | None, ...]) -> tuple[list[_Field], list[_Field]]:
         """Return the properties of a mixin before and after its slot, and keep its other keywords."""
         mixin = self.plan.flat.mixins[group.number]
         if not isinstance(mixin, dict):
             return [], []
-        filled = self._fill_blocks(mixin, self.plan.flat.around.get(group.number, ()), items[0])
-        mixin = as_object(self.definitions.hoist(filled, "Mixin"))
+        around = self.plan.flat.around.get(group.number, ())
+        filled = [self._fill_blocks(mixin, around, item) for item in (items if around else items[:1])]
+        hoisted = [as_object(self.definitions.hoist(each, "Mixin")) for each in filled]
+        mixin = hoisted[0]
         properties = as_object(mixin.get("properties", {}))
         required = frozenset(as_texts(mixin.get("required", [])))
         reads = {slot.name: slot.reads for slot in group.application.slots if slot.reads}
-        listed = [
-            (name, self._reading(schema, reads[name], group.numbers[0]) if name in reads else schema, name in required)
-            for name, schema in properties.items()
-        ]
+        by_item = hoisted if around else hoisted * len(items)
+        listed: list[_Field] = []
+        for name in properties:
+            schemas = [mapping(each["properties"])[name] for each in by_item]
+            if name in reads:
+                pairs = zip(schemas, items, strict=True)
+                schemas = [self._reading(schema, reads[name], group.numbers[0], item) for schema, item in pairs]
+            listed.append((name, schemas, name in required))
         names = list(properties)
         cut = names.index("default") if "default" in names else len(names)
         rest = dict(without(mixin, "type", "properties", "required", "additionalProperties", "unevaluatedProperties", "$schema"))
@@ -193,8 +199,8 @@ class StepSchemas:
         return listed[:cut], listed[cut + 1 :]
 
     def _add_all(self, made: Container, listed: list[_Field], items: tuple[int | None, ...]) -> None:
-        for name, schema, required in listed:
-            made.add(name, schema, items, required=required)
+        for name, schemas, required in listed:
+            made.add(name, schemas, items, required=required)
 
     def step(self, number: int, item: int | None, *, answer: bool = False) -> Json:
         """Return the schema of a step; in a process with its engine keywords."""
@@ -274,14 +280,14 @@ class StepSchemas:
         self._fill(made, block.units, (item,), frozenset())
         return made.schema([each for each in block.annotations if closes(each)], block.span)
 
-    def _reading(self, schema: Json, reads: tuple[ir.Path, ...], step: int) -> Json:
+    def _reading(self, schema: Json, reads: tuple[ir.Path, ...], step: int, item: int | None) -> Json:
         """Return the schema of a slot next to several steps, with the paths it reads."""
         if not isinstance(schema, dict):
             return schema
-        made = self.hints.add(schema, reads, step, None)
+        made = self.hints.add(schema, reads, step, item)
         if not self.in_process:
             return made
-        references = self.paths.references(reads, None)
+        references = self.paths.references(reads, item)
         return add_words(dict(made), NO_ENGINE, references, references[0] if len(references) == 1 else [*references])
 
 

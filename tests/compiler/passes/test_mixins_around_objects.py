@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from usual_vibes import compiled, problems
@@ -83,3 +85,17 @@ def test_what_no_steps_of_a_mixin_satisfy_is_told_at_the_mixin(folder: Path) -> 
     text = "Process(LLM_Context(Noted_Mixin(B(A(prompt)))) @ { properties: { step1_a: false } })"
     [problem] = problems(text, folder)
     assert (problem.name, problem.at and problem.at.text) == ("unsatisfiable", "Noted_Mixin(B(A(prompt)))")
+
+
+def test_in_a_batch_the_slot_of_a_mixin_reads_values_of_its_item() -> None:
+    text = {"type": "string"}
+    vibes: Any = {
+        **{name: {"type": "object", "properties": {"text": text}} for name in ("Draft", "Check", "Look")},
+        "Two_Mixin": {"properties": {"default": {}, "review": {"type": "object"}}},
+    }
+    for slot in ("Look(x)", "{ a: Look(x), b: Look(prompt) }"):
+        [document] = instrc.compile(f"input x; Two_Mixin(Draft(prompt) | Check, {{ review: {slot} }})", vibes=vibes, batch=2)
+        for item, other in ((1, 2), (2, 1)):
+            review = json.dumps(document["properties"][f"review_item{item}"])
+            assert f"x_item{item}" in review
+            assert f"item{other}" not in review

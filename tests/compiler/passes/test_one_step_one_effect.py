@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pytest
 from every_case import every_case
 
 import instrc
@@ -109,3 +110,31 @@ def test_an_effect_that_a_line_repeats_behind_a_name_is_an_error(tmp_path: Path,
 )
 def test_what_is_done_once_or_only_read_is_no_error(tmp_path: Path, program: str) -> None:
     assert instrc.compile(made(tmp_path, f"input x; input xs; {program}"), report=instrc.Report())
+
+
+@every_case(("call", "given"), [("Plan(Capped)", 100), ("Plan(Capped(limit: x))", 7), ("Plan(Capped(x.limit))", 8)])
+def test_a_plan_starts_a_program_with_its_defaults_and_what_is_bound(tmp_path: Path, call: str, given: Any) -> None:
+    logged: list[Any] = []
+    tasks = [{"tool": "Capped", "id": "a", "arguments": {"prompt": "go"}}]
+    run = instrc.run(
+        planning(tmp_path, call),
+        {"prompt": "p", "x": {"limit": 8} if "x.limit" in call else 7},
+        model=instrc.Scripted({"act": {"plan": tasks}}),
+        activities={"Log_Activity": lambda **said: logged.append(said)},
+    )
+    assert (run.status, logged) == ("done", [{"a": given}]), run.outcome
+
+
+def test_a_value_that_a_program_of_a_plan_has_no_input_for_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(instrc.CompileError, match="unknown-argument"):
+        instrc.compile(planning(tmp_path, "Plan(Capped(x))"))
+
+
+def planning(folder: Path, call: str) -> Path:
+    """Write a project whose model plans calls of the program `Capped`, and return its file."""
+    main = made(folder, f"input x; const act = Act(x, {{ plan: {call} }}); RunPlan_Activity(act.plan)")
+    vibe = {"type": "object", "properties": {"plan": {}}}
+    (folder / "schemas" / "act.vibe.json").write_text(json.dumps(vibe), encoding="utf-8")
+    capped = 'input limit @ { "type": "integer", "default": 100 }; Log_Activity(a: limit)'
+    (folder / "schemas" / "capped.aug").write_text(capped, encoding="utf-8")
+    return main

@@ -95,3 +95,21 @@ def test_an_unknown_kind_is_refused() -> None:
 
 def test_lists_that_become_empty_go() -> None:
     assert strip({"required": ["_a"], "dependentSchemas": {"_a": {}}, "dependentRequired": {"_a": []}}, {"all"}) == {}
+
+
+@pytest.mark.parametrize(
+    ("schema", "stripped"),
+    [
+        ({"if": {"properties": {"_k": {"const": 1}}, "required": ["_k"]}, "then": {"required": ["a"]}}, {}),
+        ({"if": {"properties": {"k": {"const": 1}}}, "then": {"required": ["_a", "b"]}}, None),
+        ({"properties": {"a": {}}, "not": {"required": ["_x"]}}, {"properties": {"a": {}}}),
+        ({"oneOf": [{"required": ["_a", "c"]}, {"required": ["_b"]}]}, {"allOf": [{"anyOf": [{"required": ["c"]}, {}]}]}),
+        ({"properties": {"a": {}, "_m": {}}, "minProperties": 2}, {"properties": {"a": {}}, "minProperties": 1}),
+        ({"not": {"properties": {"a": {"required": ["_x"]}}}}, {}),
+    ],
+)
+def test_what_depends_on_a_thought_rejects_no_answer_without_it(schema: Any, stripped: Any) -> None:
+    """A condition on what is removed would always hold, or never."""
+    if stripped is None:
+        stripped = {**schema, "then": {"required": ["b"]}}
+    assert strip(schema, {"all"}) == stripped
