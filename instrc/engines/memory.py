@@ -370,7 +370,7 @@ class LiveRun(Run):
         self.effects = replace(self.effects, keys=stored.get("keys", {}), chosen=stored.get("chosen", self.effects.chosen))
         for children, kept in ((self.children, stored.get("children", {})), (self.failed, stored.get("failed", {}))):
             for name, child in kept.items():
-                children[name] = self._below(f"{self.id}/{name}", child["plan"], child["state"])
+                children[name] = self._below(self.effects.key(name), child["plan"], child["state"])
                 children[name].restore(child)
 
 

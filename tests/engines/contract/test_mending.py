@@ -369,6 +369,31 @@ def test_a_process_in_which_a_person_has_refused_is_begun_anew_by_a_retry(stage:
     go(body())
 
 
+def test_a_repeated_process_has_new_keys_also_after_people_were_asked_in_it(stage: Any) -> None:
+    asking = process(
+        userContext1=chunk(step1_ask=step(DECISION, "prompt")),
+        serverContext1=chunk(step2_b=call("B", "prompt", TEXT, after=["step1_ask"])),
+    )
+    document = process(
+        serverContext1=chunk(step1_a=call("A", "prompt"), step2_do=call("Do", "step1_a.text"), step3_c=call("C", "step2_do.text"))
+    )
+
+    async def body() -> None:
+        made = Broken(stage, SLIP, "C")
+        stage.handlers["Do"] = asking
+        await stage.start(document)
+        assert (await stage.answer("ask", {"decision": "Approve"})).status == "failed"
+        made.broken.clear()
+        await stage.retry("a")
+        assert (await stage.answer("ask", {"decision": "Approve"})).status == "done"
+        assert [key for name, key, _ in stage.calls if name == "B"] == [
+            "r1/serverContext1.step2_do/serverContext1.step2_b",
+            "r1/serverContext1.step2_do~2/serverContext1.step2_b",
+        ]
+
+    go(body())
+
+
 def test_a_fork_reuses_what_is_done_before_a_step_and_takes_edits(stage: Any) -> None:
     async def body() -> None:
         made = Broken(stage, SLIP, "C")
