@@ -171,12 +171,11 @@ class LiveRun(Run):
         """Continue until the run ends or waits."""
         if self._outcome is None and not self.cancelled:
             await self._resume_children()
-            timed = {*self.due, *self.held}
-            open_ = {command["id"] for command in versions.pending(self.plan, self.state, timed)}
+            open_ = self.state["open"]
             self.due = {name: at for name, at in self.due.items() if name in open_}
             self.held = {name: error for name, error in self.held.items() if name in open_}
             hold = Hold(self.plan, self.state) if self.holds else None
-            port = MemoryPort(self.effects, due=self.due, later=self.later, held=self.held, hold=hold)
+            port = MemoryPort(self.effects, self.state, due=self.due, later=self.later, held=self.held, hold=hold)
             port.entries = self.entries
             with self.effects.carried():
                 while self._unfired:

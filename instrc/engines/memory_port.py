@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from time import time
 
 from instrc.runtime.boundary import said_by
@@ -21,6 +22,7 @@ class MemoryPort:
     def __init__(
         self,
         effects: Effects,
+        state: documents.State,
         *,
         patient: bool = False,
         due: dict[str, float] | None = None,
@@ -34,6 +36,7 @@ class MemoryPort:
         in flight, and what holds it.  `hold` returns the reason to hold; without it nothing is held.
         """
         self.effects = effects
+        self.state = state
         self.patient = patient
         self.due: dict[str, float] = due if due is not None else {}
         """When timers end."""
@@ -58,7 +61,10 @@ class MemoryPort:
         """Questions asked before this process carried the run, which the trace already contains."""
 
     def start(self, command: documents.Command) -> Cancellable:
-        """Start a task for a command."""
+        """Start a task for a command; the end time of a timer is fixed now."""
+        if command["kind"] == "timer":
+            self.due.setdefault(command["id"], time() + seconds(command["after"]))
+            self._timing.add(command["id"])
         return MemoryWork(self, command)
 
     async def wait_first(self, tasks: Mapping[str, Cancellable]) -> Sequence[tuple[str, documents.Result]]:
@@ -87,7 +93,7 @@ class MemoryPort:
     @property
     def only_waits(self) -> bool:
         """Return whether only people, systems that answer later, or the operator can continue the run."""
-        waits = self.later or self.held or (self.hold is not None and self.hold.state.get("stalled"))
+        waits = any(command in self.state["open"] for command in chain(self.later, self.held)) or self.state.get("stalled")
         return bool(waits) and not self.busy and not self._done and not self.overdue
 
     def _holds(self, command: str, result: documents.Result) -> bool:
@@ -125,8 +131,10 @@ class MemoryPort:
             self._changed.set_result(None)
 
     def forget(self, command: str) -> None:
-        """Stop waiting for a command; the end time of a timer is kept for a run that continues later."""
+        """Stop waiting for a command; the end time of a timer is kept for a run that continues later, also by a retry."""
         self._timing.discard(command)
+        if command not in self.state["open"] and self.state["outcome"] is None:
+            self.due.pop(command, None)
 
     async def _fire(self, command: documents.FireCommand) -> None:
         await self.effects.call(command)
@@ -153,9 +161,7 @@ class MemoryPort:
             self.effects.tell("question", command["id"], steps=steps, show=show, schema=schema)
 
     async def _sleep(self, command: documents.TimerCommand) -> documents.Result:
-        until = self.due.setdefault(command["id"], time() + seconds(command["after"]))
-        self._timing.add(command["id"])
-        await asyncio.sleep(max(until - time(), 0))
+        await asyncio.sleep(max(self.due[command["id"]] - time(), 0))
         self.due.pop(command["id"], None)
         return {"ok": None}
 

@@ -9,6 +9,7 @@ from typing import Final, TypeAlias, TypedDict
 from msgspec import Struct
 
 from instrc.runtime.activities import is_temporary
+from instrc.runtime.boundary import copy_of
 from instrc.runtime.interpreter import versions
 from instrc.runtime.interpreter.documents import FireCommand, PinnedPlan, Result, SpendingLimits, State
 from instrc.text.jsonvalue import Json, JsonObject, mapping, text_or_empty
@@ -90,9 +91,10 @@ class Journal:
         """Apply an entry."""
         self._issue()
         for command, result in entry.get("results", ()):
-            versions.apply(self.plan, self.state, command, result)
+            gone = versions.apply(self.plan, self.state, command, result)
             self.results.append((command, result))
-            self.due.pop(command, None)
+            for name in (command, *(gone if self.state["outcome"] is None else ())):
+                self.due.pop(name, None)  # those that are open when the run fails are kept for a retry
             self.later.discard(command)
             self.held.pop(command, None)
         self.due |= entry.get("due", {})
@@ -171,10 +173,10 @@ def rebuild_journal(plan: PinnedPlan, inputs: JsonObject, entries: Iterable[Jour
     for entry in entries:
         journal.enter(entry)
     if journal.due or journal.held:
-        timed = {*journal.due, *journal.held}
-        open_ = {command["id"] for command in versions.pending(plan, journal.state, timed)}
-        journal.due = {name: at for name, at in journal.due.items() if name in open_}
-        journal.held = {name: error for name, error in journal.held.items() if name in open_}
+        state = copy_of(journal.state)
+        versions.advance(plan, state)
+        journal.due = {name: at for name, at in journal.due.items() if name in state["open"]}
+        journal.held = {name: error for name, error in journal.held.items() if name in state["open"]}
     return journal
 
 

@@ -34,7 +34,6 @@ from instrc.runtime.plan import Cancellable, child_inputs, child_result, drive, 
 from instrc.runtime.questions import LIMIT, Question, open_questions
 from instrc.runtime.run_config import LaunchDocument, RunConfig, holds
 from instrc.runtime.traces import Event
-from instrc.text.durations import seconds
 from instrc.text.jsonvalue import Json, as_object
 
 STEP = "instrc"
@@ -84,7 +83,7 @@ class DurablePort(MemoryPort):
         """
         hold = Hold(journal.plan, journal.state) if journal.holds else None
         effects = structs.replace(effects, keys=journal.keys, chosen=journal.model or effects.chosen)
-        super().__init__(effects, patient=True, due=journal.due, later=journal.later, held=journal.held, hold=hold)
+        super().__init__(effects, journal.state, patient=True, due=journal.due, later=journal.later, held=journal.held, hold=hold)
         self.journal = journal
         self.record = record
         self.rest = rest
@@ -107,11 +106,9 @@ class DurablePort(MemoryPort):
         """The error of the store that kept a child from its result: the run is left with it, to be continued."""
 
     def start(self, command: Command) -> Cancellable:
-        """Start a command; the end time of a timer is fixed now."""
+        """Start a command, and note whether it is an activity."""
         self._report(command)
-        if command["kind"] == "timer":
-            self.due.setdefault(command["id"], time() + seconds(command["after"]))
-        elif command["kind"] == "activity":
+        if command["kind"] == "activity":
             self._calls.add(command["id"])
         return super().start(command)
 

@@ -330,6 +330,21 @@ def test_what_is_done_first_counts_and_questions_of_the_rest_are_withdrawn(stage
     go(body())
 
 
+def test_a_delay_passes_after_a_question_was_withdrawn(stage: Any) -> None:
+    asking = process(userContext1=chunk(step1_ask=step(DECISION, "prompt")))
+    working = process(serverContext1=chunk(step2_work=call("Work", "prompt")))
+    document = process(
+        raceContext1=race((asking, "step1_ask"), (working, "step2_work"), key="step3_race"),
+        serverContext2=chunk(step4_send=call("Send", "step3_race", delay="PT0.01S")),
+    )
+
+    async def body() -> None:
+        stage.handlers = {"Work": lambda _given: {"text": "worked"}, "Send": lambda given: given}
+        assert (await stage.start(document)).outcome["value"] == {"text": "worked"}
+
+    go(body())
+
+
 def test_an_answer_that_does_not_fit_is_asked_for_again(stage: Any) -> None:
     document = process(llmContext1=chunk(step1_a=step(TEXT, "prompt")))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from time import time
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from written_processes import DECISION, TEXT, attempt, call, chunk, each, proces
 from instrc import ActivityError, ModelError
 from instrc.engines.launch import forked  # as a command does
 from instrc.problems.errors import AnswerError, ConflictError, InstrcError
-from instrc.runtime.journal import rebuild_journal
+from instrc.runtime.journal import JournalEntry, rebuild_journal
 from instrc.runtime.plan import plan_of
 from instrc.runtime.retry import ForkOptions, fork_of
 from instrc.runtime.run_config import Launch, RunConfig
@@ -392,6 +393,45 @@ def test_a_repeated_process_has_new_keys_also_after_people_were_asked_in_it(stag
         ]
 
     go(body())
+
+
+def test_a_repeated_step_has_a_new_deadline(stage: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    document = process(
+        serverContext1=chunk(step1_a=call("A", "prompt", within="PT5M"), step2_b=call("B", "prompt")),
+        serverContext2=chunk(step3_c=call("C", ["step1_a.text", "step2_b.text"])),
+    )
+
+    async def body() -> None:
+        now = [time()]
+        monkeypatch.setattr("instrc.engines.memory_port.time", lambda: now[0])
+        made = Broken(stage, SLIP, "C")
+        quick = stage.handlers["A"]
+
+        async def slow(given: Any) -> Any:
+            await asyncio.sleep(0.02 if "A" in made.calls[:-1] else 0)
+            return quick(given)
+
+        stage.handlers["A"] = slow
+        assert (await stage.start(document)).status == "failed"
+        now[0] += 3600
+        made.broken.clear()
+        assert (await stage.retry("a")).status == "done"
+
+    go(body())
+
+
+def test_an_open_deadline_of_a_failed_run_moves_by_the_time_in_which_it_did_nothing() -> None:
+    document = process(
+        serverContext1=chunk(step1_a=call("A", "prompt"), step2_c=call("C", "step1_a.text")),
+        userContext1=chunk(step3_ask=step(TEXT, "step1_a", within="PT1H")),
+    )
+    entries: list[JournalEntry] = [
+        {"results": [("serverContext1.step1_a", {"ok": {"text": "a"}})]},
+        {"due": {"userContext1!within": 100}},
+        {"results": [("serverContext1.step2_c", {"error": {"kind": "failed", "message": "down"}})]},
+        {"again": {"drop": ["serverContext1.step2_c"], "shift": 50}},
+    ]
+    assert rebuild_journal(plan_of(document), {"prompt": "go"}, entries).due == {"userContext1!within": 150}
 
 
 def test_a_fork_reuses_what_is_done_before_a_step_and_takes_edits(stage: Any) -> None:
