@@ -719,6 +719,14 @@ def test_a_plan_runs_its_tasks_as_their_dependencies_allow_with_the_programs_own
     ]
 
 
+def test_a_plan_ends_whose_tasks_are_given_empty_lists_by_each_other() -> None:
+    many = [{"tool": "Search", "id": f"t{number}", "arguments": {"q": {"each": f"t{number - 1}"}}} for number in range(1, 1000)]
+    plan = [{"tool": "Search", "id": "t0", "arguments": {"q": "who"}}, *many]
+    played = Played(PLANNED, lambda command: ok({"step1_act": {"plan": plan}} if command["kind"] == "model" else []))
+    assert [task["status"] for task in played.outcome["value"]] == ["ok"] * 1000
+    assert len(played.ids) == 2
+
+
 def test_a_task_that_brings_what_its_tool_does_not_bring_has_failed() -> None:
     plan = [{"tool": "Mail", "id": "m", "arguments": {"to": "a"}}]
     answers = {"model": {"step1_act": {"plan": plan}}, "activity": {"text": 5}}

@@ -92,9 +92,10 @@ class _ReadPlan(Struct, frozen=True):
 
 
 def _start(machine: Machine, scope: str, unit: PlanUnit, read: _ReadPlan, ids: list[str]) -> None:
-    """Start tasks whose dependencies are done, and those that become ready because one of them has nothing to do."""
-    state = machine.plan(scope, unit.id)
-    for id_ in ids:
+    """Start tasks whose dependencies are done, and right after one that has nothing to do those that it makes ready."""
+    state, waiting = machine.plan(scope, unit.id), ids[::-1]
+    while waiting:
+        id_ = waiting.pop()
         task, noted = read.tasks[id_], state["tasks"][id_]
         if noted["status"] != "waiting":
             continue
@@ -109,7 +110,7 @@ def _start(machine: Machine, scope: str, unit: PlanUnit, read: _ReadPlan, ids: l
         elif most is not None and made > most:
             noted["error"] = _fault("limit", f"a plan has a limit of {most} calls, and with this task there are {made}")
         if "error" in noted:
-            _end_task(machine, scope, unit, read, id_, "failed")
+            waiting += _end_task(state, read, id_, "failed")[::-1]
             continue
         noted["left"] = copies
         if most is not None:
@@ -120,16 +121,15 @@ def _start(machine: Machine, scope: str, unit: PlanUnit, read: _ReadPlan, ids: l
             command = f"{scoped_id(scope, unit.id)}[{id_ if copy is None else f'{id_}[{copy}]'}]"
             machine.open_command(command, {"scope": scope, "unit": unit.index, "as": "task", "task": id_, "copy": copy})
         if not copies:
-            _end_task(machine, scope, unit, read, id_, "ok")
+            waiting += _end_task(state, read, id_, "ok")[::-1]
 
 
 def _fault(kind: FailureKind, message: str, code: str | None = None) -> Fault:
     return {"kind": kind, "code": code, "message": message}
 
 
-def _end_task(machine: Machine, scope: str, unit: PlanUnit, read: _ReadPlan, id_: str, status: str) -> None:
-    """Record the end of a task; start those that waited for it, or skip them."""
-    state = machine.plan(scope, unit.id)
+def _end_task(state: PlanState, read: _ReadPlan, id_: str, status: str) -> list[str]:
+    """Record the end of a task; return those that become ready, and skip those that cannot."""
     ended = [(id_, status)]
     ready: list[str] = []
     while ended:
@@ -149,7 +149,7 @@ def _end_task(machine: Machine, scope: str, unit: PlanUnit, read: _ReadPlan, id_
                 noted["error"] = _fault("failed", f"it waits for `{one}`, which {why}", "skipped")
                 noted["status"] = "skipping"
                 ended.append((task.id, "skipped"))
-    _start(machine, scope, unit, read, ready)
+    return ready
 
 
 _read: deque[_ReadPlan] = deque(maxlen=16)
@@ -218,7 +218,8 @@ def apply(machine: Machine, entry: Entry, came: Came) -> None:
         as_array(noted["output"])[copy] = output
     noted["left"] -= 1
     if not noted["left"]:
-        _end_task(machine, scope, unit, read, task.id, "failed" if "error" in noted else "ok")
+        ready = _end_task(state, read, task.id, "failed" if "error" in noted else "ok")
+        _start(machine, scope, unit, read, ready)
     listed = _result(machine, scope, unit, tuple(read.tasks.values()))
     if listed is not None:
         conclude(machine, scope, unit, listed)
