@@ -661,6 +661,33 @@ def test_a_choice_is_among_what_an_earlier_step_gave() -> None:
     assert Played(document, by_id(step1_find={"names": []})).outcome["error"]["code"] == "no-choice"
 
 
+@pytest.mark.parametrize("person", [False, True])
+def test_a_choice_beside_an_enum_is_among_what_both_have(person: bool) -> None:  # noqa: FBT001  -- a parameter
+    schema = {"type": "object", "properties": {"id": {"enum": ["x", 1, True], "among": "step1_find.names"}}, "required": ["id"]}
+    chosen = chunk(step2_choose=step(schema, "prompt", "step1_find.names"))
+    document = process(
+        serverContext1=chunk(step1_find=call("Find", "prompt", {"type": "object"})),
+        **{"userContext1" if person else "llmContext1": chosen},
+    )
+
+    def played(names: list[Any], *values: Any) -> Played:
+        given = iter(values)
+
+        def answer(command: Any) -> Any:
+            if command["kind"] == "activity":
+                return ok({"names": names})
+            chosen = {"id": next(given)}
+            return ok(chosen if person else {"step2_choose": chosen})
+
+        return Played(document, answer)
+
+    asked = played(["y", "x", 1], "y", "x")
+    assert '"enum":["x",1]' in dumps(asked.commands[1]["schema"], indent=False)
+    assert asked.outcome["value"] == {"id": "x"}
+    assert len(asked.commands) == 3
+    assert played(["y"]).outcome["error"]["code"] == "no-choice"
+
+
 TOOLS = {
     "Search": {"activity": "Search", "arguments": {"properties": {"q": {"type": "string"}}, "required": ["q"]}, "output": {}},
     "Mail": {

@@ -99,8 +99,8 @@ def _begin(machine: Machine, scope: str, unit: PlanUnit, *, delayed: bool) -> No
         case "model":
             ask(machine, scope, unit, new_round(1, None))
         case _:
-            for step, among in unit.among:
-                _choices(machine, scope, step, among.choices)
+            if unit.among:
+                answer_schema(machine, scope, unit)  # fail now if there is nothing to choose from
             if unit.kind == "user":
                 blocks.look(machine, unit, blocks.ASKED)
             machine.open_command(here, {"scope": scope, "unit": unit.index, "as": "run"})
@@ -131,20 +131,6 @@ def _input(machine: Machine, scope: str, unit: PlanUnit, step: Step) -> Json:
     return evaluate(machine, scope, step.engine.arguments)
 
 
-def _choices(machine: Machine, scope: str, step: Step, read: Read) -> list[Json]:
-    """Return the list that a value is chosen from."""
-    listed = listing(resolve(machine, scope, read))
-    choices = dict.fromkeys(item for item in listed if isinstance(item, str | int | float) and not isinstance(item, bool))
-    if not choices:
-        give_up(
-            "failed",
-            f"there is nothing to choose from: `{read.text}` is not a list of texts or numbers, or empty",
-            step.key,
-            "no-choice",
-        )
-    return [*choices]
-
-
 def pending(machine: Machine, among: Collection[str]) -> list[Command]:
     """Return the issued, unanswered commands among some, for an engine that continues a run."""
     queued = {item for item in machine.state["queue"] if isinstance(item, str)}
@@ -153,8 +139,8 @@ def pending(machine: Machine, among: Collection[str]) -> list[Command]:
 
 def ask(machine: Machine, scope: str, unit: PlanUnit, entry: Asking) -> None:
     """Request a chunk from a model, for the first time or again."""
-    for step, among in unit.among:
-        _choices(machine, scope, step, among.choices)
+    if unit.among:
+        answer_schema(machine, scope, unit)
     if (reached := reached_limit(machine)) is not None:
         if "stalled" not in machine.state or is_rescued(machine, scope):
             give_up("limit", reached[1], unit_name(unit), reached[0])
@@ -280,13 +266,28 @@ def answer_schema(machine: Machine, scope: str, unit: PlanUnit) -> Json:
     schema = unit.schema
     alone = unit.kind == "user" and len(unit.steps) == 1
     for step, among in unit.among:
-        choices = _choices(machine, scope, step, among.choices)
-        place = among.place if alone else (step.key, *among.place)
-        schema = replace_property(schema, place, lambda node, choices=choices: {**node, "enum": choices})  # type: ignore[misc]  # a default is not inferred
+        choose = partial(_choosing, step, among.choices, _choices(resolve(machine, scope, among.choices)))
+        choose({})  # the list is wrong wherever the place is
+        schema = replace_property(schema, among.place if alone else (step.key, *among.place), choose)
     for step, arguments in unit.people:
         place, with_people = () if alone else (step.key,), partial(_with_people, machine, scope, arguments.members)
         schema = replace_property(schema, place, partial(map_schemas, change=with_people))
     return schema
+
+
+def _choices(listed: Json) -> dict[Json, None]:
+    """Return the values of a list that can be chosen, in order."""
+    usable = (item for item in listing(listed) if isinstance(item, str | int | float) and not isinstance(item, bool))
+    return dict.fromkeys(usable)
+
+
+def _choosing(step: Step, read: Read, choices: dict[Json, None], node: JsonObject) -> JsonObject:
+    """Return the schema of a value that is chosen from a list: of its own `enum`, what the list has."""
+    allowed = _choices(node["enum"]) if "enum" in node else choices
+    if not (enum := [choice for choice in choices if choice in allowed]):
+        reason = f"`{read.text}` is not a list of texts or numbers, is empty, or has nothing that the step's schema allows"
+        give_up("failed", f"there is nothing to choose from: {reason}", step.key, "no-choice")
+    return {**node, "enum": enum}
 
 
 def _with_people(machine: Machine, scope: str, arguments: Mapping[str, Value], rule: Json) -> Json:
