@@ -267,9 +267,10 @@ def judges_table(found: Sequence[JudgeReport]) -> ReportTable:
 
 
 def without_checks(found: EvaluationResult, names: frozenset[str]) -> EvaluationResult:
-    """Return an evaluation without some of its checks, so that no gate uses them."""
+    """Return an evaluation without some of its checks, and without results that have no others, so that no gate uses them."""
     results = tuple(
         msgspec.structs.replace(result, checks=tuple(check for check in result.checks if check.name not in names))
         for result in found.results
+        if not result.checks or result.error is not None or {check.name for check in result.checks} - names
     )
     return msgspec.structs.replace(found, results=results)

@@ -28,6 +28,7 @@ from instrc.testing.evaluation.comparison import (  # as a command makes them
 )
 from instrc.testing.evaluation.dataset import DataSet, read_data_set
 from instrc.testing.evaluation.judge import calibrations, preferences, require_pairs, without_checks  # as above
+from instrc.testing.evaluation.report import gates_of  # as above
 from instrc.testing.evaluation.results import CaseResult, CheckResult, EvaluationResult  # made by hand
 from instrc.testing.evaluation.runner import EvalOptions
 from instrc.testing.evaluation.variants import Changes, Version, parts_of, versions_of, without  # as above
@@ -366,6 +367,8 @@ def test_no_gate_goes_by_a_judge_that_is_not_calibrated() -> None:
     found = without_checks(results({"label": [1.0, 1.0], "polite": [0.0, 1.0]}), frozenset({"polite"}))
     assert found.checks == ("label",)
     assert set(found.passes().values()) == {1.0}
+    alone = without_checks(results({"polite": [0.0] * 100}), frozenset({"polite"}))
+    assert [gate.verdict for gate in gates_of(alone, {"pass": 0.8})] == ["too few cases"]
 
 
 def test_evaluate_against_another_version_gives_the_comparison_of_the_command(project: Path) -> None:
