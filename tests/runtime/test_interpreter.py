@@ -11,7 +11,7 @@ from written_processes import DECISION, TEXT, attempt, call, chunk, do, each, is
 
 import instrc
 from instrc.runtime.interpreter import versions  # the pure interpreter, without an engine
-from instrc.runtime.interpreter.v1 import values  # what is done once, not for each element
+from instrc.runtime.interpreter.v1 import blocks, values  # a limit; what is done once, not for each element
 from instrc.runtime.plan import plan_digest, plan_of  # the digest that a changed plan would have
 from instrc.schema.walk import with_definitions  # as it counts
 from instrc.text.jsontext import dumps, loads
@@ -501,6 +501,14 @@ def test_a_repeat_over_a_list_whose_body_does_nothing_gives_the_value_of_each_ro
     document = process(repeatContext1=repeat(process(), until=until, most=1000, **engine))
     words = [{"text": "x"}, {"text": "y"}, {"text": "z"}]
     assert Played(document, by_id(), inputs={"prompt": {"words": words}}).outcome["value"] == values
+
+
+def test_rounds_without_a_step_and_numbers_to_count_to_count_as_what_a_run_looks_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blocks, "LOOKED_AT", 100)
+    rounds = process(repeatContext1=repeat(process(), until=is_("round", "never"), most=1000, key="step1_repeat"))
+    assert Played(rounds, by_id()).outcome["error"]["code"] == "too-many-elements"
+    numbers = process(eachContext1=each("i", 10**12, process(), most=10**13, key="step1_each"))
+    assert Played(numbers, by_id()).outcome["error"]["code"] == "too-many-elements"
 
 
 def test_an_each_over_a_number_gives_samples_and_one_over_no_list_fails() -> None:

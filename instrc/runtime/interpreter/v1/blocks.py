@@ -147,7 +147,7 @@ def _elements(unit: PlanUnit, source: Json, most: int | None) -> list[Json]:
     """Return the elements of a list; a number means 1, 2, 3, …; `null` is the empty list."""
     name = unit_name(unit)
     if isinstance(source, int) and not isinstance(source, bool):
-        count = max(source, 0)
+        count, most = max(source, 0), min(LOOKED_AT if most is None else most, LOOKED_AT)  # before it is written out
     elif source is None:
         return []
     elif isinstance(source, list):
@@ -240,6 +240,7 @@ def _next_round(machine: Machine, scope: str, unit: PlanUnit, block: Repeat) -> 
         names = {} if block.item is None or items is None else {block.item: items[noted["round"] - 1]}
         if not machine.open_scope(inner, unit.regions[0], scope, names):
             return None
+        look(machine, unit, 1)  # nothing in it counts
         if _round_ends(machine, inner, unit, block, evaluate(machine, inner, machine.region(inner).value)):  # an empty body
             return _end_repeat(machine, scope, unit, block)
 
