@@ -95,6 +95,8 @@ def _request(method: str, table: HttpTable, given: Json) -> httpx.Request:
         fixed = {name for name, _ in parse_qsl(url.query, keep_blank_values=True)}
         named = fixed.union(place.partition(".")[0] for place in _PLACE.findall(table.url))
         query = {key: value for key, value in given.items() if key not in named}
+    elif table.query is None and given is not None and not _PLACE.search(f"{table.url} {[*table.headers.values()]}"):
+        _refuse(f"a {method} sends named arguments: label them, or write `{{}}` into `url`")
     if content is not None:
         headers.setdefault("Content-Type", "application/json")
     if method != "GET":

@@ -151,6 +151,14 @@ def test_a_value_of_the_query_is_one_value(url: str, value: str) -> None:
     assert parse_qsl(urlsplit(asked.path).query) == [("tenant", "42"), ("of", value)]
 
 
+@pytest.mark.parametrize("method", ["GET", "DELETE"])
+@pytest.mark.parametrize("value", ["42", 42, ["a"]])
+def test_an_argument_without_a_name_is_never_left_out(url: str, method: str, value: Any) -> None:
+    assert "label them" in refused({"url": url + "/orders", "method": method}, value)
+    assert call({"url": url + "/orders", "method": method}, {"id": value}).path.startswith("/orders?id=")
+    assert call({"url": url + "/orders?id={}", "method": method}, value).path.startswith("/orders?id=")
+
+
 def test_the_query_of_the_url_stays_beside_that_of_the_call(url: str) -> None:
     asked = call({"url": f"{url}/orders?tenant=42", "method": "GET"}, {"tenant": 43, "of": [1, 2]})
     assert parse_qsl(urlsplit(asked.path).query) == [("tenant", "42"), ("of", "1"), ("of", "2")]
