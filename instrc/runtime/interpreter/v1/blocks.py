@@ -49,7 +49,6 @@ def begin(machine: Machine, scope: str, unit: PlanUnit) -> BlockResult | None:
                 if branch.condition is None or holds(machine, scope, branch.condition):
                     noted[unit.context] = {"branch": index}
                     return _enter(machine, here, unit.regions[index], scope, {}, {"branch": index})
-            return BlockResult(None, None)
         case Do() | Try():
             record: JsonObject = {} if isinstance(block, Do) else {"branch": 0}
             noted[unit.context] = {} if isinstance(block, Do) else {"branch": 0}
@@ -69,34 +68,19 @@ def begin(machine: Machine, scope: str, unit: PlanUnit) -> BlockResult | None:
             return _enter(machine, here, unit.regions[0], scope, {})
         case Each():
             elements = _selected(machine, scope, unit, block)
-            count = len(elements)
-            noted[unit.context] = {
-                "items": elements,
-                "next": 0,
-                "left": count,
-                "records": [None] * count,
-                "values": [None] * count,
-            }
+            empty: list[Json] = [None] * len(elements)
+            noted[unit.context] = {"items": elements, "next": 0, "left": len(elements), "records": empty, "values": [*empty]}
             return _more_elements(machine, scope, unit, block) if elements else BlockResult([], [])
         case Repeat():
             items = None if block.source is None else _selected(machine, scope, unit, block)
-            state: RepeatState = {
-                "items": items,
-                "round": 0,
-                "records": [],
-                "values": [],
-                "shown": [],
-                "vain": False,
-                "value": None,
-            }
+            state = RepeatState(items=items, round=0, records=[], values=[], shown=[], vain=False, value=None)
             if block.first is not None:
                 state["first"] = evaluate(machine, scope, block.first)
             noted[unit.context] = state
             if items == [] or block.most == 0:
                 return _end_repeat(machine, scope, unit, block)
             return _next_round(machine, scope, unit, block)
-        case None:
-            return BlockResult(None, None)
+    return BlockResult(None, None)
 
 
 def _enter(

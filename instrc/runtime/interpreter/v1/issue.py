@@ -217,15 +217,11 @@ def command_of(machine: Machine, command: str) -> Command:
         "input": _input(machine, scope, unit, step),
         "schema": unit.schema,
     }
-    is_whole = machine.program.options.get("labels") and _is_unlabelled(step.engine.arguments, name)
-    if is_whole and isinstance(called["input"], dict | list):
+    given = step.engine.arguments  # a single path that does not lead to the activity's own prefilled input is not labelled
+    unlabelled = isinstance(given, Read) and bare_instruction(given.first) != bare_instruction(name)
+    if unlabelled and machine.program.options.get("labels") and isinstance(called["input"], dict | list):
         called["whole"] = True
     return called
-
-
-def _is_unlabelled(given: Value | None, activity: str) -> bool:
-    """Return whether arguments are a single path that does not lead to the activity's own prefilled input."""
-    return isinstance(given, Read) and bare_instruction(given.first) != bare_instruction(activity)
 
 
 def _model_command(machine: Machine, command: str, scope: str, unit: PlanUnit, entry: Entry) -> ModelCommand:

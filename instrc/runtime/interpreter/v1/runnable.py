@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import groupby
+from operator import itemgetter
 from typing import Literal, NamedTuple, TypeAlias
 
 from msgspec import Struct, field
@@ -368,8 +370,5 @@ def _by_model(chunk: flow.Chunk, models: dict[str, str]) -> Iterator[tuple[str |
     if len(set(chosen)) < 2 or any(is_meta(step.key) for step in chunk.steps):
         yield next((model for model in chosen if model), None), chunk.steps
         return
-    start = 0
-    for end in range(1, len(chosen) + 1):
-        if end == len(chosen) or chosen[end] != chosen[start]:
-            yield chosen[start], chunk.steps[start:end]
-            start = end
+    for model, pairs in groupby(zip(chosen, chunk.steps, strict=True), itemgetter(0)):
+        yield model, tuple([step for _, step in pairs])

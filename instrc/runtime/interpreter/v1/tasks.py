@@ -172,10 +172,7 @@ def _read_plan(unit: PlanUnit, plan: Json) -> _ReadPlan:
 
 def _result(machine: Machine, scope: str, unit: PlanUnit, tasks: tuple[PlanTask, ...]) -> list[Json] | None:
     """Return the records of all tasks in plan order, or `None` while some are unfinished."""
-    if unit.id not in machine.scope(scope)["blocks"]:
-        return None
-    state = machine.plan(scope, unit.id)
-    if state["left"]:
+    if unit.id not in machine.scope(scope)["blocks"] or (state := machine.plan(scope, unit.id))["left"]:
         return None
     listed: list[Json] = []
     for task in tasks:
