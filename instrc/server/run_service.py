@@ -8,7 +8,7 @@ from contextlib import suppress
 from functools import cached_property, partial
 from secrets import token_hex
 from time import monotonic, time
-from typing import Final, TypeAlias, TypeVar
+from typing import Final, TypeAlias, TypeVar, cast
 from weakref import WeakValueDictionary
 
 import msgspec
@@ -50,8 +50,8 @@ from instrc.server.streams import LOOK, EventStreams, Hub, Timelines
 from instrc.server.views import Page, ProgramInfo, QuestionInfo, RunInfo, RunStory, program_info
 from instrc.server.visibility import SEES, Visibility, launched_as
 from instrc.text.jsontext import digest_of
-from instrc.text.jsonvalue import Json, JsonObject, mapping
-from instrc.tools.python_values import JsonLike
+from instrc.text.jsonvalue import Json, mapping
+from instrc.tools.python_values import JsonLike, json_of
 from instrc.vibes.service_settings import ServiceSettings
 
 _T = TypeVar("_T")
@@ -152,12 +152,14 @@ class RunService:
         caller.require("starter", program, f"start runs of `{program}`")
         launch = _begun_by(caller, await asyncio.to_thread(self.launchers[program].launch, inputs, run, closed=True), metadata)
         if key is not None:
-            sent: JsonObject = {"program": program, "inputs": launch.inputs, "run": run, "metadata": dict(metadata or {})}
-            digest = await asyncio.to_thread(digest_of, sent)
+            # of what was sent, without defaults, which a release may change
+            digest = await asyncio.to_thread(digest_of, cast("Json", [program, json_of(inputs), run, dict(metadata or {})]))
             owned = digest_of([caller.name, key])  # without the name, which may be erased
             before, known = await asyncio.to_thread(self.records.reserve, owned, digest, launch.run)
             if before != digest:
                 raise ConflictError([problems.serving.KeyReused(key=key)])
+            with suppress(NotFoundError):  # it was sent before, perhaps to another release of the program
+                launch = launch if known == launch.run else await self.engine.launch(known)
             launch = replace(launch, run=known)
         if key is not None or run is not None:
             launch = await self.visibility.require_free(caller, launch.run, launched_as(launch)) or launch
@@ -176,9 +178,8 @@ class RunService:
         """Wait, with a time limit, until a run ends or has a question, and the tables show it if its carriers write them."""
         end, pause = monotonic() + wait, 0.05
         while monotonic() < end:
-            found = await (
-                self.engine.show(report.run) if self._keeper is None else asyncio.to_thread(self.records.run, report.run)
-            )
+            shown = self.engine.show(report.run) if self._keeper is None else asyncio.to_thread(self.records.run, report.run)
+            found = await shown
             if found is not None and found.status != "running":
                 return await self.engine.show(report.run)
             await self.hub.wait(report.run, pause)

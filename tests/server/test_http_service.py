@@ -16,13 +16,16 @@ from unittest.mock import Mock
 
 import pytest
 from listening import knowing
+from msgspec.structs import replace
 from serving import ANN, ANSWER, BOB, BOSS, CAT, LETTER, RunService, asking, client, go, on, opened, person, service, settled
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from instrc import Reply, Request, Sample
+from instrc.engines.launch import Launcher
 from instrc.engines.schedules import Clock, Schedule
 from instrc.runtime.models.partial import AnswerPart
+from instrc.runtime.run_config import Launch
 from instrc.server.http import Streams, event_endpoints  # an endless stream, read in the process of the test
 from instrc.server.operations import RequestData  # what such a stream is asked with
 from instrc.server.streams import NumberedEvent  # the service, in the process of the test
@@ -241,6 +244,26 @@ def test_a_key_begins_one_run_however_often_it_is_sent(tmp_path: Path) -> None:
             other = await http.post("/v1/runs", json={**sent, "input": "other"}, headers={"Idempotency-Key": "k"})
             assert (other.status_code, other.json()["name"]) == (409, "key-reused")
 
+    go(body())
+
+
+def test_a_key_begins_one_run_across_a_release_that_adds_an_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def launch(*given: Any, **more: Any) -> Launch:
+        launched = before(*given, **more)
+        return replace(launched, inputs={**launched.inputs, "tone": "kind"})
+
+    async def body() -> None:
+        async with client(service(tmp_path)) as http:
+
+            async def sent() -> str:
+                answer = await http.post("/v1/runs", json={"program": "letter", "input": "x"}, headers={"Idempotency-Key": "k"})
+                return str(answer.json().get("run", answer.text))
+
+            first = await sent()
+            monkeypatch.setattr(Launcher, "launch", launch)
+            assert await sent() == first
+
+    before = Launcher.launch
     go(body())
 
 
