@@ -89,12 +89,13 @@ class AuditFilter(Struct, frozen=True):
     action: str | None = None
     since: float | None = None
     before: float | None = None
+    question: str | None = None
 
 
 def audit_log(table: RunTable, chosen: AuditFilter, limit: int, below: int | None = None) -> list[AuditEntry]:
     """Return entries of the audit log, latest first, with numbers `below` a given one."""
     query = sa.select(AUDIT).order_by(AUDIT.c.number.desc())
-    for column, value in ((AUDIT.c.run, chosen.run), (AUDIT.c.who, chosen.who), (AUDIT.c.action, chosen.action)):
+    for column, value in ((AUDIT.c[name], getattr(chosen, name)) for name in ("run", "who", "action", "question")):
         query = query if value is None else query.where(column == value)
     if chosen.since is not None:
         query = query.where(AUDIT.c.at >= chosen.since)

@@ -101,12 +101,12 @@ class RateLimiter:
         self._counts: Counter[str] = Counter()
         self._minute = 0
 
-    def enter(self, name: str, what: str) -> None:
-        """Count an action; raise beyond the limit."""
+    def enter(self, name: str, what: str, times: int = 1) -> None:
+        """Count an action, or the number of `times`; raise beyond the limit."""
         now = int(time())
         if now // 60 != self._minute:
             self._minute, self._counts = now // 60, Counter()
-        self._counts[name] += 1
+        self._counts[name] += times
         self.refuse(self._counts[name], what, now)
 
     def refuse(self, count: int, what: str, now: int) -> None:

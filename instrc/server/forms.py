@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from enum import Enum
 from typing import Final, TypeAlias
 
@@ -551,14 +552,12 @@ class AnswerForm:
         }
 
 
-def fitted(form: Callable[[int], AnswerForm], most: int = NAMES) -> AnswerForm:
+def fitted(form: Callable[[int], AnswerForm]) -> AnswerForm:
     """Return a form that has no more than `FIELDS` fields; `form` is given the maximum names of the values that it shows."""
-    try:
-        return form(most)
-    except LimitError:
-        if not most:
-            raise
-    return fitted(form, most // 16)
+    for most in (NAMES, NAMES // 16, NAMES // 256, 1):
+        with suppress(LimitError):
+            return form(most)
+    return form(0)
 
 
 def _beginning(words: Words, start: str) -> dict[str, str]:

@@ -265,13 +265,17 @@ def _endpoint(service: RunService, operation: Endpoint, rate: RateLimiter) -> An
 
 
 async def used_link(service: RunService, rate: RateLimiter, request: Request, word: str) -> Caller:
-    """Return the bearer of a link; uses are limited by link, invalid links by address, so that neighbours are not locked out."""
+    """Return the bearer of a link; uses are limited by link, invalid links by address, so that neighbours are not locked out.
+
+    A request that asks for it again is one use.
+    """
+    times, request.scope["instrc.link"] = int("instrc.link" not in request.scope), word
     try:
         caller = await service.linked(word)
     except InstrcError:
-        rate.enter(f"link {door.peer_in(request)}", "uses of links in a minute")
+        rate.enter(f"link {door.peer_in(request)}", "uses of links in a minute", times)
         raise
-    rate.enter(f"link {caller.nonce}", "uses of links in a minute")
+    rate.enter(f"link {caller.nonce}", "uses of links in a minute", times)
     return caller
 
 

@@ -15,7 +15,7 @@ from urllib.parse import quote
 from zoneinfo import ZoneInfo
 
 from msgspec import structs
-from starlette.datastructures import UploadFile
+from starlette.datastructures import FormData, UploadFile
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
@@ -201,9 +201,8 @@ class Inbox:
 
     async def _sent(self, request: Request, most: int = NAMES + 1) -> dict[str, str]:
         """Return the submitted data of a form without files; a method that may come from another site submits none."""
-        if request.method != "POST":
-            return {}
-        form = await request.form(max_fields=most, max_part_size=self.service.settings.body)
+        limits = {"max_fields": most, "max_part_size": self.service.settings.body}
+        form = await request.form(**limits) if request.method == "POST" else FormData()
         return pairs((key, value) for key, value in form.multi_items() if isinstance(value, str))
 
     async def _login(self, request: Request) -> Response:
@@ -268,14 +267,10 @@ class Inbox:
             found = await self._found(request)
         except InstrcError as error:
             return await self._closed(request, error, {})
-        schema, show = self._asked(request, found), found.question.show
-        words, files = self.words(request), self.service.settings.body
-
-        def form(most: int) -> AnswerForm:
-            data = begun(schema, show, most)
-            return AnswerForm(schema, data, words, show=show, decides=True, zone=self._offset(), files=files)
-
-        return await self._shown(request, found, await asyncio.to_thread(fitted, form), {})
+        schema, show, limit = self._asked(request, found), found.question.show, self.service.settings.body
+        filled = partial(AnswerForm, schema, words=self.words(request), show=show, decides=True, zone=self._offset(), files=limit)
+        form = await asyncio.to_thread(fitted, lambda most: filled(begun(schema, show, most)))
+        return await self._shown(request, found, form, {})
 
     def _asked(self, request: Request, found: QuestionInfo) -> Json:
         """Return the schema of a question; operator questions have titles in the reader's language."""
@@ -305,9 +300,9 @@ class Inbox:
     ) -> Response:
         caller = await self._caller(request)
         launch = await self.service.engine.launch(found.run)
-        links = await asyncio.to_thread(audit_log, self.service.records, AuditFilter(found.run, action="link"), _PAGE)
+        of_links = AuditFilter(found.run, action="link", question=found.question.id)
         asked: dict[str, object] = {
-            "links": [each for each in links if each.question == found.question.id],
+            "links": await asyncio.to_thread(audit_log, self.service.records, of_links, _PAGE),
             "refusal": self.service.refusal(caller, found),
             "title": question_title(found.question),
             "description": optional_text(mapping(found.question.schema).get("description")),

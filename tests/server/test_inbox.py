@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator
 from datetime import datetime, timedelta
 from importlib import import_module
 from pathlib import Path
+from time import time
 from typing import Any, get_args
 from unittest.mock import AsyncMock, Mock
 from urllib.parse import quote
@@ -902,6 +903,38 @@ def test_a_link_answers_one_question_once(tmp_path: Path) -> None:
             assert (await http.post(f"/inbox/link/{word}", data={**answer, "/data/decision": '"Reject"'})).status_code >= 400
             assert (await http.get(f"/inbox/link/{word}x")).status_code == 401
             assert (await http.get(f"/inbox/runs/{run}")).status_code == 303
+
+    go(body())
+
+
+def test_a_link_is_used_once_for_each_page_and_each_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = time()
+    monkeypatch.setattr("instrc.server.access.time", lambda: now)  # no other minute begins
+
+    async def body() -> None:
+        made = service(tmp_path, settings=ServiceSettings(rate=2), letter=asking(**{"x-links": True}))
+        async with client(made, routes=Inbox(made).routes) as http:
+            run = (await made.start(BOSS, "letter", "Ann comes", wait=20)).report.run
+            page = f"/inbox/link/{await made.link(BOSS, run, 'userContext1', 'eve')}"
+            sent = {**seen(await http.get(page)).sent, "/data/decision": '"Approve"', "do": "answer"}
+            assert "Your answer is recorded" in (await http.post(page, data=sent)).text
+            assert (await http.get(page)).status_code == 429
+            assert [(await http.get("/inbox/link/x")).status_code for _ in range(3)] == [401, 401, 429]
+
+    go(body())
+
+
+def test_a_question_lists_who_asked_for_its_links_however_many_the_run_has(tmp_path: Path) -> None:
+    async def body() -> None:
+        made = service(tmp_path)
+        async with client(made, routes=Inbox(made).routes) as http:
+            run = (await made.start(BOSS, "letter", "Ann comes", wait=20)).report.run
+            for who, question, times in (("zoe", "userContext1", 1), ("yan", "userContext2", 60)):
+                for _ in range(times):
+                    made.records.audit(who, "key", "link", run, question=question)
+            page = (await http.get(asked(run))).text
+            assert "zoe" in page
+            assert "yan" not in page
 
     go(body())
 
