@@ -53,7 +53,7 @@ def test_all_runs_of_a_loop_share_one_client(
     before = descriptors()
     counted = asyncio.run(work())
     assert len(connected) == 1
-    assert counted[0] == counted[1] == counted[2]
+    assert max(counted) - min(counted) < 5  # not two for each of five runs; the stand-in, too, has sockets in this process
     assert descriptors() <= before + 1  # the loop is gone, and the client with it
     assert not clients._clients
 
