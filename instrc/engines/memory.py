@@ -315,13 +315,14 @@ class LiveRun(Run):
         """Record a retry, and apply its consequences."""
         self.journal()  # there is one
         assert self.entries is not None
+        others = {*again.get("anew", ())}.intersection({*self.failed, *self.children}).difference(again.get("fresh", ()))
+        again = {**again, "fresh": [*again.get("fresh", ()), *sorted(others)]} if others else again
         self.entries += [_waiting(self.stored()), {"again": again}]
         journal = rebuild_journal(self.plan, self.state["inputs"], self.entries, holds=self.holds)
         self.effects.tell("again", steps=again.get("drop", []))
         self._take_up(journal)
-        begun = {*again.get("fresh", ()), *again.get("anew", ())}
         for command in again.get("drop", ()):
-            if (child := self.failed.pop(command, None)) is not None and command not in begun:
+            if (child := self.failed.pop(command, None)) is not None and command not in again.get("fresh", ()):
                 child.mend(RetryOptions(model=again.get("model")))
                 self.children[command] = child
                 self.later.add(command)

@@ -61,6 +61,8 @@ class Launched(LaunchDocument):
     attributes: NotRequired[bool]
     """Whether the server has the search attributes."""
     carried: NotRequired[Continued]
+    failed: NotRequired[dict[str, Child]]
+    """Failed children of a failed child that continues."""
 
 
 class Tick(TypedDict):
@@ -77,6 +79,8 @@ class RecordedRun(TypedDict):
     launch: Launched
     """Launch without the state that it was continued with."""
     entries: list[JournalEntry]
+    failed: NotRequired[dict[str, Child]]
+    """Failed children, by key; a worker of an earlier release does not report them."""
 
 
 class Child(TypedDict):
@@ -88,6 +92,8 @@ class Child(TypedDict):
     digest: str
     entries: NotRequired[list[JournalEntry]]
     """Journal of a failed one: a retry continues it as it began, whatever serves its activity now."""
+    failed: NotRequired[dict[str, Child]]
+    """Its failed children, which continue with it."""
 
 
 class Effect(TypedDict):
@@ -138,6 +144,7 @@ class Ended(TypedDict):
     record: JsonObject
     entries: NotRequired[list[JournalEntry]]
     """Journal of a failed child, with which a retry can continue."""
+    failed: NotRequired[dict[str, Child]]
 
 
 class Standing(TypedDict):

@@ -42,7 +42,7 @@ from instrc.problems.errors import AnswerError, ConflictError, InstrcError, NotF
 from instrc.runtime.answers import copy_answer, find_question
 from instrc.runtime.engine_protocol import EngineOptions, Equip, TracedEngine, WorkerOptions
 from instrc.runtime.interpreter.documents import Author, Outcome
-from instrc.runtime.journal import Again, Journal, JournalEntry, rebuild_journal
+from instrc.runtime.journal import Journal, JournalEntry, rebuild_journal
 from instrc.runtime.models.partial import AnswerPart
 from instrc.runtime.questions import Question, read_shown_id
 from instrc.runtime.retry import RetryOptions, retry_of
@@ -224,11 +224,11 @@ class TemporalEngine(TracedEngine):
 
     async def journal(self, run: str) -> tuple[Launch, Journal]:
         """Return the launch of a run and its journal."""
-        launch, journal, _ = await self._recorded(run)
-        return read_launch(launch, run), journal
+        found, journal = await self._recorded(run)
+        return read_launch(found["launch"], run), journal
 
-    async def _recorded(self, run: str) -> tuple[documents.Launched, Journal, list[JournalEntry]]:
-        """Return the launch and journal of a run from its workflow, even after its end."""
+    async def _recorded(self, run: str) -> tuple[documents.RecordedRun, Journal]:
+        """Return what the workflow of a run has recorded, even after its end, and its journal."""
         described = await (await self._reader()).described(run)
         async with self._served(carry=False):
             handle = (await self._client()).get_workflow_handle(described.id, run_id=described.run_id)
@@ -237,40 +237,41 @@ class TemporalEngine(TracedEngine):
                 found = await handle.query(documents.JOURNAL)
         if found is None:
             raise ConflictError([problems.runs.NoJournal(run=run)])
-        launch, entries = found["launch"], found["entries"]
-        return launch, rebuild_journal(launch["plan"], launch["inputs"], entries, holds=holds(launch)), entries
+        launch = found["launch"]
+        return found, rebuild_journal(launch["plan"], launch["inputs"], found["entries"], holds=holds(launch))
 
     async def retry(self, run: str, options: RetryOptions) -> RunReport:
         """Retry a run that has failed, in a new history, or that is held."""
         described = await (await self._reader()).described(run)
-        launch, journal, entries = await self._recorded(run)
+        found, journal = await self._recorded(run)
+        launch, failed = found["launch"], found.get("failed")
         going = described.status == WorkflowExecutionStatus.RUNNING
         ended = not going and described.status != WorkflowExecutionStatus.COMPLETED
         idle = max(time() - described.close_time.timestamp(), 0.0) if described.close_time else 0.0
         again = retry_of(run, journal, options, ended=ended, idle=idle)
+        for command in sorted(set(again.get("anew", ())).difference(again.get("fresh", ()))):
+            if await self._has(f"{run}/{journal.key(command)}"):
+                again["fresh"] = [*again.get("fresh", ()), command]
         client = await self._client()
         async with self._served(carry=True):
             with trouble():
                 if going:
                     await client.get_workflow_handle(described.id).execute_update(documents.AGAIN, again, id=token_hex(16))
                 else:
-                    failed = await self._failed_children(run, journal, again)
-                    entries = [*entries, {"again": again}]
+                    if failed is None:
+                        raise ConflictError([problems.runs.NoJournal(run=run)])
+                    entries: list[JournalEntry] = [*found["entries"], {"again": again}]
                     renewed = rebuild_journal(launch["plan"], launch["inputs"], entries, holds=holds(launch))
                     launch["carried"] = {**documents.continued(renewed, entries), "failed": failed}
                     await self._begin_again(launch, described)
             return await self._attend(run)
 
-    async def _failed_children(self, run: str, before: Journal, again: Again) -> dict[str, documents.Child]:
-        """Return the failed child runs that continue, with their journals."""
-        found: dict[str, documents.Child] = {}
-        for command in set(again.get("drop", ())).difference(again.get("fresh", ()), again.get("anew", ())):
-            with suppress(InstrcError):  # most commands have none
-                begun, journal, entries = await self._recorded(f"{run}/{before.key(command)}")
-                if (outcome := journal.state["outcome"]) is not None and outcome["status"] == "failed":
-                    child = cast("documents.Child", {name: begun[name] for name in ("name", "plan", "inputs", "digest")})
-                    found[before.key(command)] = {**child, "entries": entries}
-        return found
+    async def _has(self, child: str) -> bool:
+        """Return whether a process has been begun for an activity."""
+        with suppress(NotFoundError):
+            await (await self._reader()).described(child)
+            return True
+        return False
 
     async def delete(self, run: str) -> None:
         """Delete a run that has ended, its children, and the tick of its schedule, whose history has its result.

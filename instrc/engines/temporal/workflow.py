@@ -105,7 +105,7 @@ class TemporalPort:
         self._waiting: dict[str, _TemporalWork] = {}
         """Commands that hold the run."""
         self.children: dict[str, str] = {}
-        """The workflows of commands that processes serve."""
+        """The keys of commands that processes serve."""
         self.flying: int = 0
         self.leaving: bool = False
         """What is open goes along into the new history: it is not withdrawn."""
@@ -298,15 +298,13 @@ class TemporalPort:
     async def _child(self, begun: documents.Child, command: ActivityCommand) -> Result:
         key = self.key(command["id"])
         name = f"{workflow.info().workflow_id}/{key}"
-        self.children[command["id"]] = name
+        self.children[command["id"]] = key
         self.release()
         how = RunConfig.from_json(self.launch["how"]).for_child(self.model).to_json()
         kept = self.failed.pop(key, begun)
         begun = {**begun, "entries": kept} if isinstance(kept, list) else kept  # of an earlier release, only its journal
-        launch: documents.Launched = {**self.launch, **begun, "run": f"{self.launch['run']}/{key}", "how": how}
+        launch: documents.Launched = {**_beginning(self.launch), **begun, "run": f"{self.launch['run']}/{key}", "how": how}
         launch["digest"] += "" if self.model is None else f"/{self.model}"  # workers keep launches by it
-        launch.pop("carried", None)
-        launch.pop("entries", None)
         if (entries := begun.get("entries")) is not None:
             journal = rebuild_journal(begun["plan"], begun["inputs"], entries)
             launch["entries"] = [*entries, {"again": retry_of(launch["run"], journal, RetryOptions(model=self.model))}]
@@ -318,7 +316,7 @@ class TemporalPort:
         finally:
             self.children.pop(command["id"], None)
         if "entries" in ended:
-            self.failed[key] = {**begun, "entries": ended["entries"]}
+            self.failed[key] = {**begun, "entries": ended["entries"], "failed": ended.get("failed", {})}
         return child_result(ended["outcome"], command)
 
     async def _sleep(self, name: str) -> None:
@@ -352,6 +350,12 @@ class TemporalPort:
             self._kept_back.remove(work)
 
 
+def _beginning(launch: documents.Launched) -> documents.Launched:
+    """Return a launch without the state that it was continued with."""
+    without = {"carried", "entries", "failed"}
+    return cast("documents.Launched", {name: value for name, value in launch.items() if name not in without})
+
+
 _PLAN = SearchAttributeKey.for_keyword(documents.PLAN_ATTRIBUTE)
 _STATUS = SearchAttributeKey.for_keyword(documents.STATUS_ATTRIBUTE)
 
@@ -369,7 +373,7 @@ class RunWorkflow:
             entries = launch.get("entries", [])
             journal = rebuild_journal(launch["plan"], launch["inputs"], entries, holds=holds(launch))
             self.unfired += journal.unfired.values()
-            carried = documents.continued(journal, entries)
+            carried = {**documents.continued(journal, entries), "failed": launch.get("failed", {})}
         self.state: State = carried["state"]
         self.port: TemporalPort = TemporalPort(launch, carried)
         self.status: str = ""
@@ -382,16 +386,13 @@ class RunWorkflow:
             await port.fire(command)
         outcome = await drive(launch["plan"], self.state, port)
         if outcome is None:
-            again = launch.copy()
-            again["inputs"], again["carried"] = {}, self.port.carried()
-            again.pop("entries", None)
-            workflow.continue_as_new(again)
+            workflow.continue_as_new({**_beginning(launch), "inputs": {}, "carried": self.port.carried()})
         await self.port.drain()
         self.note(outcome["status"])
         documents.tell(launch["run"], "ended", outcome=outcome)
         ended: documents.Ended = {"outcome": outcome, "record": versions.record(launch["plan"], self.state)}
         if outcome["status"] == "failed" and workflow.info().parent is not None and self.port.entries is not None:
-            ended["entries"] = [*self.port.entries, self.port.waiting()]
+            ended["entries"], ended["failed"] = [*self.port.entries, self.port.waiting()], self.port.failed
         return ended
 
     @workflow.update(name=documents.ANSWER)
@@ -428,11 +429,8 @@ class RunWorkflow:
         """Return the journal of the run, or `None` if its launch is unknown."""
         if self.port.entries is None:
             return None
-        launch = self.launch.copy()
-        launch.pop("carried", None)
-        launch.pop("entries", None)
-        launch["inputs"] = self.state["inputs"]
-        return {"launch": launch, "entries": [*self.port.entries, self.port.waiting()]}
+        launch: documents.Launched = {**_beginning(self.launch), "inputs": self.state["inputs"]}
+        return {"launch": launch, "entries": [*self.port.entries, self.port.waiting()], "failed": self.port.failed}
 
     def journal(self) -> Journal:
         """Return the progress of the run as a journal."""
@@ -457,7 +455,7 @@ class RunWorkflow:
             "flying": self.port.flying,
             "due": min(self.port.due.values(), default=None),
             "questions": [(each.id, list(each.steps), each.show, each.schema, each.by) for each in self.questions()],
-            "children": sorted(self.port.children),
+            "children": sorted(self.port.children.values()),
             "record": versions.record(plan, state),
         }
 

@@ -292,6 +292,57 @@ def test_a_process_that_serves_an_activity_goes_on_where_it_failed(stage: Any, w
     go(body())
 
 
+@pytest.mark.parametrize("failed", ["fail", "hold"])
+def test_a_process_in_a_process_goes_on_where_it_failed(stage: Any, failed: str) -> None:
+    async def body() -> None:
+        made = Broken(stage, DOWN, "C")
+        works = chunk(step2_a=call("A", "prompt", TEXT, after=["step1_ask"]), step3_c=call("C", "step2_a.text"))
+        inner = process(userContext1=chunk(step1_ask=step(DECISION, "prompt")), serverContext1=works)
+        stage.handlers |= {"Do": process(serverContext1=chunk(step1_in=call("In", "prompt"))), "In": inner}
+        await stage.start(PARENT, failed=failed)
+        assert (await stage.answer("ask", {"decision": "Approve"})).status == ("failed" if failed == "fail" else "held")
+        assert (await stage.retry()).status == ("failed" if failed == "fail" else "held"), "it is still down"
+        made.broken.clear()
+        assert (await stage.retry()).outcome["value"] == {"text": "C(A(go))"}
+        assert made.calls == ["A", "C"]
+
+    go(body())
+
+
+def test_a_retry_from_a_process_that_has_ended_asks_in_it_again(stage: Any) -> None:
+    async def body() -> None:
+        made = Broken(stage, SLIP, "C")
+        works = chunk(step2_b=call("B", "prompt", TEXT, after=["step1_ask"]))
+        stage.handlers["Do"] = process(userContext1=chunk(step1_ask=step(DECISION, "prompt")), serverContext1=works)
+        await stage.start(process(serverContext1=chunk(step1_do=call("Do", "prompt"), step2_c=call("C", "step1_do.text"))))
+        assert (await stage.answer("ask", {"decision": "Approve"})).status == "failed"
+        made.broken.clear()
+        assert len((await stage.retry("do")).questions) == 1
+        assert (await stage.answer("ask", {"decision": "Approve"})).outcome["value"] == {"text": "C(B(go))"}
+
+    go(body())
+
+
+def test_a_process_that_has_another_value_after_a_retry_has_new_keys(stage: Any) -> None:
+    """A service that knows a key would answer for the value of the first time."""
+    document = process(serverContext1=chunk(step1_a=call("A", "prompt"), step2_do=call("Do", "step1_a.text")))
+
+    async def body() -> None:
+        made = Broken(stage, SLIP, "C")
+        offers = iter(["10", "100"])
+        stage.handlers["A"] = lambda _given: {"text": next(offers)}
+        stage.handlers["Do"] = process(serverContext1=chunk(step1_b=call("B", "prompt"), step2_c=call("C", "step1_b.text")))
+        assert (await stage.start(document)).status == "failed"
+        made.broken.clear()
+        assert (await stage.retry("a")).status == "done"
+        assert [key for name, key, _ in stage.calls if name == "B"] == [
+            "r1/serverContext1.step2_do/serverContext1.step1_b",
+            "r1/serverContext1.step2_do~2/serverContext1.step1_b",
+        ]
+
+    go(body())
+
+
 def test_a_process_goes_on_as_it_began_whatever_serves_its_activity_now(stage: Any) -> None:
     """What was answered and done belongs to the version of the process that asked for it."""
 

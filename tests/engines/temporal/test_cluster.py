@@ -475,14 +475,55 @@ def test_of_two_retries_of_a_failed_run_one_begins_it_again(cluster: Cluster, mo
         launch = Launch("r1", "test", plan_of(document), {"prompt": "x"}, RunConfig(failed="fail"))
         assert (await engines[0].start(launch)).status == "failed"
 
-        async def late(*_given: object) -> dict[str, Any]:
-            assert (await engines[1].retry("r1", RetryOptions())).status == "done"
-            return {}
+        begin = engines[0]._begin_again
 
-        monkeypatch.setattr(engines[0], "_failed_children", late)
+        async def late(*given: Any) -> None:
+            assert (await engines[1].retry("r1", RetryOptions())).status == "done"
+            await begin(*given)
+
+        monkeypatch.setattr(engines[0], "_begin_again", late)
         first = (await engines[0].retry("r1", RetryOptions())).began
         assert (await engines[1].show("r1")).began == first
         assert called == ["x", "x"]
+
+    go(body())
+
+
+def test_a_passing_error_of_the_server_begins_no_process_anew(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    called: list[str] = []
+    inner = process(serverContext1=chunk(step1_a=call("Book", "prompt"), step2_b=call("Pay", "step1_a.text")))
+
+    def pay(given: Any) -> Any:
+        if called.count("pay") == 0:
+            called.append("pay")
+            raise ActivityError("no", retry=False)
+        return {"text": given}
+
+    def equip(run: str, _plan: Any, _how: Any, sink: Any) -> Effects:
+        activities = Activities()
+        activities.add("Inner", inner)
+        activities.add("Book", lambda _given: called.append("book") or {"text": "booked"})
+        activities.add("Pay", pay)
+        return Effects(run, Scripted({}), activities, sink)
+
+    engine = TemporalEngine(cluster.folder, equip, queue=cluster.queue, prefix=cluster.queue)
+    query = WorkflowHandle.query
+
+    async def late(self: Any, *given: Any, **named: Any) -> Any:
+        if "/" in self.id:
+            raise RPCError("the server restarts", RPCStatusCode.UNAVAILABLE, b"")
+        return await query(self, *given, **named)
+
+    async def body() -> None:
+        document = process(serverContext1=chunk(step1_in=call("Inner", "prompt")))
+        launch = Launch("r1", "test", plan_of(document), {"prompt": "x"}, RunConfig(failed="fail"))
+        assert (await engine.start(launch)).status == "failed"
+        with monkeypatch.context() as restarting:
+            restarting.setattr(WorkflowHandle, "query", late)
+            with suppress(UnreachableError):
+                await engine.retry("r1", RetryOptions())
+        assert (await engine.resume("r1")).status == "done"
+        assert called == ["book", "pay"]
 
     go(body())
 
