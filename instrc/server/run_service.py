@@ -541,7 +541,7 @@ class RunService:
 
     async def begin(self) -> None:
         """Bind to the running loop, and watch for runs changed by other processes, until `close`."""
-        self.hub.bind()
+        self.hub.bind(looks=self._keeper is None)
         self._looking = asyncio.gather(self._look(), self.event_streams.hear())
 
     async def close(self) -> None:

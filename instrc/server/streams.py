@@ -254,7 +254,8 @@ class Hub:
         self._waiting: dict[str | None, set[asyncio.Future[None]]] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
         self.touched: set[str] = set()
-        """Runs to which something has happened since they were looked at."""
+        """Runs to which something has happened since they were looked at, if anybody looks."""
+        self._looks = True
         self.boxes: dict[str | None, list[dict[str, AnswerPart]]] = {}
         """Text written by models since each follower last looked, by run; `None` stands for all runs."""
         self._telling: set[str | None] = set()
@@ -265,9 +266,9 @@ class Hub:
         """Whether there are waiters for events."""
         return bool(self._waiting)
 
-    def bind(self) -> None:
-        """Bind to the running loop."""
-        self._loop = asyncio.get_running_loop()
+    def bind(self, *, looks: bool = True) -> None:
+        """Bind to the running loop; `looks` means that a service looks at what was touched, and empties it."""
+        self._loop, self._looks = asyncio.get_running_loop(), looks
 
     def begin(self, run: str, work: Coroutine[object, object, _T]) -> asyncio.Task[_T]:
         """Begin work on a run that goes on without its caller; its end wakes the waiters."""
@@ -289,7 +290,7 @@ class Hub:
     def changed(self, changes: Iterable[RunChange]) -> None:
         """Wake the waiters of runs whose rows have changed, from any thread; a claim changes none, and wakes those of any run."""
         kinds = {(change.run, change.kind in _CLAIMS) for change in changes}
-        self._call(lambda runs: self.touched.update(runs), {run for run, _ in kinds})  # noqa: PLW0108  -- another set after each look
+        self._call(lambda runs: self.touched.update(runs), {run for run, _ in kinds if self._looks})  # noqa: PLW0108  -- another set after each look
         for run in {run for run, is_claim in kinds if not is_claim}:
             self._call(self.wake, run)
         self._call(self._release, None)
@@ -320,7 +321,8 @@ class Hub:
 
     def wake(self, run: str) -> None:
         """Wake the waiters of a run, and those of any run."""
-        self.touched.add(run)
+        if self._looks:
+            self.touched.add(run)
         self._release(run)
         self._release(None)
 

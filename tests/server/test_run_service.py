@@ -18,6 +18,7 @@ from instrc.engines import service_tables  # rows are taken away
 from instrc.engines.approvals import Vote  # written as by a process that has ended then
 from instrc.engines.dbos.store_client import report_of  # of a row as another process leaves it
 from instrc.engines.hosts import engine_of
+from instrc.engines.run_table import RunChange  # of another process
 from instrc.problems.errors import NotFoundError, RateLimitError, StaleError
 from instrc.problems.runs import RejectedAnswer
 from instrc.runtime.questions import Question
@@ -321,3 +322,18 @@ def test_a_question_of_a_round_is_answered_by_its_id_with_its_tag_and_without(tm
         await settled(made, run, "done")
 
     on(service(tmp_path, rounds=process(repeatContext1=rounds)), body)
+
+
+@pytest.mark.parametrize("name", ["memory", "durable"])
+def test_a_service_remembers_no_run_that_it_does_not_look_at(tmp_path: Path, name: Any) -> None:
+    """Whoever carries a durable run writes its row, so nobody empties the list of what has happened."""
+
+    async def body(made: RunService) -> None:
+        for run in ("a", "b"):
+            made.hub.wake(run)
+        made.hub.changed([RunChange("run.done", "c", "pay")])
+        touched = made.hub.touched
+        await asyncio.sleep(0)
+        assert touched == ({"a", "b", "c"} if name == "memory" else set())
+
+    on(service(tmp_path, name=name, records=str(tmp_path), pay=asking()), body)
