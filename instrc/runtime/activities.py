@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from contextvars import ContextVar, Token
 from typing import Annotated, Final, TypeAlias, TypeVar, cast
 
@@ -43,7 +44,9 @@ class Retry(Struct, frozen=True, forbid_unknown_fields=True):
 
     def wait(self, attempt: int) -> float:
         """Return the pause in seconds after an attempt, counted from 1."""
-        return min(self.pause * self.factor ** (attempt - 1), self.longest)
+        with suppress(OverflowError):  # hundreds of attempts
+            return min(self.pause * self.factor ** (attempt - 1), self.longest)
+        return self.longest if self.pause else 0.0
 
     def again(self, attempt: int, code: str | None) -> bool:
         """Return whether to retry after an attempt, counted from 1, that failed with or without a code."""

@@ -139,8 +139,9 @@ def call_program(
 
 def _note_exported(ev: Evaluation, value: Expression, locals_: Mapping[str, Binding], context: EvaluationContext) -> None:
     """Record the context of an exported name: what it adds applies to the one step that all lines of the program read."""
-    if context.placing or context.direct or context.key == PRIVATE:
+    if not (context.annotations or context.timing is not ir.NO_TIMING or context.key) or context.direct or context.key == PRIVATE:
         return
+    context = structs.replace(context, placing=False)
     while isinstance(value, Name) and value.text in locals_ and (key := (context.scope.number, value.text)) not in ev.exported:
         ev.exported[key] = context
         value = locals_[value.text].value

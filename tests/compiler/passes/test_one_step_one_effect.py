@@ -36,6 +36,7 @@ def whole(program: str) -> str:
 
 def made(folder: Path, program: str) -> Path:
     """Write a project with the program, and return its file."""
+    folder.mkdir(exist_ok=True)
     (folder / "pyproject.toml").write_text("[tool.instrc]\n", encoding="utf-8")
     (folder / "schemas").mkdir()
     for name, vibe in VIBES.items():
@@ -68,12 +69,13 @@ def test_what_is_added_to_a_called_program_makes_no_second_step(tmp_path: Path, 
 
 
 def test_a_rule_added_to_a_called_program_holds_for_what_the_program_does(tmp_path: Path) -> None:
-    program = 'input x; const r = Consent(q: x) @ { "x-needed": 2 }; Log(a: "done", b: r)'
-    [document] = instrc.compile(made(tmp_path, program), emit="process")
-    text = json.dumps(document)
-    assert text.count('"x-needed"') == 1
-    assert text.count('"decision"') == 1
-    assert '"path": "step1_approve.decision"' in text
+    call = 'Consent(q: x) @ { "x-needed": 2 }'
+    for name, program in (("read", f'input x; const r = {call}; Log(a: "done", b: r)'), ("last", f"input x; {call}")):
+        [document] = instrc.compile(made(tmp_path / name, program), emit="process")
+        text = json.dumps(document)
+        assert text.count('"x-needed"') == 1
+        assert text.count('"decision"') == 1
+        assert '"path": "step1_approve.decision"' in text
 
 
 @every_case(
