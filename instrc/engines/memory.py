@@ -321,11 +321,18 @@ class LiveRun(Run):
         journal = rebuild_journal(self.plan, self.state["inputs"], self.entries, holds=self.holds)
         self.effects.tell("again", steps=again.get("drop", []))
         self._take_up(journal)
+        self.postpone(again.get("shift", 0.0))
         for command in again.get("drop", ()):
             if (child := self.failed.pop(command, None)) is not None and command not in again.get("fresh", ()):
-                child.mend(RetryOptions(model=again.get("model")))
+                child.mend(RetryOptions(model=again.get("model")), again.get("shift", 0.0))
                 self.children[command] = child
                 self.later.add(command)
+
+    def postpone(self, idle: float) -> None:
+        """Move the deadlines of the processes that wait below it."""
+        for child in self.children.values():
+            child.due = {name: at + idle if name.endswith("!within") else at for name, at in child.due.items()}
+            child.postpone(idle)
 
     def _take_up(self, journal: Journal) -> None:
         self.state = journal.state

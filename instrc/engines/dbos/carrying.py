@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import Context
 from copy import deepcopy
 from time import time
@@ -34,6 +34,7 @@ from instrc.runtime.plan import Cancellable, child_inputs, child_result, drive, 
 from instrc.runtime.questions import LIMIT, Question, open_questions
 from instrc.runtime.run_config import LaunchDocument, RunConfig, holds
 from instrc.runtime.traces import Event
+from instrc.text.jsontext import digest_of
 from instrc.text.jsonvalue import Json, as_object
 
 STEP = "instrc"
@@ -199,10 +200,9 @@ class DurablePort(MemoryPort):
             return
         self.journal.retries += 1
         self.effects.tell("again", steps=again.get("drop", []))
-        fresh = {command: self.effects.keys.get(command, 1) + 1 for command in again.get("fresh", ())}
+        keys = {**self.effects.keys, **{each: self.effects.keys.get(each, 1) + 1 for each in again.get("fresh", ())}}
         self.journal.model = again.get("model", self.journal.model)
-        chosen = self.journal.model or self.effects.chosen
-        self.effects = structs.replace(self.effects, keys={**self.effects.keys, **fresh}, chosen=chosen)
+        self.effects = structs.replace(self.effects, keys=keys, chosen=self.journal.model or self.effects.chosen)
         for command in again.get("drop", ()):
             if self.held.pop(command, None) is not None and isinstance(work := tasks.get(command), MemoryWork):
                 self._known_held.discard(command)
@@ -468,6 +468,10 @@ def child_of(carrier: RunCarrier, launch: LaunchDocument, journal: Journal, pare
         if found is not None and found.status == "SUCCESS":
             return child_result(cast("Outcome", found.output), command)
         if found is not None:
+            if found.status == "CANCELLED" and (at := found.completed_at):  # withdrawn, and continued by a retry of its caller
+                letter = store.Letter(digest_of([run, at]), run, {"again": {"drop": [], "shift": time() - at / 1000}})
+                with suppress(sa.exc.IntegrityError):  # a process that was killed has sent it
+                    await asyncio.to_thread(store.send, carrier.engine, letter)
             starting = asyncio.create_task(carrier.resume(run))
         else:
             plan = plan_of(process, activities=activities.names(), pauses=has_pauses(launch["plan"]))
@@ -638,6 +642,5 @@ def _answered(entries: Iterable[JournalEntry]) -> list[tuple[str, Result]]:
 def _next_commands(journal: Journal) -> set[str]:
     """Return the next commands of a run that are not held: a previous process may have started them."""
     state = deepcopy(journal.state)
-    issued = versions.issue(journal.plan, state)
-    open_ = {command["id"] for command in (*issued, *versions.pending(journal.plan, state))}
+    open_ = {command["id"] for find in (versions.issue, versions.pending) for command in find(journal.plan, state)}
     return (open_ | journal.unfired.keys()) - journal.held.keys()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from time import time
 from typing import Any
 
@@ -12,8 +13,9 @@ from msgspec.structs import replace
 from written_processes import DECISION, TEXT, attempt, call, chunk, each, process, step
 
 from instrc import ActivityError, ModelError
+from instrc.engines.folder import FolderEngine  # what it keeps of processes
 from instrc.engines.launch import forked  # as a command does
-from instrc.problems.errors import AnswerError, ConflictError, InstrcError
+from instrc.problems.errors import AnswerError, ConflictError, InstrcError, NotFoundError
 from instrc.runtime.journal import JournalEntry, rebuild_journal
 from instrc.runtime.plan import plan_of
 from instrc.runtime.retry import ForkOptions, fork_of
@@ -403,6 +405,42 @@ def test_a_process_that_was_withdrawn_asks_for_what_its_caller_now_gives(stage: 
         await stage.answer("ask", {"decision": "Approve"})
         report = await stage.shown(lambda report: report.has_ended)
         assert report.outcome["value"] == {"text": f"C({shown})"}
+
+    go(body())
+
+
+def test_the_deadlines_of_a_process_that_was_withdrawn_move_by_the_time_in_which_its_caller_did_nothing(stage: Any) -> None:
+    asking = chunk(step1_ask=step(DECISION, "prompt", within="PT1H"))
+    place = "serverContext1.step1_do"
+
+    recorded: list[float] = []
+
+    async def fails(_given: Any) -> Any:
+        await until(lambda: bool(recorded) or isinstance(stage.engine, FolderEngine))
+        await until(lambda: any(event["event"] == "question" for event in stage.events))
+        raise SLIP
+
+    async def due() -> float:
+        while True:
+            with suppress(KeyError, NotFoundError):  # it is not recorded yet
+                if isinstance(stage.engine, FolderEngine):
+                    return stage.engine._load("r1")["children"][place]["due"]["userContext1!within"]
+                return (await stage.engine.journal(f"r1/{place}"))[1].due["userContext1!within"]
+            await asyncio.sleep(0.01)
+
+    async def body() -> None:
+        stage.handlers = {"B": fails, "Do": process(userContext1=asking)}
+        document = process(serverContext1=chunk(step1_do=call("Do", "prompt"), step2_b=call("B", "prompt")))
+        begun = asyncio.create_task(stage.start(document))
+        recorded.append(await due())
+        await begun
+        await stage.shown(lambda report: report.status == "failed")
+        stage.handlers["B"] = lambda _given: {"text": ""}
+        await stage.retry()
+        await stage.shown(lambda report: len(report.questions) == 1)
+        async with asyncio.timeout(20):
+            while await due() <= recorded[0]:  # noqa: ASYNC110  -- another process records it
+                await asyncio.sleep(0.01)
 
     go(body())
 
