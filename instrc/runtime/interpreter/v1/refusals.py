@@ -31,8 +31,7 @@ def unread_decisions(program: RunnablePlan) -> list[tuple[int, str]]:
                 reads += [read for branch in unit.block.branches for read in reads_of_condition(region, branch.condition)]
             elif isinstance(unit.block, Each | Repeat) and unit.block.selection is not None:
                 for _, read, _ in reads_of_condition(region, unit.block.selection.condition):
-                    is_element = read.first == unit.block.item
-                    reads.append((program.regions[unit.regions[0]] if is_element else region, read, ()))
+                    reads.append((program.regions[unit.regions[0]] if read.first == unit.block.item else region, read, ()))
     return sorted(asked - decisions_of(program, reads)) if asked else []
 
 
