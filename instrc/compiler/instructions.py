@@ -55,8 +55,9 @@ def fatal_in_program(problem: Problem) -> Problem:
 
 
 def documents_of(schema: Json, registry: Registry) -> Mapping[str, Json]:
-    """Return the vibes that a schema may refer to; a process written by hand has no engine properties but its own."""
-    return _WithoutWords(registry.documents) if Process.describes(schema) else registry.documents
+    """Return the vibes that a vibe may refer to: without engine properties, unless it stands for another process."""
+    target = schema.get("$ref") if isinstance(schema, dict) else None
+    return registry.documents if isinstance(target, str) and not target.startswith("#") else _WithoutWords(registry.documents)
 
 
 class _WithoutWords(Mapping[str, Json]):

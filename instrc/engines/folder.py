@@ -132,8 +132,7 @@ class FolderEngine(TracedEngine):
         """Go on with a run that has failed, or that is held."""
         await self._left(run)
         saved = self._load(run)
-        idle = max(time() - (saved["ended"] or time()), 0.0)
-        return await self._proceed(saved, lambda live: live.mend(options, idle), again=True)
+        return await self._proceed(saved, lambda live: live.mend(options), again=True)
 
     async def launch(self, run: str) -> Launch:
         """Return the beginning of a run."""
@@ -167,7 +166,7 @@ class FolderEngine(TracedEngine):
         effects = structs.replace(self.equip(saved["run"], saved["plan"], config, self.sink()), program=saved["name"])
         live = LiveRun(saved["plan"], saved["state"], effects, holds=config.holds)
         live.restore(saved)
-        live.cancelled = saved["cancelled"]
+        live.cancelled, live.stopped = saved["cancelled"], live.stopped or saved["ended"]
         if first is not None:
             first(live)
         if again:

@@ -53,6 +53,8 @@ class StoredRun(TypedDict):
     """Journal of the run; `null` for a run from an earlier release without one."""
     chosen: NotRequired[str | None]
     """Model chosen by a retry."""
+    stopped: NotRequired[float | None]
+    """When it ended, in seconds since 1970."""
 
 
 class LiveRun(Run):
@@ -84,6 +86,8 @@ class LiveRun(Run):
         self.failed: dict[str, LiveRun] = {}
         """Failed ones, which a retry continues."""
         self.cancelled: bool = False
+        self.stopped: float | None = None
+        """When it ended, in seconds since 1970."""
         self.origin: ForkOrigin | None = None
         """What it was forked from."""
         self.version: Callable[[ProgramVersion], Launcher] | None = None
@@ -181,7 +185,7 @@ class LiveRun(Run):
                 while self._unfired:
                     await port.fire(self._unfired.pop())
                 if await drive(self.plan, self.state, port) is not None:
-                    self.effects.tell("ended", outcome=self._outcome)
+                    self._tell_end()
                 await port.drain()
         return self
 
@@ -215,7 +219,11 @@ class LiveRun(Run):
         self.held.pop(command, None)
         versions.apply(self.plan, self.state, command, result)
         if self._outcome is not None:
-            self.effects.tell("ended", outcome=self._outcome)
+            self._tell_end()
+
+    def _tell_end(self) -> None:
+        self.stopped = time()
+        self.effects.tell("ended", outcome=self._outcome)
 
     @property
     def overdue(self) -> bool:
@@ -299,8 +307,9 @@ class LiveRun(Run):
     async def delete_async(self) -> None:
         """Do the same as `delete`: an in-process run ends with its handle."""
 
-    def mend(self, options: RetryOptions, idle: float = 0.0) -> None:
-        """Continue a run that has failed or is held; `idle` is the number of seconds since it failed."""
+    def mend(self, options: RetryOptions) -> None:
+        """Continue a run that has failed or is held; deadlines move by the time since it failed."""
+        idle = max(time() - self.stopped, 0.0) if self.stopped is not None and self._outcome is not None else 0.0
         self.begin_again(retry_of(self.id, self.journal(), options, ended=self.cancelled, idle=idle))
 
     def journal(self) -> Journal:
@@ -324,7 +333,7 @@ class LiveRun(Run):
         self.postpone(again.get("shift", 0.0))
         for command in again.get("drop", ()):
             if (child := self.failed.pop(command, None)) is not None and command not in again.get("fresh", ()):
-                child.mend(RetryOptions(model=again.get("model")), again.get("shift", 0.0))
+                child.mend(RetryOptions(model=again.get("model")))
                 self.children[command] = child
                 self.later.add(command)
 
@@ -368,12 +377,13 @@ class LiveRun(Run):
             "keys": dict(self.effects.keys),
             "entries": self.entries,
             "chosen": self.effects.chosen,
+            "stopped": self.stopped,
         }
 
     def restore(self, stored: StoredRun) -> None:
         """Load the stored state of the run."""
         self.due, self.later, self.held = stored["due"], set(stored["later"]), stored.get("held", {})
-        self.entries = stored.get("entries")
+        self.entries, self.stopped = stored.get("entries"), stored.get("stopped")
         self.effects = replace(self.effects, keys=stored.get("keys", {}), chosen=stored.get("chosen", self.effects.chosen))
         for children, kept in ((self.children, stored.get("children", {})), (self.failed, stored.get("failed", {}))):
             for name, child in kept.items():

@@ -54,13 +54,14 @@ async def sweep(engine: Engine, table: RunTable, kept: Kept, project: str | None
             swept += await _delete_runs(engine, runs[first : first + _BATCH])
             await asyncio.sleep(_PAUSE)
     goes_on = sa.select(RUNS.c.run).where(RUNS.c.status.in_(OPEN))  # its next messages are numbered after these
+    sends = sa.union(goes_on, sa.select(MESSAGES.c.run).where(MESSAGES.c.run.is_not(None)))  # or has a message to deliver
     for source, column, condition, span in (
         (FEED, FEED.c.number, FEED.c.number < sa.select(sa.func.max(FEED.c.number)).scalar_subquery(), kept["feed"]),
         (AUDIT, AUDIT.c.number, AUDIT.c.number < sa.select(sa.func.max(AUDIT.c.number)).scalar_subquery(), kept["audit"]),
         (REQUESTS, REQUESTS.c.key, sa.true(), kept["idempotency_keys"]),
         (NONCES, NONCES.c.nonce, sa.true(), kept["links"]),
         (MESSAGES, MESSAGES.c.id, MESSAGES.c.run.not_in(goes_on), kept["messages"]),
-        (HOOKS, HOOKS.c.id, sa.and_(HOOKS.c.run.is_not(None), HOOKS.c.run.not_in(goes_on)), kept["messages"]),
+        (HOOKS, HOOKS.c.id, sa.and_(HOOKS.c.run.is_not(None), HOOKS.c.run.not_in(sends)), kept["messages"]),
     ):
         moment = source.c.made if source is HOOKS else source.c.at
         batch = _BATCH

@@ -86,7 +86,7 @@ def _request(method: str, table: HttpTable, given: Json) -> httpx.Request:
     url = urlsplit(_url(table.url, given))
     headers = {key: _header(key, value, given) for key, value in table.headers.items()}
     query = {key: fill_template(value, given) for key, value in (table.query or {}).items()}
-    content = None
+    content, is_written = None, _PLACE.search(f"{table.url} {[*table.headers.values()]}")
     if table.body is not None:
         content = dumps(fill_template(table.body, given))
     elif method not in _WITHOUT_BODY:
@@ -95,8 +95,8 @@ def _request(method: str, table: HttpTable, given: Json) -> httpx.Request:
         fixed = {name for name, _ in parse_qsl(url.query, keep_blank_values=True)}
         named = fixed.union(place.partition(".")[0] for place in _PLACE.findall(table.url))
         query = {key: value for key, value in given.items() if key not in named}
-    elif table.query is None and given is not None and not _PLACE.search(f"{table.url} {[*table.headers.values()]}"):
-        _refuse(f"a {method} sends named arguments: label them, or write `{{}}` into `url`")
+    elif method == "DELETE" and table.query is None and given is not None and not is_written:
+        _refuse("a DELETE sends named arguments: label them, write `{}` into `url`, or set `query = {}` to send none")
     if content is not None:
         headers.setdefault("Content-Type", "application/json")
     if method != "GET":

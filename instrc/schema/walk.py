@@ -154,12 +154,17 @@ def loosened(schema: Json, change: Callable[[JsonObject], tuple[JsonObject, bool
     and a `oneOf` of such branches becomes an `anyOf`.
     """
     loose: dict[int, Json] = {}
+    sees = any("unevaluatedProperties" in node for node in nodes(schema))
+    """Whether it matters which members a condition has described."""
 
     def changed(node: Json) -> Json:
         if not isinstance(node, dict):
             return node
         holders = {path[0] for path, part in subschemas(node, into) if id(part) in loose}
         made = without(node, *(word for part, words in _CONDITIONS.items() if part in holders for word in words))
+        if sees and "if" in holders:
+            cases: list[Json] = [{}, {"allOf": [node["if"], node.get("then", True)]}, node.get("else", True)]
+            made = {**made, "allOf": [*listing(made.get("allOf")), {"anyOf": cases}]}
         if "oneOf" in holders:
             made = {**without(made, "oneOf"), "allOf": [*listing(made.get("allOf")), {"anyOf": made["oneOf"]}]}
         made, is_looser = change(made)

@@ -819,8 +819,10 @@ _PROMPT: dict[str, Any] = {"references": ["prompt"], "among": "prompt"}
 
 
 @pytest.mark.parametrize("word", _ENGINE_WORDS)
-@pytest.mark.parametrize("held", ["beside", "property"])
-def test_a_process_written_by_hand_has_no_word_of_a_vibe_for_the_engine(tmp_path: Path, word: str, held: str) -> None:
+@pytest.mark.parametrize(
+    ("held", "root"), [("beside", "written"), ("property", "written"), ("beside", "pointed"), ("beside", "all")]
+)
+def test_a_process_written_by_hand_has_no_word_of_a_vibe_for_the_engine(tmp_path: Path, word: str, held: str, root: str) -> None:
     """A vibe that it refers to by `$ref` may be of others."""
     said = {word: _ENGINE_WORDS[word]}
     text = {"type": "string", **(said if held == "property" else {})}
@@ -834,7 +836,10 @@ def test_a_process_written_by_hand_has_no_word_of_a_vibe_for_the_engine(tmp_path
     (tmp_path / "pyproject.toml").write_text('[tool.instrc]\nroots = ["."]\n')
     (tmp_path / "other.vibe.json").write_text(json.dumps(other))
     path = tmp_path / "by-hand.vibe.json"
-    path.write_text(json.dumps(process))
+    whole = {"written": process, "pointed": {"$ref": "#/$defs/Main", "$defs": {"Main": process}}, "all": {"allOf": [process]}}[
+        root
+    ]
+    path.write_text(json.dumps(whole))
     (made,) = instrc.compile(path, emit="process")
     engine = {"references": ["prompt"]}
     draft: Any = made["properties"]["llmContext1"]["properties"]["draft"]
@@ -925,3 +930,16 @@ def test_a_vibe_whose_properties_are_named_like_chunks_is_no_process(program: st
         model=instrc.Scripted({"draft": answer}),
     )
     assert (run.value, paid) == (answer, [])
+
+
+def test_what_conditions_read_of_rounds_is_found_in_time() -> None:
+    """The members of `previous` that branches give lead into each other: with ten branches there were 10^8 ways."""
+    branches = " else ".join(f'when a.comment is "{n}" {{ previous.w.m{n} }}' for n in range(10))
+    program = f'repeat {{ const a = Ask_User(prompt); const w = {branches} else {{ a }}; w }} until w.decision is "Yes" max 2'
+    [document] = instrc.compile(
+        program, vibes={"Ask_User": {"properties": {"decision": {}, "comment": {}}}}, report=instrc.Report()
+    )
+    before = process_time()
+    run = instrc.run(document, "x")
+    assert run.status == "waiting"
+    assert process_time() - before < 3

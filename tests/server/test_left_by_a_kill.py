@@ -327,7 +327,7 @@ def test_a_key_that_was_kept_before_a_kill_begins_its_run(tmp_path: Path) -> Non
     """Its service was killed before the run had begun: whoever sends the key again gets the run that was meant."""
 
     async def body(made: RunService) -> None:
-        sent = {"program": "pay", "inputs": {"prompt": "x"}, "run": None, "metadata": {}}
+        sent: Json = ["pay", "x", None, {}]
         assert made.records.reserve(digest_of(["ann", "k"]), digest_of(sent), "pay-kept") == (digest_of(sent), "pay-kept")
         assert (await made.start(ANN, "pay", "x", key="k", wait=30)).report.run == "pay-kept"
 

@@ -33,7 +33,7 @@ from instrc.schema.kinds import (
 )
 from instrc.schema.laws.numbers import empty_ranges
 from instrc.schema.patterns import patterns_in, too_large
-from instrc.schema.walk import subschemas, with_parts
+from instrc.schema.walk import in_place, subschemas, with_parts
 from instrc.text.durations import is_duration, is_no_time
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, Location, at, is_amount, listing, pointer
@@ -82,7 +82,10 @@ class ReadNode(Struct, frozen=True):
 
 def read_nodes(schema: Json) -> Iterator[ReadNode]:
     """Yield the schemas of a document that are objects, in source order."""
-    of_process = Process.describes(schema)
+    parts = (
+        in_place([schema], schema) if isinstance(schema, dict) and not schema.keys().isdisjoint({"$ref", "allOf"}) else (schema,)
+    )
+    of_process = any(map(Process.describes, parts))
     stack: list[tuple[Location, Json, Draft, frozenset[str]]] = [((), schema, NULLABLE, ALL)]
     while stack:
         path, node, dialect, above = stack.pop()

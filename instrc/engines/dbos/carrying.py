@@ -465,8 +465,8 @@ def child_of(carrier: RunCarrier, launch: LaunchDocument, journal: Journal, pare
 
     async def child(run: str, process: Json, command: ActivityCommand) -> Result:
         found = await carrier.claims.row(run)
-        if found is not None and found.status == "SUCCESS":
-            return child_result(cast("Outcome", found.output), command)
+        if found is not None and found.status in ({"SUCCESS"} if journal.retries else {"SUCCESS", "CANCELLED"}):  # by an operator
+            return child_result(cast("Outcome", found.output or store.CANCELLED), command)
         if found is not None:
             if found.status == "CANCELLED" and (at := found.completed_at):  # withdrawn, and continued by a retry of its caller
                 letter = store.Letter(digest_of([run, at]), run, {"again": {"drop": [], "shift": time() - at / 1000}})
@@ -516,7 +516,7 @@ async def _outcome_of(run: str, live: Live, parent: Live, carrier: RunCarrier) -
         found = await carrier.claims.row(run)
         if found is not None and found.status == "SUCCESS":  # it ended before this process took it
             return cast("Outcome", found.output)
-        return {"status": "failed", "error": {"step": None, "kind": "failed", "code": "cancelled", "message": "it was cancelled"}}
+        return store.CANCELLED
     return cast("Outcome", live.task.result())
 
 

@@ -16,6 +16,7 @@ from msgspec import Struct
 from instrc import problems
 from instrc.engines.stores import RunStore
 from instrc.problems.errors import UnavailableError, UnreachableError
+from instrc.runtime.interpreter.documents import Outcome
 from instrc.runtime.models.partial import AnswerPart, TellPart
 from instrc.runtime.run_config import LaunchDocument
 from instrc.runtime.secrets import redacted
@@ -29,6 +30,11 @@ if TYPE_CHECKING:
 APPLICATION = "instrc"
 QUEUE = "instrc"
 """Queue of resumed runs and of runs started by another process; `instrc/NAME` belongs to a project."""
+CANCELLED: Final[Outcome] = {
+    "status": "failed",
+    "error": {"step": None, "kind": "failed", "code": "cancelled", "message": "it was cancelled"},
+}
+"""Outcome of a process that was cancelled, for its caller."""
 PARKED = "instrc-parked"
 """Queue of waiting runs, which are not taken from it until they resume."""
 WORKFLOW = "instrc-run"

@@ -12,11 +12,13 @@ import pytest
 from msgspec.structs import replace
 from written_processes import DECISION, TEXT, attempt, call, chunk, each, process, step
 
-from instrc import ActivityError, ModelError
+from instrc import Activities, ActivityError, ModelError
 from instrc.engines.folder import FolderEngine  # what it keeps of processes
 from instrc.engines.launch import forked  # as a command does
+from instrc.engines.memory import LiveRun  # a run without a store
 from instrc.problems.errors import AnswerError, ConflictError, InstrcError, NotFoundError
-from instrc.runtime.journal import JournalEntry, rebuild_journal
+from instrc.runtime.effects import Effects
+from instrc.runtime.journal import JournalEntry, begun, rebuild_journal
 from instrc.runtime.plan import plan_of
 from instrc.runtime.retry import ForkOptions, fork_of
 from instrc.runtime.run_config import Launch, RunConfig
@@ -505,6 +507,32 @@ def test_a_repeated_step_has_a_new_deadline(stage: Any, monkeypatch: pytest.Monk
         now[0] += 3600
         made.broken.clear()
         assert (await stage.retry("a")).status == "done"
+
+    go(body())
+
+
+@pytest.mark.parametrize("below", [False, True])
+def test_a_handle_moves_open_deadlines_by_the_time_since_it_failed(monkeypatch: pytest.MonkeyPatch, *, below: bool) -> None:
+    now, broken = [time()], [SLIP]
+    for module in ("memory", "memory_port"):
+        monkeypatch.setattr(f"instrc.engines.{module}.time", lambda: now[0])
+
+    async def pay(_given: Any) -> Any:
+        await asyncio.sleep(0)
+        if broken:
+            raise broken[0]
+        return {"text": "paid"}
+
+    async def body() -> None:
+        paying = process(serverContext1=chunk(step1_c=call("C", "prompt", within="PT5M")))
+        activities = Activities({"C": pay, **({"Do": paying} if below else {})})
+        document = process(serverContext1=chunk(step1_do=call("Do", "prompt"))) if below else paying
+        plan = plan_of(document, activities=activities.names())
+        run = LiveRun(plan, begun(plan, {"prompt": "go"}), Effects("r1", None, activities))
+        assert (await run.resume_async()).status == "failed"
+        now[0] += 3600
+        broken.clear()
+        assert (await run.retry_async()).status == "done"
 
     go(body())
 

@@ -125,6 +125,32 @@ def test_a_child_that_could_not_be_started_needs_no_cancelling() -> None:
     assert asyncio.run(check()).cancelled == []
 
 
+@pytest.mark.parametrize("retries", [0, 1])
+def test_a_process_that_an_operator_has_cancelled_goes_on_only_if_its_caller_is_retried(retries: int) -> None:
+    async def check() -> Host:
+        host = Host(known=True, leaving=True)
+        host.ready.set()
+
+        async def row(_run: str) -> Any:
+            return SimpleNamespace(status="CANCELLED", output=None, completed_at=None)
+
+        host.row = row  # type: ignore[method-assign]
+        launch: Any = {"run": "r1", "name": "r1", "plan": plan_of(json.loads(json.dumps(ASKING))), "inputs": {}, "how": {}}
+        journal = journal_of(launch, [])
+        journal.retries = retries
+        parent = Live(port=cast("DurablePort", host))
+        asked = asyncio.ensure_future(child_of(host, launch, journal, parent, Activities({}))("r1.1", ASKING, COMMAND))
+        if retries:
+            await host.asked.wait()
+            asked.cancel()
+        else:
+            assert (await asked)["error"]["code"] == "cancelled"  # type: ignore[index,typeddict-item]
+        await asyncio.wait({asked})
+        return host
+
+    assert asyncio.run(check()).started == ["r1.1"] * retries
+
+
 ACTING = process(serverContext1=chunk(step1_send=call("Send", "prompt")))
 
 

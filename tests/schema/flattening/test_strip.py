@@ -10,6 +10,7 @@ import pytest
 
 from instrc.problems.errors import SettingsError
 from instrc.schema.strip import strip
+from instrc.schema.validation import is_valid
 
 FULL: dict[str, Any] = {
     "type": "object",
@@ -113,3 +114,16 @@ def test_what_depends_on_a_thought_rejects_no_answer_without_it(schema: Any, str
     if stripped is None:
         stripped = {**schema, "then": {"required": ["b"]}}
     assert strip(schema, {"all"}) == stripped
+
+
+def test_a_condition_on_a_thought_still_says_which_members_are_known() -> None:
+    schema: Any = {
+        "properties": {"_kind": {}, "text": {}},
+        "if": {"properties": {"_kind": {"const": "refund"}}, "required": ["_kind"]},
+        "then": {"properties": {"amount": {}}, "required": ["amount"]},
+        "unevaluatedProperties": False,
+    }
+    stripped = strip(schema, {"all"})
+    assert is_valid({"text": "x", "amount": 3}, stripped)
+    assert is_valid({"text": "x"}, stripped)
+    assert not is_valid({"text": "x", "other": 3}, stripped)

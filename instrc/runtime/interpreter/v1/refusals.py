@@ -14,6 +14,8 @@ ELEMENT: Final = "\0"
 """Stands for any element of a list among the names that lead to a member; no property is called so."""
 CARRIED: Final = 8
 """Maximum names carried from one value into another: values of rounds can lead deeper into each other without end."""
+TAILS: Final = 50
+"""Maximum members of one value that paths are followed from; of more, the whole value is taken to be read."""
 ReadPlace: TypeAlias = tuple[PlanRegion, Read, tuple[str, ...]]
 """A path read in a region, and further names that lead to a member of its value."""
 
@@ -51,14 +53,15 @@ def bases_of(program: RunnablePlan, start: list[ReadPlace]) -> set[tuple[int, st
     Of a path into the elements of a list that a step or an input gives, the list is returned.
     """
     result: set[tuple[int, str, tuple[str, ...]]] = set()
-    seen: set[tuple[int, Read, tuple[str, ...]]] = set()
+    seen: dict[tuple[int, Read], set[tuple[str, ...]]] = {}
     waiting = list(start)
     while waiting:
         region, read, more = waiting.pop()
-        more = more[:CARRIED]
-        if (region.index, read, more) in seen:
+        tails = seen.setdefault((region.index, read), set())
+        more = more[:CARRIED] if len(tails) < TAILS else ()
+        if more in tails:
             continue
-        seen.add((region.index, read, more))
+        tails.add(more)
         place = program.locate(region, read)
         tail = (*place.members, *more)
         region = program.around(region, place.levels)
