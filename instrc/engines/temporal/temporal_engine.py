@@ -42,7 +42,7 @@ from instrc.problems.errors import AnswerError, ConflictError, InstrcError, NotF
 from instrc.runtime.answers import copy_answer, find_question
 from instrc.runtime.engine_protocol import EngineOptions, Equip, TracedEngine, WorkerOptions
 from instrc.runtime.interpreter.documents import Author, Outcome
-from instrc.runtime.journal import Journal, JournalEntry, rebuild_journal
+from instrc.runtime.journal import Again, Journal, JournalEntry, rebuild_journal
 from instrc.runtime.models.partial import AnswerPart
 from instrc.runtime.questions import Question, read_shown_id
 from instrc.runtime.retry import RetryOptions, retry_of
@@ -252,6 +252,7 @@ class TemporalEngine(TracedEngine):
         for command in sorted(set(again.get("anew", ())).difference(again.get("fresh", ()))):
             if await self._has(f"{run}/{journal.key(command)}"):
                 again["fresh"] = [*again.get("fresh", ()), command]
+        _require_retryable(run, journal, again, failed or {})
         client = await self._client()
         async with self._served(carry=True):
             with trouble():
@@ -410,6 +411,17 @@ def _refusal(error: WorkflowUpdateFailedError, run: str, step: str) -> InstrcErr
         pointer = str(cause.details[0]) if cause.details else ""
         return AnswerError([problems.runs.RejectedAnswer(step=step, pointer=pointer, reason=cause.message)])
     return NotFoundError([problems.runs.NoSuchQuestion(run=run, step=step, open=())])
+
+
+def _require_retryable(run: str, journal: Journal, again: Again, failed: Mapping[str, documents.Child]) -> None:
+    """Raise `ConflictError` if a failed process that continues with a run would fail again with what is recorded."""
+    for command in sorted(set(again.get("drop", ())).difference(again.get("fresh", ()))):
+        key = journal.key(command)
+        child = failed.get(key)
+        if isinstance(child, dict) and "entries" in child:  # an earlier release has reported only its journal
+            below = rebuild_journal(child["plan"], child["inputs"], child["entries"])
+            continued = retry_of(f"{run}/{key}", below, RetryOptions(model=again.get("model", journal.model)))
+            _require_retryable(f"{run}/{key}", below, continued, child.get("failed", {}))
 
 
 _STUCK: Final = 3

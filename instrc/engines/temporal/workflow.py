@@ -14,6 +14,7 @@ from temporalio.common import RetryPolicy, SearchAttributeKey
 from temporalio.exceptions import ActivityError, ApplicationError, CancelledError, ChildWorkflowError, WorkflowAlreadyStartedError
 
 from instrc.engines.temporal import documents
+from instrc.problems.errors import InstrcError
 from instrc.runtime.answers import answer_facts, answer_result, decision, operator_faults
 from instrc.runtime.interpreter import versions
 from instrc.runtime.interpreter.documents import ActivityCommand, Command, Complaint, FireCommand, ModelCommand, Result, State
@@ -300,19 +301,22 @@ class TemporalPort:
         name = f"{workflow.info().workflow_id}/{key}"
         self.children[command["id"]] = key
         self.release()
-        how = RunConfig.from_json(self.launch["how"]).for_child(self.model).to_json()
-        kept = self.failed.pop(key, begun)
-        begun = {**begun, "entries": kept} if isinstance(kept, list) else kept  # of an earlier release, only its journal
-        launch: documents.Launched = {**_beginning(self.launch), **begun, "run": f"{self.launch['run']}/{key}", "how": how}
-        launch["digest"] += "" if self.model is None else f"/{self.model}"  # workers keep launches by it
-        if (entries := begun.get("entries")) is not None:
-            journal = rebuild_journal(begun["plan"], begun["inputs"], entries)
-            launch["entries"] = [*entries, {"again": retry_of(launch["run"], journal, RetryOptions(model=self.model))}]
         try:
+            how = RunConfig.from_json(self.launch["how"]).for_child(self.model).to_json()
+            kept = self.failed.get(key, begun)
+            begun = {**begun, "entries": kept} if isinstance(kept, list) else kept  # of an earlier release, only its journal
+            launch: documents.Launched = {**_beginning(self.launch), **begun, "run": f"{self.launch['run']}/{key}", "how": how}
+            launch["digest"] += "" if self.model is None else f"/{self.model}"  # workers keep launches by it
+            if (entries := begun.get("entries")) is not None:
+                journal = rebuild_journal(begun["plan"], begun["inputs"], entries)
+                launch["entries"] = [*entries, {"again": retry_of(launch["run"], journal, RetryOptions(model=self.model))}]
+            self.failed.pop(key, None)
             await self._wait_for_room(launch)
             ended: documents.Ended = await workflow.execute_child_workflow(
                 documents.WORKFLOW, launch, id=name, task_timeout=documents.TASK_TIME
             )
+        except InstrcError as error:  # it cannot continue, and is kept for a retry from an earlier step
+            return {"error": {"kind": "failed", "code": None, "message": error.problems[0].message}}
         finally:
             self.children.pop(command["id"], None)
         if "entries" in ended:

@@ -313,6 +313,30 @@ def test_a_process_in_a_process_goes_on_where_it_failed(stage: Any, failed: str)
     go(body())
 
 
+@pytest.mark.parametrize("below", ["", "/serverContext1.step1_in"])
+def test_a_retry_is_refused_before_anything_begins_if_a_process_fails_again_with_what_is_recorded(stage: Any, below: str) -> None:
+    fails = chunk(step2_f=step(TEXT, arguments="step1_c.text", fail=True))
+    failing = process(serverContext1=chunk(step1_c=call("C", "prompt")), serverContext2=fails)
+    outer = process(serverContext1=chunk(step1_in=call("In", "prompt")))
+
+    async def body() -> None:
+        made = Broken(stage, SLIP)
+        stage.handlers |= {"Do": outer if below else failing, "In": failing}
+        before = await stage.start(PARENT)
+        assert before.status == "failed"
+        for _ in range(2):
+            with pytest.raises(ConflictError) as raised:
+                await stage.retry()
+            name, words = problem_of(raised)
+            assert name == "nothing-to-retry"
+            reason = "cannot continue: `step2_f` fails again with what is recorded;"
+            assert words.startswith(f"`r1/serverContext1.step1_do{below}` {reason}")
+            assert await stage.engine.show("r1") == before
+        assert made.calls == ["C"]
+
+    go(body())
+
+
 def test_a_retry_from_a_process_that_has_ended_asks_in_it_again(stage: Any) -> None:
     async def body() -> None:
         made = Broken(stage, SLIP, "C")

@@ -13,7 +13,7 @@ import pytest
 pytest.importorskip("temporalio")
 
 from temporalio.exceptions import ActivityError, ApplicationError, CancelledError, ChildWorkflowError
-from written_processes import ASK
+from written_processes import ASK, TEXT, chunk, process, step
 
 from instrc.engines.temporal import workflow as carrier  # the wire, and a workflow without a server
 from instrc.engines.temporal.workflow import RunWorkflow, TemporalPort  # a workflow without a server
@@ -266,6 +266,23 @@ def test_a_process_that_fails_is_a_failure_of_the_activity_it_serves(workflow: W
         workflow.begun["a"].set_result({"launch": {"name": "served", "plan": {}, "inputs": {}, "digest": "e"}})
         assert await asked == {"error": {"kind": "failed", "code": None, "message": "the process"}}
         assert made.children == {}
+
+    go(body())
+
+
+def test_a_process_that_fails_again_with_what_is_recorded_fails_its_activity_and_is_kept(workflow: Workflow) -> None:
+    """An error in a workflow task would be tried again for ever."""
+    plan = plan_of(process(serverContext1=chunk(step1_f=step(TEXT, "prompt", fail=True))))
+    kept: Any = {"name": "served", "plan": plan, "inputs": {"prompt": "no"}, "digest": "e", "entries": []}
+
+    async def body() -> None:
+        made = TemporalPort(LAUNCH, {**NOTHING, "due": {}, "unread": {}, "failed": {"a": kept}})
+        asked = asyncio.create_task(made.result_of(activity("a")))
+        await turn()
+        workflow.begun["a"].set_result({"launch": {"name": "served", "plan": {}, "inputs": {}, "digest": "e"}})
+        error = (await asked)["error"]
+        assert error["message"].startswith("`r1/a` cannot continue: `step1_f` fails again with what is recorded")
+        assert (workflow.children, made.children, made.failed) == ([], {}, {"a": kept})
 
     go(body())
 
