@@ -361,10 +361,8 @@ class Effects(Struct, frozen=True):
 
     def _misfit(self, command: ActivityCommand | FireCommand, began: float, *, own: Json = True) -> Result | None:
         """Return the error of a call whose input does not fit the activity's `own` schema or its vibe, or `None`."""
-        use = f"{self.of} {use_of(command['step'], command['activity'])}"
-        before = bare_name(command["activity"])  # its name in older runs
-        given, vibe = command["input"], self.takes.get(use, self.takes.get(before, True))
-        wrong = [item for schema in (own, vibe) if schema is not True for item in complaints(given, schema)]
+        vibe = self.takes.get(f"{self.of} {use_of(command['step'], command['activity'])}", True)
+        wrong = [item for schema in (own, vibe) if schema is not True for item in complaints(command["input"], schema)]
         if not wrong:
             return None
         text = f"`{command['activity']}` is given what does not fit, {placed(wrong[0])}"
@@ -524,7 +522,6 @@ class _CheckError(Exception):
 
 def _copied_reply(reply: Reply) -> Reply:
     """Return a reply as a copy; raise `NotJsonError` if anything but its answer is not JSON."""
-    usage = _usage_of(reply)
     lists = [*reply.repairs], [*reply.complaints], [*reply.notes]  # tuples take the slow path
     rest = received([reply.cost, reply.model, *lists, reply.text, reply.sent])
     cost, model, repairs, complaints, notes, text, sent = cast("_ReplyParts", rest)
@@ -533,7 +530,7 @@ def _copied_reply(reply: Reply) -> Reply:
     except NotJsonError as error:
         answer, complaints = None, [*complaints, {"pointer": "", "message": f"the answer is not JSON, {error}"}]
     kept = reply.invented, tuple(notes), reply.cached, reply.failures
-    return Reply(answer, usage, cost, model, tuple(repairs), tuple(complaints), text, sent, *kept)
+    return Reply(answer, _usage_of(reply), cost, model, tuple(repairs), tuple(complaints), text, sent, *kept)
 
 
 def _usage_of(reply: Reply) -> dict[str, int]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import Final, Protocol, cast
 
-from instrc.process.flow import Chunk
+from instrc.process.flow import EXECUTORS, Chunk
 from instrc.process.process import Process
 from instrc.runtime.activities import complaints
 from instrc.runtime.interpreter import documents, versions
@@ -88,11 +88,9 @@ def _wrap_tool(contexts: JsonObject, tool: Json) -> JsonObject:
 def _names(process: Process) -> set[str]:
     """Return the bare names of the steps, except those that a model completes and their own server chunk then sends."""
     chunks = [context for context in process.contexts() if isinstance(context, Chunk)]
-    by_model, by_server = (
-        {step.key for each in chunks if each.executor == kind for step in each.steps} for kind in ("model", "server")
-    )
+    keys = {kind: {step.key for each in chunks if each.executor == kind for step in each.steps} for kind in EXECUTORS}
     firing = {step.key for chunk in chunks for step in chunk.steps if documents.may_fire(step)}
-    return {documents.bare_name(key) for key in firing - (by_model & by_server)}
+    return {documents.bare_name(key) for key in firing - (keys["model"] & keys["server"])}
 
 
 def step_keys(plan: documents.PinnedPlan) -> tuple[str, ...]:

@@ -103,11 +103,7 @@ class StatusError(Exception):
 
 
 class WholeAnswer(Exception):  # noqa: N818  -- no error: it takes an answer past its library
-    """The answer of a provider as JSON."""
-
-    def __init__(self, answer: JsonObject) -> None:
-        super().__init__("an answer")
-        self.answer = answer
+    """The answer of a provider as JSON, its only argument."""
 
 
 async def raise_answer(response: httpx.Response) -> None:

@@ -257,7 +257,7 @@ class Provider(ABC):
                         return await self.send(client, asked)
                     return await asyncio.to_thread(whole_answer, await _collected(stream, told), self.tokens)
             except WholeAnswer as whole:
-                return whole.answer
+                return as_object(whole.args[0])
             except TimeoutError as error:
                 raise ModelError(f"the model took longer than {asked.timeout:g} s", code="timeout", retry=True) from error
             except Exception as error:
