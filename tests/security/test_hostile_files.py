@@ -873,7 +873,9 @@ def test_no_property_of_a_mixin_in_a_block_stands_for_its_element(name: str) -> 
     with pytest.raises(instrc.CompileError, match=f"reserved-name: `{name}`"):
         instrc.compile(inside, vibes={**_TWO_TEXTS, "Two_Mixin": mixin})
     outside = f"input bills; {both} each bill in bills {{ Send_Activity(bill.to, both) }}"
-    assert instrc.compile(outside, vibes={**_TWO_TEXTS, "Two_Mixin": mixin})
+    beside = f"input bills; each bill in bills {{ Send_Activity(bill.to) }}; when prompt is true {{ {both} Send_Activity(both) }}"
+    for program in (outside, *((beside,) if name == "bill" else ())):
+        assert instrc.compile(program, vibes={**_TWO_TEXTS, "Two_Mixin": mixin})
 
 
 @pytest.mark.parametrize(

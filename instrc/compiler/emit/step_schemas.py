@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import Final, Literal, TypeAlias
 
 import msgspec
@@ -13,6 +13,7 @@ from instrc import problems
 from instrc.compiler import ir
 from instrc.compiler.bind.scopes import GIVEN
 from instrc.compiler.bind.values import step_numbers
+from instrc.compiler.compose.conditions import regions_around
 from instrc.compiler.compose.outcomes import RUN_PLAN, choices_of, inputs_beside_output, plannable_tools
 from instrc.compiler.emit.paths import Paths, suffixed
 from instrc.problems.errors import CompileError
@@ -131,12 +132,17 @@ class StepSchemas:
         self._fill(made, units, items, answers)
         return made
 
+    @cached_property
+    def _around_steps(self) -> dict[int, tuple[int, ...]]:
+        return regions_around(self.graph)
+
     def _demand_free_names(self, units: tuple[ir.Unit, ...]) -> None:
         """Raise `CompileError` if a mixin places a property beside steps under a name with which paths begin."""
         taken = {*self.graph.inputs, *self.plan.keys.values()}
         groups = [unit for unit in units if isinstance(unit, ir.MixinGroup)]
         if any(group.number not in self._outermost for group in groups):  # in a block, keys are found before its element
-            taken.update(GIVEN, self.plan.elements.values())
+            bodies = {region for group in groups for region in self._around_steps[group.numbers[0]]}
+            taken.update(GIVEN, (self.plan.elements[region] for region in bodies & self.plan.elements.keys()))
         for group in groups:
             groups += [unit for unit in group.members if isinstance(unit, ir.MixinGroup)]
             for name in mapping(mapping(self.plan.flat.mixins[group.number]).get("properties")):
