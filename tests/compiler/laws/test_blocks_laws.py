@@ -10,7 +10,7 @@ import pytest
 from blocks_at_random import Words, bodies, repeating, whole
 from bodies import Body, Call, Expression, changed, expressions_of, paths_of, places_of, read_in, settled, walk, write, written
 from hunting import examples
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from meaning import compiled, same
@@ -33,6 +33,7 @@ QUICK = examples(120)
 @given(body=whole())
 def test_a_program_with_blocks_compiles_to_a_process_that_reads_back(body: Body, known: Registry) -> None:
     made = compiled(write(settled(body), top=True), known)
+    assume(made != {"same-effect"})  # two lines that would do the same
     assert not isinstance(made, set), made
     for artefact in made:
         if "process" in artefact.documents:
@@ -62,6 +63,7 @@ def _inline(process: Process) -> Json:
 @given(body=bodies(words=Words(races=True)))
 def test_a_process_with_blocks_kept_as_a_vibe_is_the_same_process(body: Body, known: Registry) -> None:
     made = compiled(write(settled(body), top=True), known)
+    assume(made != {"same-effect"})  # two lines that would do the same
     assert not isinstance(made, set), made
     for artefact in made:
         if "process" not in artefact.documents:

@@ -9,7 +9,7 @@ import pytest
 from blocks_at_random import whole
 from bodies import Body, settled, write
 from hunting import examples
-from hypothesis import event, given
+from hypothesis import assume, event, given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from meaning import compiled
@@ -128,6 +128,7 @@ def test_the_record_of_any_run_validates_and_every_path_leads_somewhere(
 ) -> None:
     text = write(settled(body), top=True)
     made = compiled(text, known)
+    assume(made != {"same-effect"})  # two lines that would do the same
     assert not isinstance(made, set), made
     if "process" not in made[0].documents:
         return
