@@ -326,7 +326,7 @@ class Claims:
         self.resumed: set[str] = set()
         """Runs that were carried before, perhaps by a process that has died."""
         self.parked: dict[str, float | None] = {}
-        """Runs that were left because all waited or the store failed, and when each is resumed if nobody does."""
+        """Runs that this process has left, while they wait or after an error of the store, and when it resumes each."""
         self._executor = ""
         self._left: set[str] = set()
         """Runs that this executor has taken and left again."""
