@@ -109,7 +109,9 @@ def strip(schema: SchemaLike, which: Collection[str]) -> Json:
     removed where they are keywords of a schema; a property named `references` is like any other.
     Values of `const`, `enum`, `default` and `examples` are unchanged.  An unknown kind raises `SettingsError`.
     """
-    return stripping.strip(_checked(schema), which)
+    checked = _checked(schema)
+    require_tree(checked)
+    return stripping.strip(checked, which)
 
 
 @takes_plain_values

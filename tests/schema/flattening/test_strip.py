@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+import instrc
 from instrc.problems.errors import SettingsError
 from instrc.schema.strip import strip
 from instrc.schema.validation import is_valid
@@ -127,3 +128,10 @@ def test_a_condition_on_a_thought_still_says_which_members_are_known() -> None:
     assert is_valid({"text": "x", "amount": 3}, stripped)
     assert is_valid({"text": "x"}, stripped)
     assert not is_valid({"text": "x", "other": 3}, stripped)
+
+
+def test_a_schema_that_contains_itself_is_refused() -> None:
+    schema: Any = {"properties": {"a": {}}}
+    schema["not"] = schema
+    with pytest.raises(TypeError, match="cannot contain itself"):
+        instrc.strip(schema, {"all"})
