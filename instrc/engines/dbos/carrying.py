@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import Context
@@ -12,7 +13,7 @@ from time import time
 from typing import Final, Protocol, TypeAlias, cast
 
 import sqlalchemy as sa
-from dbos import DBOS, DBOSClient, DBOSPortableJSONSerializer, StepInfo, WorkflowStatus
+from dbos import DBOS, DBOSClient, DBOSPortableJSONSerializer, WorkflowStatus
 from dbos._dbos import _get_dbos_instance  # `_record` says why
 from dbos._error import DBOSWorkflowConflictIDError  # has no public name
 from dbos._serialization import serialize_value
@@ -32,38 +33,16 @@ from instrc.runtime.interpreter.documents import ActivityCommand, Author, Comman
 from instrc.runtime.journal import Again, Hold, Journal, JournalEntry, rebuild_journal
 from instrc.runtime.plan import Cancellable, child_inputs, child_result, drive, has_pauses, plan_of
 from instrc.runtime.questions import LIMIT, Question, open_questions
-from instrc.runtime.run_config import LaunchDocument, RunConfig, holds
+from instrc.runtime.run_config import LaunchDocument, RunConfig
 from instrc.runtime.traces import Event
 from instrc.text.jsontext import digest_of
 from instrc.text.jsonvalue import Json, as_object
-
-STEP = "instrc"
-"""Name of the steps."""
-
-
-def recorded_entries(steps: Iterable[StepInfo]) -> list[JournalEntry]:
-    """Return the journal entries among the steps recorded by DBOS, in order.
-
-    DBOS may record a failure to write an entry, in which case nothing of it was applied.
-    """
-    return [step["output"] for step in steps if step["function_name"] == STEP and step["output"] is not None]
-
-
-def entries_of(launch: LaunchDocument, steps: Iterable[StepInfo]) -> list[JournalEntry]:
-    """Return the entries of a run: the initial ones, and those recorded later."""
-    return [*launch.get("entries", ()), *recorded_entries(steps)]
-
-
-def journal_of(launch: LaunchDocument, steps: Iterable[StepInfo]) -> Journal:
-    """Return the journal of a run."""
-    return rebuild_journal(launch["plan"], launch["inputs"], entries_of(launch, steps), holds=holds(launch))
-
 
 Record: TypeAlias = Callable[[JournalEntry], Awaitable[None]]
 
 
 SERVER_PAUSE: Final = 1.0
-"""Seconds before another try after a server error."""
+"""Seconds before the first retry after an error of the store."""
 
 
 class DurablePort(MemoryPort):
@@ -336,6 +315,8 @@ class Claims:
         """Held while runs are taken out of a queue, or put into one by what was read of them."""
         self.replaced: set[str] = set()
         """Runs whose tasks end since others carry them on."""
+        self._errors = Counter[str]()
+        """Errors of the store in a row, for each run."""
 
     def begin_anew(self, executor: str) -> None:
         """Record the executor name under which DBOS now takes runs."""
@@ -424,8 +405,15 @@ class Claims:
         self._drop(run, live)
         if live.error is not None or live.task is None or live.task.cancelled():
             self._left.add(run)
-        if isinstance(live.error, sa.exc.SQLAlchemyError) and "/" not in run and self._queue == store.QUEUE:
-            self.parked[run] = time() + SERVER_PAUSE  # of a folder; a server's are released, or rescued
+        if not isinstance(live.error, sa.exc.SQLAlchemyError):
+            self._errors.pop(run, None)
+        elif "/" not in run and self._queue == store.QUEUE:  # of a folder; a server's are released, or rescued
+            self.parked[run] = self.retry_at(run)
+
+    def retry_at(self, run: str) -> float:
+        """Count an error of the store, and return when the run is continued: after a pause that doubles, up to four minutes."""
+        self._errors[run] += 1
+        return time() + SERVER_PAUSE * float(1 << min(self._errors[run] - 1, 8))
 
     def _drop(self, run: str, live: Live) -> None:
         if self.live.get(run) is live:
@@ -558,7 +546,7 @@ async def _interpret(carrier: RunCarrier, launch: LaunchDocument, live: Live) ->
     steps = [] if is_new else await asyncio.to_thread(carrier.client.list_workflow_steps, run)
     for _ in range(max((step["function_id"] for step in steps), default=0)):
         DBOS.reserve_step()
-    entries = entries_of(launch, steps)
+    entries = store.entries_of(launch, steps)
     entries += [] if is_new else await _retried(carrier, run, entries)
     config = RunConfig.from_json(launch["how"])
     journal = rebuild_journal(plan, launch["inputs"], entries, holds=config.holds)
@@ -624,7 +612,7 @@ async def _record(entry: JournalEntry) -> None:
     result: OperationResultInternal = {
         "workflow_uuid": cast("str", DBOS.workflow_id),
         "function_id": DBOS.reserve_step().step_id,
-        "function_name": STEP,
+        "function_name": store.STEP,
         "output": text,
         "error": None,
         "serialization": form,

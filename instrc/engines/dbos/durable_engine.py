@@ -19,7 +19,6 @@ from msgspec import structs
 from instrc import problems
 from instrc.engines.approvals import OpeningOf
 from instrc.engines.dbos import schedules, store
-from instrc.engines.dbos.carrying import entries_of, recorded_entries
 from instrc.engines.dbos.postgres import workers_of
 from instrc.engines.dbos.run_rows import AT_ONCE, RunRows, SharedBudget
 from instrc.engines.dbos.runner import LOST, POLL, Runner
@@ -101,7 +100,7 @@ class DurableEngine(TracedEngine):
         row = await self.asker.row(run)
 
         def write(client: DBOSClient) -> None:
-            entries = entries_of(launch_of(row), client.list_workflow_steps(run))
+            entries = store.entries_of(launch_of(row), client.list_workflow_steps(run))
             if row.status not in ENDED:
                 self.rows.writer_of(launch_of(row), entries).write(state_of(client, row)[1])
 
@@ -121,7 +120,7 @@ class DurableEngine(TracedEngine):
         with self._reading(), store.trouble(self.location):
             client = self.asker.client()
             names = [run, *store.runs_below(self.asker.db(), self.location.schema, [run])]
-            entries = [entry for name in names for entry in recorded_entries(client.list_workflow_steps(name))]
+            entries = [entry for name in names for entry in store.recorded_entries(client.list_workflow_steps(name))]
         return usage_of(result for entry in entries for _, result in entry.get("results", ()))
 
     @contextmanager

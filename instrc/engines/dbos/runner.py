@@ -601,7 +601,7 @@ async def run_plan(launch: LaunchDocument) -> Outcome | None:
         await asyncio.sleep(SERVER_PAUSE)
         with suppress(sa.exc.SQLAlchemyError):  # a server that is away loses this worker's lock, so others take the run
             if runner.shared is not None and "/" not in launch["run"]:
-                await runner.park(launch["run"], time() + SERVER_PAUSE)
+                await runner.park(launch["run"], runner.claims.retry_at(launch["run"]))
         raise asyncio.CancelledError from None
     finally:
         runner.rest.begun.discard(launch["run"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from secrets import token_hex
 from time import time
@@ -17,15 +17,16 @@ from instrc import problems
 from instrc.engines.stores import RunStore
 from instrc.problems.errors import UnavailableError, UnreachableError
 from instrc.runtime.interpreter.documents import Outcome
+from instrc.runtime.journal import Journal, JournalEntry, rebuild_journal
 from instrc.runtime.models.partial import AnswerPart, TellPart
-from instrc.runtime.run_config import LaunchDocument
+from instrc.runtime.run_config import LaunchDocument, holds
 from instrc.runtime.secrets import redacted
 from instrc.runtime.traces import TRACE_BYTES, Event, TracePage, is_event, read_events, trace_file
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, as_array, as_object, as_texts
 
 if TYPE_CHECKING:
-    from dbos import DBOSClient, EnqueueOptions
+    from dbos import DBOSClient, EnqueueOptions, StepInfo
 
 APPLICATION = "instrc"
 QUEUE = "instrc"
@@ -40,6 +41,28 @@ PARKED = "instrc-parked"
 WORKFLOW = "instrc-run"
 RUN_TABLE = "instrc_index"
 """Table of runs that a database keeps in addition."""
+
+
+STEP = "instrc"
+"""Name of the steps."""
+
+
+def recorded_entries(steps: Iterable[StepInfo]) -> list[JournalEntry]:
+    """Return the journal entries among the steps recorded by DBOS, in order.
+
+    DBOS may record a failure to write an entry, in which case nothing of it was applied.
+    """
+    return [step["output"] for step in steps if step["function_name"] == STEP and step["output"] is not None]
+
+
+def entries_of(launch: LaunchDocument, steps: Iterable[StepInfo]) -> list[JournalEntry]:
+    """Return the entries of a run: the initial ones, and those recorded later."""
+    return [*launch.get("entries", ()), *recorded_entries(steps)]
+
+
+def journal_of(launch: LaunchDocument, steps: Iterable[StepInfo]) -> Journal:
+    """Return the journal of a run."""
+    return rebuild_journal(launch["plan"], launch["inputs"], entries_of(launch, steps), holds=holds(launch))
 
 
 def close_engine(engine: sa.Engine) -> None:

@@ -16,7 +16,6 @@ from dbos._error import DBOSException  # the base class of its errors has no pub
 
 from instrc import problems
 from instrc.engines.dbos import store
-from instrc.engines.dbos.carrying import entries_of, journal_of
 from instrc.engines.dbos.runner import POLL
 from instrc.engines.run_table import RunTable
 from instrc.engines.stores import RunStore
@@ -111,7 +110,7 @@ class StoreClient:
         row = await self.row(run)
         launch = launch_of(row)
         steps = await self.ask(lambda client: client.list_workflow_steps(run))
-        return read_launch(launch, run), journal_of(launch, steps)
+        return read_launch(launch, run), store.journal_of(launch, steps)
 
     async def retry(self, run: str, options: RetryOptions, table: Callable[[], RunTable]) -> store.Letter:
         """Record the retry, then enqueue a run that has ended; this order loses nothing."""
@@ -134,7 +133,7 @@ class StoreClient:
                 queue = store.queue_for(launch_of(row), is_local=self.location.is_local)
                 await self.ask(lambda client: client.rewind_workflow(run, start_step=last + 1, queue_name=queue))
             if "/" not in run:
-                entries = len(entries_of(launch_of(row), steps))
+                entries = len(store.entries_of(launch_of(row), steps))
                 await asyncio.to_thread(lambda: table().reopen(run, entries))
         return letter
 
@@ -166,7 +165,7 @@ def launch_of(row: WorkflowStatus) -> LaunchDocument:
 def state_of(client: DBOSClient, row: WorkflowStatus, among: Collection[str] | None = None) -> tuple[State, list[Question]]:
     """Return the state of a run, and its questions, or those of some commands; one that no process has taken up asks nothing."""
     launch = launch_of(row)
-    plan, journal = launch["plan"], journal_of(launch, client.list_workflow_steps(row.workflow_id))
+    plan, journal = launch["plan"], store.journal_of(launch, client.list_workflow_steps(row.workflow_id))
     if row.executor_id is None or row.status in BROKEN_OFF or versions.outcome(plan, journal.state) is not None:
         return journal.state, []
     versions.advance(plan, journal.state)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 from contextlib import suppress
+from itertools import pairwise
 from pathlib import Path
 from threading import Event
+from time import time
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -24,7 +26,6 @@ from instrc.engines.dbos.carrying import (  # a child is begun at a moment that 
     DurablePort,
     Live,
     child_of,
-    journal_of,
 )
 from instrc.engines.dbos.durable_engine import DurableEngine  # the engine itself, with effects of the test
 from instrc.problems.errors import UnavailableError
@@ -84,7 +85,7 @@ async def stopped_early(host: Host) -> None:
     launch: Any = {"run": "r1", "name": "r1", "plan": plan_of(json.loads(json.dumps(ASKING))), "inputs": {}, "how": {}}
     parent = Live(port=None if host.is_left else cast("DurablePort", host))
     waiting = asyncio.ensure_future(
-        child_of(host, launch, journal_of(launch, []), parent, Activities({}))("r1.1", ASKING, COMMAND)
+        child_of(host, launch, dbos_store.journal_of(launch, []), parent, Activities({}))("r1.1", ASKING, COMMAND)
     )
     await host.asked.wait()
     waiting.cancel()
@@ -136,7 +137,7 @@ def test_a_process_that_an_operator_has_cancelled_goes_on_only_if_its_caller_is_
 
         host.row = row  # type: ignore[method-assign]
         launch: Any = {"run": "r1", "name": "r1", "plan": plan_of(json.loads(json.dumps(ASKING))), "inputs": {}, "how": {}}
-        journal = journal_of(launch, [])
+        journal = dbos_store.journal_of(launch, [])
         journal.retries = retries
         parent = Live(port=cast("DurablePort", host))
         asked = asyncio.ensure_future(child_of(host, launch, journal, parent, Activities({}))("r1.1", ASKING, COMMAND))
@@ -270,6 +271,40 @@ def test_a_run_goes_on_by_itself_after_an_error_of_the_store(
         monkeypatch.setattr(SystemDatabase, "update_workflow_outcome", ended)
     asyncio.run(asyncio.wait_for(body(), 15))
     assert failed
+
+
+@pytest.mark.parametrize("kind", ["folder", "postgres"])
+def test_the_pause_after_errors_of_the_store_grows(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    """A call whose result is never recorded is repeated: on a disk that stays full, it would be paid for every second."""
+    plan = plan_of(process(serverContext1=chunk(a=call("Send", "prompt", {}))))
+    store = request.getfixturevalue("postgres_server").fresh() if kind == "postgres" else str(tmp_path)
+    calls, record = list[float](), carrying._record
+
+    def send(_given: Json) -> Json:
+        calls.append(time())
+        return {"text": "sent"}
+
+    async def failing(entry: Any) -> None:
+        if len(calls) < 4:
+            raise sa.exc.OperationalError("", {}, Exception("database or disk is full"))
+        await record(entry)
+
+    async def body() -> None:
+        engine = DurableEngine(store, lambda run, _plan, _how, sink: Effects(run, Sample(), Activities({"Send": send}), sink))
+        with pytest.raises(UnavailableError):
+            await engine.start(Launch("r1", "r1", plan, {"prompt": "x"}))
+        while (await engine.show("r1")).status == "running":  # noqa: ASYNC110  -- the run has no event for it
+            await asyncio.sleep(0.02)
+        engine.close()
+
+    monkeypatch.setattr(carrying, "SERVER_PAUSE", 0.2)
+    monkeypatch.setattr(carrying, "_record", failing)
+    monkeypatch.setattr("instrc.engines.dbos.runner.SERVER_PAUSE", 0.01)
+    asyncio.run(asyncio.wait_for(body(), 60))
+    pauses = [later - earlier for earlier, later in pairwise(calls)]
+    assert len(pauses) == 3 and all(pause > 0.2 * 2**place for place, pause in enumerate(pauses))  # noqa: PT018  -- one fact
 
 
 @pytest.mark.parametrize("kind", ["folder", "postgres"])
