@@ -207,8 +207,10 @@ class ResidualAllOf:
         if joined is None:
             return
         self.groups = [joined] if joined else []
-        following = joined.get("else")
-        if isinstance(following, dict) and "allOf" in following:
+        following: Json = joined
+        while isinstance(following, dict) and "allOf" not in following:
+            following = following.get("else")
+        if isinstance(following, dict):
             self.made.append(following)
 
     def contains(self) -> None:

@@ -71,19 +71,20 @@ def chained(disjoint: Relation, around: JsonObject, conditions: list[IfThenElse]
     """Return one condition equivalent to several in a schema with `around`, or `None` if uncertain.
 
     If one of them holds, no other does, so no requirement is lost.
-    At most one of them may have an `else`: it comes first, and its `else` becomes an `allOf` to be folded.
+    At most one chain may end in an `else`: it comes first, and its `else` becomes an `allOf` to be folded.
     """
-    links = [link for condition in conditions for link in _links_of(condition)]
-    first, *others = sorted(links, key=lambda link: "else" not in link)
-    if len(links) > CHAINED_CONDITIONS or any("else" in link for link in others) or _asks(first.get("else")):
+    ordered = sorted(conditions, key=lambda condition: all("else" not in link for link in _links_of(condition)))
+    links = [link for condition in ordered for link in _links_of(condition)]
+    chain, *closed = [link for link in links if "else" in link] or [links[-1]]
+    if len(links) > CHAINED_CONDITIONS or closed or _asks(chain.get("else")):
         return None
     asked = [_beside(around, link["if"]) for link in links]
     if not all(disjoint(one, other) for one, other in combinations(asked, 2)):
         return None
-    chain = others[-1]
-    for link in reversed(others[:-1]):
-        chain = {**link, "else": chain}
-    return {**first, "else": {"allOf": [first["else"], chain]} if "else" in first else chain}
+    chain = links.pop()
+    for link in reversed(links):
+        chain = {**link, "else": {"allOf": [link["else"], chain]} if "else" in link else chain}
+    return chain
 
 
 def _links_of(condition: IfThenElse) -> Iterator[IfThenElse]:

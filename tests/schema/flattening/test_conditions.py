@@ -63,8 +63,12 @@ def conditions(seed: int) -> dict[str, Any]:
     branches: list[Any] = []
     for _ in range(chance.randrange(2, 5)):
         branches.append({"if": asked(chance), "then": consequence(chance)})
+        last = branches[-1]
+        while chance.random() < 0.15:
+            last["else"] = {"if": asked(chance), "then": consequence(chance)}
+            last = last["else"]
         if chance.random() < 0.2:
-            branches[-1]["else"] = consequence(chance)
+            last["else"] = consequence(chance)
     around = [{"type": "object"}, {"required": ["k"]}, {"dependentSchemas": {"a": {"required": ["b"]}}}]
     schema: dict[str, Any] = {"allOf": [each for each in around if chance.random() < 0.4] + branches}
     return {**schema, "unevaluatedProperties": False} if chance.random() < 0.2 else schema
@@ -74,6 +78,17 @@ def conditions(seed: int) -> dict[str, Any]:
 def test_no_verdict_changes_where_keys_may_be_missing(seed: int) -> None:
     schema = conditions(seed)
     flat = flatten(schema)
+    assert verdicts(schema, VALUES, thoroughly=10) == verdicts(flat, VALUES, thoroughly=10), flat
+
+
+def test_the_else_of_a_chain_holds_only_where_none_of_its_conditions_does() -> None:
+    def case(value: int) -> dict[str, Any]:
+        return {"properties": {"k": {"const": value}}, "required": ["k"]}
+
+    chain = {"if": case(1), "then": True, "else": {"if": case(2), "then": {"required": ["a"]}, "else": {"required": ["b"]}}}
+    schema: dict[str, Any] = {"type": "object", "allOf": [chain, {"if": case(3), "then": {"maxProperties": 1}}]}
+    flat = flatten(schema)
+    assert "allOf" not in flat
     assert verdicts(schema, VALUES, thoroughly=10) == verdicts(flat, VALUES, thoroughly=10), flat
 
 
