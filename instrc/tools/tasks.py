@@ -89,7 +89,10 @@ def parse_reference(kind: ReferenceKind, text: str) -> Reference | None:
         step = _STEP.match(text, at + 1) if text[at] == "." else None
         if step is None:
             return None
-        steps.append(as_text(loads(step.group())) if step.group().startswith('"') else step.group())
+        try:
+            steps.append(as_text(loads(step.group())) if step.group().startswith('"') else step.group())
+        except JsonSyntaxError:  # a bad escape, or half of a pair of surrogates
+            return None
         at = step.end()
     return Reference(kind, found.group(), tuple(steps))
 

@@ -278,6 +278,14 @@ def test_a_reference_is_read_as_it_was_written(written: Reference) -> None:
     assert parse_reference(written.kind, str(written)) == written
 
 
+@every_case("text", ['a."\\q"', 'a."\\ud800"', 'a."b\nc"', 'a."b'])
+def test_a_step_that_is_not_a_json_string_is_no_reference(text: str) -> None:
+    assert parse_reference("from", text) is None
+    assert names([{"tool": "Search", "id": "b", "arguments": {"query": {"from": text}}}]) == [
+        ("wrong-argument", "/0/arguments/query")
+    ]
+
+
 @given(st.lists(TASKS, max_size=4))
 def test_both_spellings_mean_the_same(plan: Any) -> None:
     typed = instrc.typed_plan(plan, TOOLS)
