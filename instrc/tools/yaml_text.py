@@ -89,7 +89,7 @@ class _Collection(_YamlNode, gc=False):
 
 
 YAML_VALUES: Final = 100_000
-"""Maximum values in a YAML text with aliases expanded; ten times the written values are always allowed."""
+"""Maximum values in a YAML text with aliases expanded; ten times the values before each place are always allowed."""
 YAML_LEVELS: Final = 900
 """Maximum nesting of a YAML text; libyaml allows 1,000."""
 _BREAKS: Final = "\x85\u2028\u2029"
@@ -115,7 +115,7 @@ class _YamlReader:
     def root(self) -> _YamlNode:
         """Return the node of the one document."""
         result: _YamlNode | None = None
-        count = 0
+        count = size = 0
         stack: list[_Collection] = []
         for event in self._events():
             match type(event).__name__:
@@ -135,14 +135,15 @@ class _YamlReader:
                 case _:
                     continue
             count += 1
+            size += node.size if type(event).__name__ == "AliasEvent" else 1
+            if size > max(YAML_VALUES, 10 * count):  # before `<<` copies them
+                raise self._refusal(node, f"its aliases stand for more than {size:,} values")
             if stack:
                 self._put(stack[-1], node)
             else:
                 result = node
         if result is None:
             raise self._refusal(0, "it holds nothing")
-        if result.size > max(YAML_VALUES, 10 * count):
-            raise self._refusal(0, f"its aliases stand for {result.size:,} values")
         if self._problems:
             raise CompileError(self._problems)
         return result

@@ -300,6 +300,7 @@ BOMB = "a0: &a0 [x]\n" + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}
         ("? [a]: b", "a key of JSON is a text"),
         ("a: &a [*a]", "it would contain itself"),
         (BOMB, "its aliases stand for"),
+        (f"a: &a {{{', '.join(f'k{key}: 1' for key in range(1000))}}}\nb:\n" + "- {<<: *a}\n" * 50_000, "its aliases stand for"),
         ("- " * 5000, "it nests too deeply"),
         ("a: \x01", "characters are not allowed"),
         ('a: "\\ud83d"', "surrogate" if not yaml.__with_libyaml__ else "invalid Unicode character escape code"),
