@@ -174,7 +174,7 @@ def refusal_of(
     if question.question.by != "operator" and not holds and not is_candidate(question, caller):
         needs_role = caller.only is None and not caller.may("answerer", question.program)
         return refused("this needs the role `answerer`", "answerer") if needs_role else refused(_for(question))
-    if holder not in {None, caller.name}:
+    if holder not in {None, caller.name, caller.sender}:
         return claimed
     mine = Vote(caller.name, caller.by, now, None, sender=caller.sender)
     if question.approval.needed > 1 and any(vote.who != mine.who and vote.may_be_of(mine) for vote in question.votes):

@@ -535,8 +535,10 @@ class RunService:
         self._looked_at = until
 
     def refusal(self, caller: Caller, found: QuestionInfo) -> Problem | None:
-        """Return why the caller may not answer a question, or `None` if they may."""
-        error = refusal_of("answer", replace(found, claimed_by=None), caller, time())
+        """Return why the caller may not answer a question, or `None` if they may; claims of others are ignored."""
+        error = refusal_of(
+            "answer", found if found.claimed_by == caller.name else replace(found, claimed_by=None), caller, time()
+        )
         return None if error is None else error.problems[0]
 
     async def begin(self) -> None:

@@ -96,8 +96,10 @@ def combinations() -> Any:
         who, until, given = claim or (None, None, None)
         asked = Question("q", ("step1_q",), {}, {}, by)  # type: ignore[arg-type]  # one of them
         info = QuestionInfo("r", "p", asked, 0.0, None, who, until, given, listed, rule)
-        for roles, groups, link in product(ROLES, ((), ("leads",)), (None, ("r", "q"), ("r", "other"))):
-            caller = Caller("ann", frozenset(groups), {"p": frozenset(roles)}, "key" if link is None else "link", link)  # type: ignore[arg-type]  # roles
+        links = (None, None), (("r", "q"), None), (("r", "q"), "bob"), (("r", "other"), None)
+        for roles, groups, (link, sender) in product(ROLES, ((), ("leads",)), links):
+            by = "key" if link is None else "link"
+            caller = Caller("ann", frozenset(groups), {"p": frozenset(roles)}, by, link, sender=sender)  # type: ignore[arg-type]  # roles
             yield info, caller
 
 
@@ -111,7 +113,7 @@ def expected(action: Action, info: QuestionInfo, caller: Caller, to: Caller | No
     if caller.only is not None:
         named = names & {*info.candidates}
         fits = bool(named - {"*"}) or (bool(named) and "answerer" in held)
-        free = not barred and holder in {None, "ann"}
+        free = not barred and holder in {None, "ann", caller.sender}
         return action == "answer" and caller.only == ("r", "q") and kind == "person" and fits and free
     if kind == "operator" and "operator" not in held:
         return False

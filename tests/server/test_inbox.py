@@ -524,6 +524,24 @@ def test_whoever_operates_gives_a_question_on_that_is_for_others(tmp_path: Path)
     inbox(tmp_path, test, caller=BOSS, settings=ServiceSettings(people=people))
 
 
+def test_whoever_a_question_is_delegated_to_gets_its_form(tmp_path: Path) -> None:
+    async def body() -> None:
+        made = service(tmp_path, settings=ServiceSettings(people={"letter.approve": PeopleSettings(("bob",))}))
+        async with (
+            client(made, BOSS, routes=Inbox(made).routes) as boss,
+            client(made, CAT, routes=Inbox(made).routes) as cat,
+        ):
+            run = (await made.start(person("starter", "starter"), "letter", "Ann comes", wait=20)).report.run
+            assert (await cat.get(asked(run))).status_code == 404
+            await boss.post(f"/v1/questions/{run}:userContext1/delegate", json={"to": "cat"})
+            page = await cat.get(asked(run))
+            assert "You may not answer this" not in page.text
+            await cat.post(asked(run), data={**seen(page).sent, "/data/decision": '"Approve"'})
+            assert (await boss.get(f"/v1/runs/{run}", headers={"prefer": "wait=5"})).json()["status"] == "done"
+
+    go(body())
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("kind", get_args(FailureKind))
 def test_a_failed_run_says_so_in_the_language_of_the_reader_and_quotes_the_rest(tmp_path: Path, kind: Any, language: str) -> None:
