@@ -98,8 +98,8 @@ def combinations() -> Any:
         info = QuestionInfo("r", "p", asked, 0.0, None, who, until, given, listed, rule)
         links = (None, None), (("r", "q"), None), (("r", "q"), "bob"), (("r", "other"), None)
         for roles, groups, (link, sender) in product(ROLES, ((), ("leads",)), links):
-            by = "key" if link is None else "link"
-            caller = Caller("ann", frozenset(groups), {"p": frozenset(roles)}, by, link, sender=sender)  # type: ignore[arg-type]  # roles
+            means = "key" if link is None else "link"
+            caller = Caller("ann", frozenset(groups), {"p": frozenset(roles)}, means, link, sender=sender)  # type: ignore[arg-type]  # roles
             yield info, caller
 
 
