@@ -26,9 +26,11 @@ def application() -> Starlette:
 
     Authentication by keys or an identity provider is required: the address at which it is reached is unknown.
     The server bounds the connections: uvicorn with `--http instrc.server.connections:BoundedProtocol --ws none --backlog 100`.
+    uvicorn's access log is off, as the address of a link is a secret.
     Without `--timeout-graceful-shutdown 10`, it waits for open event streams before it stops.
     With a database, workers carry out the runs; those of a folder belong to one process, and a second one does not start.
     """
+    logging.getLogger("uvicorn.access").disabled = True  # it writes addresses with the words of links; `instrc.requests` does not
     serve_project(Path())
     run = read_settings(Path()).run
     place = str(run.get("store", USUAL_FOLDER))
