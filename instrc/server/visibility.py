@@ -91,19 +91,23 @@ class Visibility:
             QuestionInfo(
                 **{name: getattr(row, name) for name in QuestionRow.__struct_fields__},
                 candidates=each.candidates,
-                approval=self._rule(row.question, each),
+                approval=self._rule(row, each),
                 votes=each.votes,
                 starter=next(iter(each.starters), None),
             )
             for row, each in zip(rows, people, strict=True)
         )
 
-    def _rule(self, question: Question, people: QuestionPeople) -> Approval:
+    def _rule(self, row: QuestionRow, people: QuestionPeople) -> Approval:
         """Return the rule of a question; one that excludes a group, whose members another project knows, excludes everybody."""
-        rule = approval_of(question, people.starters, self.names)
-        if any(name.startswith("group:") for name in rule.excluded) and not is_here(people.project):
+        rule = approval_of(row.question, people.starters, self.names)
+        if any(name.startswith("group:") for name in rule.excluded) and not self._serves(people.project, row.program):
             rule = replace(rule, excluded=rule.excluded | {ALL})
         return rule
+
+    def _serves(self, project: str | None, program: str) -> bool:
+        """Return whether the settings of this service apply to a run: one of an unnamed project is known by its program."""
+        return is_here(project) and (project is not None or program in self.launchers)
 
     def opening(self, program: str, question: Question) -> Opening:
         """Return the candidates and the due time of a question of a program as it opens."""
@@ -128,10 +132,11 @@ class Visibility:
 
         Of another project's, it is unknown what serves it.
         """
-        activity, launcher = command.get("activity"), self.launchers.get(report.name) if is_here(report.config.project) else None
+        serves = self._serves(report.config.project, report.name)
+        activity, launcher = command.get("activity"), self.launchers.get(report.name) if serves else None
         asks = command.get("kind") == "user" if activity is None else launcher is None or launcher.asks_people(str(activity))
         asks = asks or command.get("id") in answered
-        return asks and not (is_here(report.config.project) and self.settings.allow_fork_person_steps)
+        return asks and not (serves and self.settings.allow_fork_person_steps)
 
     async def require_giving(self, caller: Caller, found: QuestionInfo) -> None:
         """Raise if an operator may not give the result of what holds a run, since people do, or have answered behind it."""
