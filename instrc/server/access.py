@@ -9,10 +9,12 @@ from time import time
 from typing import Final, Literal, TypeAlias
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from instrc import problems
 from instrc.engines.approvals import ALL, OUTSIDER, Vote, disputed_by, known_as, normal_name
 from instrc.problems.errors import AccessError, ConflictError, InstrcError, RateLimitError
+from instrc.problems.problem import Problem
 from instrc.server.views import QuestionInfo
 from instrc.vibes.service_settings import Role
 
@@ -193,6 +195,13 @@ def require_allowed(
         error = ConflictError([problems.serving.QuestionNotFree(question=question.question.id, state="disputed", by=other.who)])
     if error is not None:
         raise error
+
+
+def page_refusal(question: QuestionInfo, caller: Caller) -> Problem | None:
+    """Return why the page of a question has no form for the caller, or `None` if it has: claims of others are ignored."""
+    own = question.claimed_by == caller.name
+    error = refusal_of("answer", question if own else replace(question, claimed_by=None), caller, time())
+    return None if error is None else error.problems[0]
 
 
 def is_candidate(question: QuestionInfo, person: Caller) -> bool:

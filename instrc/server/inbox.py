@@ -45,7 +45,7 @@ from instrc.runtime.questions import Question
 from instrc.runtime.retry import ForkOptions, RetryOptions
 from instrc.runtime.run_report import RunFilter, RunReport, step_values
 from instrc.runtime.trace_page import page_of
-from instrc.server.access import Caller, RateLimiter
+from instrc.server.access import Caller, RateLimiter, page_refusal
 from instrc.server.door import CONTENT_POLICY, caller_of, peer_in
 from instrc.server.files import files_in, keep, reference_of, stored_file
 from instrc.server.form_data import NAMES, ROOT, begun, changed, data_of, pairs
@@ -303,7 +303,7 @@ class Inbox:
         of_links = AuditFilter(found.run, action="link", question=found.question.id)
         asked: dict[str, object] = {
             "links": await asyncio.to_thread(audit_log, self.service.records, of_links, _PAGE),
-            "refusal": self.service.refusal(caller, found),
+            "refusal": page_refusal(found, caller),
             "title": question_title(found.question),
             "description": optional_text(mapping(found.question.schema).get("description")),
             "show": labelled(found.question.show, labels_of(Process.from_json(launch.plan["process"]))),
@@ -385,7 +385,7 @@ class Inbox:
             name, _ = max(files, key=lambda item: item[1].size or 0)
             return {f"large:{name.removeprefix('file:')}": "1"}
         for name, part in files:
-            if part.size and self.service.refusal(caller, found) is None:
+            if part.size and page_refusal(found, caller) is None:
                 if name not in fields:
                     raise RequestError([serving.InvalidRequest(reason="the form has no such field for a file")])
                 self._rate.enter(f"file {caller.nonce or caller.name}", "files in a minute")

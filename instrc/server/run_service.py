@@ -31,7 +31,6 @@ from instrc.problems.errors import (
     StaleError,
     UnavailableError,
 )
-from instrc.problems.problem import Problem
 from instrc.problems.suggest import nearest
 from instrc.runtime.answers import copy_answer, find_question, question_closed
 from instrc.runtime.engine_protocol import Engine, WorkerInfo, WorkerListing
@@ -41,7 +40,7 @@ from instrc.runtime.retry import ForkOptions, RetryOptions
 from instrc.runtime.run_config import Launch
 from instrc.runtime.run_report import RunFilter, RunReport
 from instrc.runtime.secrets import redacted
-from instrc.server.access import Action, Caller, RateLimiter, is_candidate, refusal_of, require_allowed
+from instrc.server.access import Action, Caller, RateLimiter, is_candidate, require_allowed
 from instrc.server.bounds import COMMENT, NAME
 from instrc.server.files import require_stored
 from instrc.server.identity import Signer, is_known, known_person, link_word, read_link, refuse_unknown
@@ -162,7 +161,10 @@ class RunService:
                 launch = launch if known == launch.run else await self.engine.launch(known)
             launch = replace(launch, run=known)
         if key is not None or run is not None:
-            launch = await self.visibility.require_free(caller, launch.run, launched_as(launch)) or launch
+            there = await self.visibility.require_free(caller, launch.run, launched_as(launch))
+            if there is not None and (ended := await self.engine.show(there.run)).has_ended:  # a cancelled one does not go on
+                return await self.visibility.info_of(caller, ended)
+            launch = there or launch
         if self._keeper is not None and self._keeper.starts_by_queue:
             started = audit_row(caller.name, caller.by, "start", launch.run, None, launch.inputs)
             report = await self._settled(await self._keeper.enqueue(launch, [started]), wait)
@@ -533,13 +535,6 @@ class RunService:
                     except InstrcError:
                         until = self._looked_at  # tried again
         self._looked_at = until
-
-    def refusal(self, caller: Caller, found: QuestionInfo) -> Problem | None:
-        """Return why the caller may not answer a question, or `None` if they may; claims of others are ignored."""
-        error = refusal_of(
-            "answer", found if found.claimed_by == caller.name else replace(found, claimed_by=None), caller, time()
-        )
-        return None if error is None else error.problems[0]
 
     async def begin(self) -> None:
         """Bind to the running loop, and watch for runs changed by other processes, until `close`."""

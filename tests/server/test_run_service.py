@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
+from every_case import every_case
 from serving import ANN, ANSWER, BOB, BOSS, CAT, RunService, asking, launcher, on, person, service, settled
 from written_processes import DECISION, chunk, is_, process, repeat, step
 
@@ -18,6 +19,7 @@ from instrc.engines import service_tables  # rows are taken away
 from instrc.engines.approvals import Vote  # written as by a process that has ended then
 from instrc.engines.dbos.store_client import report_of  # of a row as another process leaves it
 from instrc.engines.hosts import engine_of
+from instrc.engines.operating import AuditFilter, audit_log  # what the commands read
 from instrc.engines.run_table import RunChange  # of another process
 from instrc.problems.errors import NotFoundError, RateLimitError, StaleError
 from instrc.problems.runs import RejectedAnswer
@@ -67,6 +69,18 @@ def test_a_run_is_started_found_and_answered_on_every_engine(store: tuple[str, A
             await made.run(BOSS, run)
 
     on(service(place, name=name), body)
+
+
+@every_case("name", ["memory", "durable"])
+def test_a_start_that_is_repeated_after_its_run_was_cancelled_returns_it(name: str, tmp_path: Path) -> None:
+    async def body(made: RunService) -> None:
+        run = (await made.start(ANN, "letter", "write", key="k", wait=30)).report.run
+        await made.cancel(BOSS, run)
+        again = await made.start(ANN, "letter", "write", key="k", wait=30)
+        assert (again.report.run, again.report.status) == (run, "cancelled")
+        assert sorted(row.action for row in audit_log(made.records, AuditFilter(), 9)) == ["cancel", "start"]
+
+    on(service(tmp_path / name, name=name, records=str(tmp_path / name)), body)
 
 
 @pytest.mark.long
