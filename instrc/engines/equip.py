@@ -103,11 +103,12 @@ def opening_for(
     config: RunConfig, own: OpeningOf | None, has_keys: Callable[[], bool], program: str, question: Question
 ) -> Opening:
     """Return who may answer a question of a run: as a service's `own` project says, else by the settings of the run's."""
-    if own is not None and is_here(config.project):
+    folder = folder_of(config)
+    if own is not None and is_here(config.project, folder):
         return own(program, question)
     settings: ServiceSettings | None = _NOBODY
     with suppress(InstrcError, OSError):
-        if (folder := folder_of(config)).is_dir():
+        if folder.is_dir():
             settings = settings_of(folder).service
     return opening_of(settings, has_keys, program, question)
 

@@ -53,9 +53,12 @@ def serve_runs_of(project: str) -> None:
     _elsewhere.add(project)
 
 
-def is_here(project: str | None) -> bool:
-    """Return whether this process serves a project, or is in its folder; `None` is one without a name."""
-    return project is None or project in _folders or project == project_here()
+def is_here(project: str | None, folder: Path = Path()) -> bool:
+    """Return whether this process serves a project, or is in its folder; the settings of its `folder` tell one without a name."""
+    if project is None:
+        here, file = read_settings(Path()).file, read_settings(folder).file
+        return file in {None, here} or file.parent.absolute() in _unnamed
+    return project in _folders or project == project_here()
 
 
 def folder_of(config: RunConfig) -> Path:

@@ -33,7 +33,7 @@ from instrc.engines.approvals import (  # what the table asks about
 )
 from instrc.engines.dbos.run_rows import RunRows  # who writes them
 from instrc.engines.dbos.store import close_engine  # the same
-from instrc.engines.equip import LocalObjects, opening_of  # the same
+from instrc.engines.equip import LocalObjects, opening_for, opening_of  # the same
 from instrc.engines.launch import Launcher, forked
 from instrc.engines.operating import AuditFilter, audit_log  # what is noted of it
 from instrc.engines.places import store_of  # where they are
@@ -44,6 +44,7 @@ from instrc.problems.errors import AccessError, AuthenticationError, ConflictErr
 from instrc.runtime.activities import Activities, Activity  # what serves one
 from instrc.runtime.questions import Question  # what the table asks about
 from instrc.runtime.retry import ForkOptions
+from instrc.runtime.run_config import RunConfig
 from instrc.runtime.run_report import RunFilter  # which runs are erased
 from instrc.server.access import (  # the function of the table
     EXCLUDED,
@@ -846,6 +847,40 @@ def calling(folder: Path, inner: Any, name: str = "outer") -> Launcher:
     return Launcher(Prepared(name, outer, folder, read_settings(folder)), rehearse="with-activities")
 
 
+@pytest.mark.parametrize("project", ["another", None])
+def test_settings_of_the_project_of_a_run_name_its_candidates(project: str | None, tmp_path: Path) -> None:
+    """A service carries runs of other projects, too; one without a name is another where other settings apply."""
+    (tmp_path / "pyproject.toml").write_text('[tool.instrc.people."pay.approve"]\ncandidates = ["cat"]\n')
+    config, asked = RunConfig(folder=str(tmp_path), project=project), Question("u", ("step1_approve",), {}, DECISION)
+    own = service(tmp_path, letter=LETTER).visibility.opening
+    assert opening_for(config, own, lambda: True, "pay", asked).candidates == ["cat"]
+
+
+@pytest.mark.parametrize("engine", ["memory", "durable"])
+def test_a_question_of_a_process_is_for_the_people_of_its_program(
+    engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where a run of its own asks it, which is named after the activity."""
+
+    async def body() -> None:
+        people = {"outer.approve": PeopleSettings(("cat",))}
+        made = service(tmp_path, name=engine, records=str(tmp_path / "kept"), settings=ServiceSettings(people=people))
+        made.launchers["outer"] = calling(tmp_path, asking())
+        cat, eve = person("cat", "answerer", program="outer"), person("eve", "answerer")
+        async with opened(made):
+            run = (await made.start(BOSS, "outer", "x", wait=10)).report.run
+            [asked] = (await settled(made, run, "waiting")).report.questions
+            assert {change.program for change in made.records.feed(0)} == {"outer"}
+            assert [len((await made.questions(each, mine=True)).rows) for each in (cat, eve)] == [1, 0]
+            with pytest.raises(NotFoundError):
+                await made.answer(eve, run, asked.id, ANSWER)
+            await made.answer(cat, run, asked.id, ANSWER)
+            await settled(made, run, "done")
+
+    monkeypatch.chdir(tmp_path)  # whose settings apply
+    go(body())
+
+
 @pytest.mark.parametrize("allowed", [False, True])
 def test_an_operator_gives_no_result_that_people_give_in_a_process(allowed: bool, tmp_path: Path) -> None:  # noqa: FBT001
     """A process that fails before it asks holds its run; its result is an approval all the same."""
@@ -1279,7 +1314,8 @@ def test_a_hold_that_is_taken_back_meanwhile_gives_no_right(
     on(service(tmp_path, settings=settings, pay=asking()), body)
 
 
-def test_a_result_that_a_system_gives_later_is_given_by_its_candidates(tmp_path: Path) -> None:
+def test_a_result_that_a_system_gives_later_is_given_by_its_candidates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # the folder of the service
     settings = ServiceSettings(people={"send": PeopleSettings(("bank",))})
     sends = process(serverContext1=chunk(step1_send=call("Send", "prompt", TEXT)))
 
