@@ -30,7 +30,7 @@ from instrc.engines.projects import folder_of, project_name
 from instrc.problems.errors import ConflictError, InputError, NotFoundError, SettingsError
 from instrc.problems.problem import Problem
 from instrc.process.request_settings import RequestSettings
-from instrc.runtime.activities import Activities, complaints
+from instrc.runtime.activities import COMPLAINTS, Activities, complaints
 from instrc.runtime.boundary import NotJsonError, received
 from instrc.runtime.effects import Effects, Invention
 from instrc.runtime.engine_protocol import Engine
@@ -220,12 +220,11 @@ def given_inputs(declared: Json, value: JsonLike, wrong: list[Problem], *, close
     if not isinstance(declared, dict):
         return inputs
     free = () if closed else ("prompt",)
+    others, only_prompt = names_as_text(declared), declared.keys() <= {"prompt"}
+    undeclared = [name for name in inputs if name not in declared and name not in free]
     wrong += [
-        problems.runs.InvalidInput(
-            word=name, reason=f"is not declared; there are {names_as_text(declared)}", only_prompt=declared.keys() <= {"prompt"}
-        )
-        for name in inputs
-        if name not in declared and name not in free
+        problems.runs.InvalidInput(word=name, reason=f"is not declared; there are {others}", only_prompt=only_prompt)
+        for name in undeclared[:COMPLAINTS]
     ]
     if free and isinstance(given, str) and (written := re.fullmatch(_ASSIGNED, given)) and written[1] in {"prompt", *declared}:
         wrong.append(problems.runs.InvalidInput(word=written[1], reason="is not given with `=`", beside_text=True))

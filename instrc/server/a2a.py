@@ -216,7 +216,7 @@ class ServiceHandler(RequestHandler):
         caller, message = _caller(context), params.message
         if not message.message_id:  # which the library does not require
             raise errors.InvalidParamsError(message="a message that starts a task has a `messageId`, so that it starts it once")
-        name = str(_member(message.metadata, "program") or context.tenant)
+        name = _member(message.metadata, "program") or context.tenant
         offered = await self.service.programs(caller)
         if not name and len(offered) == 1:
             name = offered[0].name
@@ -246,8 +246,8 @@ class ServiceHandler(RequestHandler):
             raise errors.UnsupportedOperationError(message=_ended(info))
         named: dict[str, list[pb.Part]] = {}
         for part in message.parts:
-            named.setdefault(str(_member(part.metadata, "question") or ""), []).append(part)
-        general = str(_member(message.metadata, "question") or "")
+            named.setdefault(_member(part.metadata, "question"), []).append(part)
+        general = _member(message.metadata, "question")
         for name, parts in named.items():
             asked = exchange.asked_of_people(info.report)
             wanted = name or general or (asked[0].id if len(asked) == 1 else "")
@@ -426,8 +426,8 @@ def _updates(before: pb.Task, task: pb.Task) -> Iterator[Event]:
         yield pb.TaskStatusUpdateEvent(task_id=task.id, context_id=task.context_id, status=task.status)
 
 
-def _member(struct: struct_pb2.Struct, name: str) -> object:
-    return MessageToDict(struct).get(name)
+def _member(struct: struct_pb2.Struct, name: str) -> str:
+    return struct.fields[name].string_value if name in struct.fields else ""
 
 
 def _hook_id(run: str, name: str, owner: str) -> str:

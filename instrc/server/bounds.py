@@ -39,6 +39,8 @@ DIGITS: Final = 1000
 """Maximum digits of a JSON number: printing one takes quadratic time."""
 MEMBERS: Final = 100_000
 """Maximum members, elements, objects and arrays in a JSON body: each costs time, also one inside another."""
+A2A_MEMBERS: Final = 10_000
+"""The same for bodies of A2A, whose library parses them in the event loop, about ten times as slowly."""
 NAME: Final = 500
 """Maximum characters of client-chosen names: idempotency keys, messages, threads, contexts, metadata values."""
 COMMENT: Final = 10_000
@@ -61,9 +63,10 @@ _TEXTS: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 _UTF_8: Final = re.compile(r'charset="?utf[-_]?8"? *(;|$)')
 
 
-def excess_in(body: bytes) -> str | None:
+def excess_in(body: bytes, path: str = "") -> str | None:
     """Return the part of a JSON text that exceeds its limit or is written twice, or `None`, in linear time.
 
+    The `path` of the request tells its protocol.
     Another encoding than UTF-8 is one: libraries of the protocols would detect it, and read what is not bounded here.
     """
     try:
@@ -75,8 +78,9 @@ def excess_in(body: bytes) -> str | None:
     bare = _TEXTS.sub(b"", body)
     if re.search(rb"(?<![0-9])[0-9]{%d}" % (DIGITS + 1), bare):  # tried once a number, not at each of its digits
         return f"the body has a number of more than {DIGITS:,} digits"
-    if sum(map(bare.count, (b",", b":", b"[", b"{"))) > MEMBERS:
-        return f"the body has more than {MEMBERS:,} members"
+    most = A2A_MEMBERS if path.startswith("/a2a") else MEMBERS
+    if sum(map(bare.count, (b",", b":", b"[", b"{"))) > most:
+        return f"the body has more than {most:,} members"
     depth = 0
     for bracket in re.finditer(rb"[\[{]+|[\]}]+", bare) if bare.count(b"[") + bare.count(b"{") > DEPTH else ():
         depth += len(bracket[0]) if bracket[0][0] in b"[{" else -len(bracket[0])

@@ -188,7 +188,7 @@ class Door:
         """
         if scope["method"] in {"GET", "HEAD", "OPTIONS"} or scope["path"].startswith("/inbox/"):
             return receive
-        body = None if scope["instrc.caller"] is None else await _checked(receive)
+        body = None if scope["instrc.caller"] is None else await _checked(receive, scope["path"])
         is_read = False
 
         async def whole() -> Message:
@@ -196,7 +196,8 @@ class Door:
             if is_read:
                 return await receive()
             is_read = True
-            return {"type": "http.request", "body": await _checked(receive) if body is None else body, "more_body": False}
+            checked = await _checked(receive, scope["path"]) if body is None else body
+            return {"type": "http.request", "body": checked, "more_body": False}
 
         return whole
 
@@ -258,7 +259,7 @@ def _too_large(limit: int) -> LimitError:
     return LimitError([problems.serving.TooMuch(what="bytes of a request", limit=limit)])
 
 
-async def _checked(receive: Receive) -> bytes:
+async def _checked(receive: Receive, path: str) -> bytes:
     """Return a body; raise `RequestError` if it exceeds a limit."""
     parts: list[bytes] = []
     more = True
@@ -270,7 +271,7 @@ async def _checked(receive: Receive) -> bytes:
         more = message.get("more_body", False)
     body = b"".join(parts)
     small = len(body) <= bounds.SMALL_BODY
-    excess = bounds.excess_in(body) if small else await asyncio.to_thread(bounds.excess_in, body)
+    excess = bounds.excess_in(body, path) if small else await asyncio.to_thread(bounds.excess_in, body, path)
     if excess is not None:
         raise RequestError([problems.serving.InvalidRequest(reason=excess)])
     return body

@@ -122,6 +122,31 @@ def test_a_body_that_costs_much_is_refused_soon_at_every_door(path: str, body: b
     go(test())
 
 
+@pytest.mark.parametrize("path", ["/a2a", "/a2a/rest/message:send"])
+def test_a_body_of_a2a_has_fewer_members(path: str, tmp_path: Path) -> None:
+    """Its library parses them in the event loop: 99,000 of them held it for half a second."""
+
+    async def test() -> None:
+        made = service(tmp_path)
+        async with client(made, routes=a2a_routes(made)) as http:
+            body = {"metadata": {"a": [0] * (bounds.A2A_MEMBERS + 1)}}
+            assert "more than 10,000 members" in (await http.post(path, json=body, headers={"A2A-Version": "1.0"})).text
+            assert "members" not in (await http.post("/v1/runs", json=body)).text
+
+    go(test())
+
+
+def test_few_of_many_undeclared_inputs_are_named(tmp_path: Path) -> None:
+    """Each names all that are declared: 49,000 of them were told in 65 MB."""
+
+    async def test() -> None:
+        async with client(service(tmp_path)) as http:
+            done = await http.post("/v1/runs", json={"program": "letter", "input": {f"k{number}": 0 for number in range(40_000)}})
+            assert (done.status_code, len(done.json()["errors"])) == (422, 21)  # and `prompt` is missing
+
+    go(test())
+
+
 def test_a_probe_is_answered_while_every_thread_is_busy(tmp_path: Path) -> None:
     """Many requests of one caller may wait for the database in all of them."""
 
@@ -151,7 +176,7 @@ def test_a_body_of_an_unknown_caller_is_not_read(path: str, tmp_path: Path, monk
         async with client(made, identity=identity, routes=[mcp, *a2a_routes(made), *agui_routes(made)], beside=[running]) as http:
             run = (await made.start(BOSS, "letter", "hello", wait=20)).report.run
             word = await made.link(BOSS, run, "userContext1", "cat")
-            monkeypatch.setattr(bounds, "excess_in", lambda body: f"the body has {len(body)} bytes")
+            monkeypatch.setattr(bounds, "excess_in", lambda body, _path: f"the body has {len(body)} bytes")
             for address in (path, f"{path}?a=1"):
                 done = await http.post(address, content=b"[1]", headers={"A2A-Version": "1.0"})
                 assert done.status_code == 401, done.text
