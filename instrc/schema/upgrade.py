@@ -5,6 +5,7 @@ With an expanded discriminator, each alternative requires its own value of the p
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 
 from instrc.problems.errors import CompileError
@@ -115,6 +116,13 @@ class _Upgrade:
 
 
 KEYWORD = "discriminator"
+_FILE = re.compile(r"[^#]*\.(json|ya?ml)")
+
+
+def name_in(reference: str) -> str:
+    """Return the name of the schema that a reference leads to: its last step, or that of a file without its ending."""
+    whole = reference.rpartition(".")[0] if _FILE.fullmatch(reference) else reference
+    return whole.rpartition("/")[2]
 
 
 def expand_discriminators(
@@ -166,9 +174,7 @@ class _Discriminators:
         said = next((found for part in parts if (found := _values(part, name))), [])
         target = definition_named_by(branch)
         own = self.written.get(target, target)
-        values: list[Json] = [
-            value for value, leads_to in mapping.items() if own and str(leads_to).rpartition("/")[2].partition(".")[0] == own
-        ]
+        values: list[Json] = [value for value, leads_to in mapping.items() if own and name_in(str(leads_to)) == own]
         if said and not all(any(equal(value, item) for item in said) for value in values):
             return None
         if said and len(values) in {0, len(said)}:

@@ -13,7 +13,7 @@ from instrc.problems.errors import InstrcError
 from instrc.schema.drafts import LATEST, OPENAPI_3_0, Draft
 from instrc.schema.flattening.definitions import ascii_name
 from instrc.schema.normalize import Rules
-from instrc.schema.upgrade import expand_discriminators
+from instrc.schema.upgrade import expand_discriminators, name_in
 from instrc.schema.vocabulary import is_extension
 from instrc.schema.walk import conjuncts, is_schema, map_schemas, without
 from instrc.text.jsonvalue import Json, JsonObject, Location, at_or, listing, mapping, pointer, tokens
@@ -151,15 +151,18 @@ class Components:
         return schema
 
     def _find_children(self, name: str, parent: JsonObject, place: Location) -> None:
-        """Find the children of a parent for description: those named by its discriminator, or else those that extend it."""
+        """Find the children of a parent for description: those named by its discriminator, and those that extend it."""
         written = parent.get("discriminator")
         said: JsonObject = {"propertyName": written} if isinstance(written, str) else mapping(written)
         if not isinstance(said.get("propertyName"), str) or {"oneOf", "anyOf"} & parent.keys():
             return
         inside = place[1:] if place[0].__class__ is File else place
+        around, _ = self._find(f"#{pointer(inside[:-1])}", place)
+        siblings = {f"#{pointer((*inside[:-1], name))}": schema for name, schema in mapping(around).items()}
         values = [value for value in mapping(said.get("mapping")).values() if isinstance(value, str)]
-        found = [value if set("#/.") & {*value} else f"#{pointer((*inside[:-1], value))}" for value in values]
-        found = list(dict.fromkeys(found)) or list(self._extending(f"#{pointer(inside)}", place))
+        plain = {value: f"#{pointer((*inside[:-1], value))}" for value in values}
+        told = [own if own in siblings or not set("#/.") & {*value} else value for value, own in plain.items()]
+        found = list(dict.fromkeys([*told, *_extending(f"#{pointer(inside)}", siblings)]))
         if len(found) > CHILDREN:
             reason = f"it tells {len(found):,} schemas apart, which are too many for one tool"
             self.given.left_out((*place, "discriminator"), "discriminator", reason)
@@ -168,13 +171,6 @@ class Components:
         led = [self._refer(reference, (*place, "discriminator")) for reference in found]
         if children := [reference.removeprefix("#/$defs/") for reference in led if reference is not None]:
             self._children[name] = said, children
-
-    def _extending(self, reference: str, place: Location) -> Iterator[str]:
-        """Yield references to sibling schemas that extend one by `allOf`."""
-        neighbours, around = self._find(reference.rpartition("/")[0], place)
-        for name, schema in mapping(neighbours).items():
-            if any(mapping(item).get("$ref") == reference for item in listing(mapping(schema).get("allOf"))):
-                yield f"#{pointer((*around, name))}"
 
     def _divide_parents(self) -> dict[str, str]:
         """Replace each parent by a union of its children, which extend the original; return the names of the originals."""
@@ -190,7 +186,7 @@ class Components:
             alternatives = [*dict.fromkeys([*([name] if name in concrete else []), *children])]
             branches: list[Json] = [{"$ref": f"#/$defs/{result.get(each, each)}"} for each in alternatives]
             self.definitions[result[name]] = {word: each for word, each in parent.items() if word != "discriminator"}
-            by_value = {value: each for value, each in values if str(each).rpartition("/")[2] == name}  # as its own parent says
+            by_value = {value: each for value, each in values if ascii_name(name_in(str(each))) == name}  # as its own parent says
             told = {**said, "mapping": {**by_value, **mapping(said.get("mapping"))}}
             self.definitions[name] = {**words, "anyOf": branches, "discriminator": told}
         self._children = {}
@@ -200,7 +196,7 @@ class Components:
         """Return a schema with these definitions, with OpenAPI discriminators expanded."""
         places = {name: place for place, name in self._names.items()}
         places |= {base: places[name] for name, base in self._divide_parents().items()}
-        written = {name: str(place[-1]).rpartition("/")[2].partition(".")[0] for name, place in places.items()}
+        written = {name: name_in(str(place[-1])) for name, place in places.items()}
 
         def spelt(part: Json, start: Location) -> Json:
             return expand_discriminators(
@@ -242,7 +238,7 @@ class Components:
             if not is_schema(target):
                 self.given.left_out(path, reference, "it leads to no schema")
                 return None
-            wanted = ascii_name(str(place[-1]).rpartition("/")[2].partition(".")[0]) or "schema"
+            wanted = ascii_name(name_in(str(place[-1]))) or "schema"
             name = self._names[place] = free_name(wanted, lambda each: each in self._names.values())
             self._waiting.append((name, target, place))
         return f"#/$defs/{name}"
@@ -274,6 +270,18 @@ class Components:
 def file_of(path: Location) -> str:
     """Return the name of the file that a path leads into; `""` for the source itself."""
     return str(path[0]) if path and path[0].__class__ is File else ""
+
+
+def _extending(reference: str, schemas: JsonObject) -> list[str]:
+    """Return references to the schemas that extend one by `allOf`, directly or through others."""
+    heirs: dict[str, list[str]] = {}
+    for heir, schema in schemas.items():
+        for item in listing(mapping(schema).get("allOf")):
+            heirs.setdefault(str(mapping(item).get("$ref")), []).append(heir)
+    found = [reference]
+    for each in found:  # the list grows
+        found += heirs.pop(each, ())
+    return found[1:]
 
 
 def _extended(schema: Json, name: str, base: str) -> Json:

@@ -440,13 +440,15 @@ def alternatives(schema: Json) -> dict[str, Json]:
 @every_case(
     ("said", "wanted"),
     [
-        ({"propertyName": "kind", "mapping": {"cat": "#/components/schemas/Cat", "dog": "Dog"}}, {"Cat": "cat", "Dog": "dog"}),
-        ({"propertyName": "kind"}, {"Cat": "Cat", "Dog": "Dog"}),
-        ({"propertyName": "kind", "mapping": {"pet": "Pet", "cat": "Cat"}}, {"Pet_base": "pet", "Cat": "cat"}),
+        ({"cat": "#/components/schemas/Cat", "dog": "Dog"}, {"Cat": "cat", "Dog": "dog", "Lion": "Lion"}),
+        ({}, {"Cat": "Cat", "Dog": "Dog", "Lion": "Lion"}),
+        ({"pet": "Pet", "cat": "Cat"}, {"Pet_base": "pet", "Cat": "cat", "Dog": "Dog", "Lion": "Lion"}),
     ],
 )
-def test_a_parent_is_any_of_the_children_that_its_discriminator_tells_apart(said: Json, wanted: dict[str, str]) -> None:
-    definitions, problems = of_parents(said)
+def test_a_parent_is_any_schema_that_extends_it_under_its_own_name_or_that_of_the_mapping(
+    said: Json, wanted: dict[str, str]
+) -> None:
+    definitions, problems = of_parents({"propertyName": "kind", "mapping": said})
     assert alternatives(definitions["Pet"]) == wanted
     assert definitions["Pet_base"] == PARENT
     branches = definitions["Cat"]["allOf"]
@@ -458,17 +460,36 @@ def test_a_parent_is_any_of_the_children_that_its_discriminator_tells_apart(said
 def test_a_child_that_is_a_parent_itself_is_told_apart_by_both() -> None:
     whole: Json = {"propertyName": "kind", "mapping": {"cat": "Cat", "lion": "Lion"}}
     definitions, _ = of_parents(whole, {"propertyName": "kind", "mapping": {"lion": "Lion"}})
-    assert alternatives(definitions["Pet"]) == alternatives(definitions["Cat"]) == {"Cat_base": "cat", "Lion": "lion"}
+    assert alternatives(definitions["Pet"]) == {"Cat_base": "cat", "Lion": "lion", "Dog": "Dog"}
+    assert alternatives(definitions["Cat"]) == {"Cat_base": "cat", "Lion": "lion"}
     assert definitions["Lion"]["allOf"][0] == {"$ref": "#/$defs/Cat_base"}
+
+
+@every_case("dots", ["", "Zoo.", "Zoo.v1."])
+@every_case(
+    ("said", "values"),
+    [({}, ["@Cat", "@Dog"]), ({"d": "#/components/schemas/@Dog", "c": "@Cat"}, ["c", "d"])],
+    ids=["own", "mapped"],
+)
+@every_case("keyword", ["oneOf", "anyOf"])
+def test_a_dot_does_not_end_the_name_of_a_schema(keyword: str, said: Json, values: list[str], dots: str) -> None:
+    pet: Json = {"discriminator": {"propertyName": "kind", "mapping": said}}
+    pet |= {keyword: [{"$ref": f"#/components/schemas/@{name}"} for name in ("Cat", "Dog")]} if keyword == "oneOf" else PARENT
+    child = PARENT if keyword == "oneOf" else extending("@Pet")
+    given = document(body({"$ref": "#/components/schemas/@Pet"}))
+    given["components"]["schemas"] |= {"@Pet": pet, "@Cat": child, "@Dog": child}
+    made = tool(json.loads(json.dumps(given).replace("@", dots)))["$defs"]
+    told = alternatives({"anyOf": made[f"{dots}Pet"][keyword]})
+    assert told == dict(zip([f"{dots}Cat", f"{dots}Dog"], (value.replace("@", dots) for value in values), strict=True))
 
 
 def test_children_that_are_not_there_or_too_many_are_told() -> None:
     definitions, problems = of_parents({"propertyName": "kind", "mapping": {"cat": "Cat", "cow": "Cow"}})
-    assert alternatives(definitions["Pet"]) == {"Cat": "cat"}
+    assert alternatives(definitions["Pet"]) == {"Cat": "cat", "Dog": "Dog", "Lion": "Lion"}
     assert problems == ["`#/components/schemas/Cow` is left out: it leads nowhere"]
     definitions, problems = of_parents({"propertyName": "kind", "mapping": {str(n): f"K{n}" for n in range(CHILDREN + 1)}})
     assert definitions == {"Pet": PARENT}
-    assert problems == ["`discriminator` is left out: it tells 41 schemas apart, which are too many for one tool"]
+    assert problems == ["`discriminator` is left out: it tells 44 schemas apart, which are too many for one tool"]
 
 
 def test_how_a_parameter_and_a_body_are_written_is_kept() -> None:

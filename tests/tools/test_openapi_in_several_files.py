@@ -116,3 +116,21 @@ def test_a_text_without_a_folder_has_no_neighbours(folder: Path) -> None:
     found = import_tools("openapi", Source("api.json", text))
     assert {problem.name for problem in found.problems} >= {"left-out"}
     assert all("fetched from elsewhere" in problem.message for problem in found.problems if problem.name == "left-out")
+
+
+def test_a_discriminator_tells_the_schemas_of_another_file_apart(folder: Path) -> None:
+    kind = {"type": "object", "properties": {"kind": {"type": "string"}}}
+    pets = {"Pet": {**kind, "discriminator": {"propertyName": "kind"}}, "Cat": {"allOf": [{"$ref": "#/Pet"}]}}
+    (folder / "pets.json").write_text(json.dumps(pets), encoding="utf-8")
+    (folder / "cow.v1.yaml").write_text(json.dumps(kind), encoding="utf-8")
+    either = {
+        "oneOf": [{"$ref": "../pets.json#/Pet"}, {"$ref": "../cow.v1.yaml"}, {"$ref": "owner.json#/Owner"}],
+        "discriminator": {"propertyName": "kind", "mapping": {"owner": "owner.json#/Owner"}},
+    }
+    (folder / "schemas/pet.json").write_text(json.dumps(either), encoding="utf-8")
+    found = import_tools("openapi", str(folder / "api.json"))
+    assert found.problems == ()
+    definitions = found.vibes[0].document["$defs"]
+    kinds = [branch["allOf"][1]["properties"]["kind"]["const"] for branch in definitions["pet"]["oneOf"]]
+    assert kinds == ["Pet", "cow.v1", "owner"]
+    assert [branch["allOf"][0]["$ref"] for branch in definitions["Pet"]["anyOf"]] == ["#/$defs/Cat"]

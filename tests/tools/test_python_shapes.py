@@ -242,6 +242,16 @@ def test_a_discriminator_is_said_by_the_alternatives_and_not_lost(target: str) -
         assert instrc.lift({"made": {"volume": 2}}, lowering.map).status == "invalid"
 
 
+@every_case("name", ["Dog", "Zoo.Dog", "dog.json"])
+def test_the_mapping_of_a_discriminator_names_definitions_as_a_whole(name: str) -> None:
+    kind = {"type": "object", "properties": {"kind": {"type": "string"}}}
+    said = {"propertyName": "kind", "mapping": {"d": f"#/$defs/{name}", "c": "#/$defs/Cat"}}
+    pet = {"oneOf": [{"$ref": f"#/$defs/{name}"}, {"$ref": "#/$defs/Cat"}], "discriminator": said}
+    lowering = instrc.lower({"type": "object", "properties": {"pet": pet}, "$defs": {name: kind, "Cat": kind}})
+    assert instrc.lift({"pet": {"kind": "d"}}, lowering.map).status == "ok"
+    assert instrc.lift({"pet": {"kind": name}}, lowering.map).status == "invalid"
+
+
 def test_a_discriminator_that_no_keyword_can_say_is_told_as_lost() -> None:
     schema = {"type": "object", "properties": {"kind": {"type": "string"}}, "discriminator": {"propertyName": "kind"}}
     assert "discriminator" in [loss.keyword for loss in instrc.lower(schema).losses]
