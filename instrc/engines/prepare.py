@@ -41,7 +41,7 @@ from instrc.text.jsonvalue import Json, JsonObject, as_object, listing, mapping,
 from instrc.text.source import Source
 from instrc.tools.class_checks import ClassCheck
 from instrc.tools.tool import Hint
-from instrc.vibes.find_files import unreadable
+from instrc.vibes.find_files import program_name, unreadable
 from instrc.vibes.project import DEFAULT_PROJECT, Project
 from instrc.vibes.roots import Root
 from instrc.vibes.settings import Settings, read_settings
@@ -120,7 +120,7 @@ def prepare(
     if isinstance(program, str) and program.endswith(".json") and not program.endswith(".vibe.json"):
         document = _read(program)
         _require_sound(document, program)
-        stem = Path(program).name.removesuffix(".json").rpartition(".")[0] or Path(program).stem
+        stem = program_name(program)
         takes = {}
         named = _named_by_plans(document, None, workspace, name, takes)
         return Prepared(stem, document, folder, settings, named, sources=workspace.files(name), takes=takes)

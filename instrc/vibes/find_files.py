@@ -75,7 +75,13 @@ def files_at(path: str, endings: tuple[str, ...]) -> list[Path]:
 def beside(path: str, endings: tuple[str, ...]) -> list[Path]:
     """Return the places of files with the endings that belong to a program."""
     place = Path(path)
-    return [place.parent / (place.name.partition(".")[0] + ending) for ending in endings]
+    return [place.parent / (program_name(path) + ending) for ending in endings]
+
+
+def program_name(path: str) -> str:
+    """Return the name of a program, a vibe or a compiled document (`NAME.KIND.json`) by its path."""
+    name = Path(path).name.removesuffix(".json")
+    return name.rpartition(".")[0] or name
 
 
 def program_beside(file: Path, endings: tuple[str, ...]) -> str:

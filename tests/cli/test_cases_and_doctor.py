@@ -121,6 +121,14 @@ def test_cases_are_chosen_by_their_titles(instrc: Instrc) -> None:
     assert (none.code, none.err) == (5, "none of the 5 cases contains `nothing like it` in its title or file\n")
 
 
+def test_a_program_with_a_dot_in_its_name_has_cases_of_its_own(instrc: Instrc, folder: Path) -> None:
+    (folder / "mail.v2.aug").write_text("Foo(;")
+    none = "mail.v2.aug has no cases: there is no mail.v2.cases.md beside it\n"
+    assert instrc("test", "mail.v2.aug").err.startswith(none)
+    (folder / "mail.v2.cases.md").write_text(CASES)
+    assert instrc("test", "mail.v2.aug").err.endswith("0 passed, 5 failed\n")
+
+
 def test_a_difference_is_shown_with_its_place(instrc: Instrc, folder: Path) -> None:
     (folder / "mail.cases.md").write_text(CASES.replace('"sent"\n```\n', '"gone"\n```\n'))
     done = instrc("test")
