@@ -111,11 +111,15 @@ def eval_command(
     comparing = comparing_of(versions)
     jobs = eval_jobs(data_sets(paths, data), chosen, _minimum(least), group)
     run_common.show_warnings([job.prepared for job in jobs], Format.TEXT, quiet=group.quiet)
+    answers = "answers" in {shape, *written.values()}
+    if answers and len(jobs) > 1:
+        options.refuse_use("a file of answers is of one program: name one")
     if comparing is None:
         code = _measure(jobs, asked, shape, written, record=record, quiet=group.quiet)
     else:
-        if record or least:
-            options.refuse_use(f"{'--record' if record else '--min'} belongs to one version: leave it out, or the other version")
+        if record or least or answers:
+            what = "--record" if record else "--min" if least else "a file of answers"
+            options.refuse_use(f"{what} belongs to one version: leave it out, or the other version")
         code = _compare(jobs, comparing, asked, group, shape, written)
     raise typer.Exit(code)
 
@@ -342,8 +346,6 @@ def _rendered(done: list[_Done], shape: EvalFormat, folder: Path) -> str:
     if shape == "answers":
         from instrc.testing.evaluation.export import recorded_answers
 
-        if len(done) > 1:
-            options.refuse_use("a file of answers is of one program: name one")
         return recorded_answers(done[0].found, folder, done[0].settings)
     if shape == "json":
         return f"{dumps(report.as_json(found, (each.gates for each in done)))}\n"

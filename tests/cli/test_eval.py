@@ -99,6 +99,23 @@ def test_the_reports_say_the_same_in_every_form(instrc: Instrc, folder: Path) ->
     assert "&lt;3&gt;\\|" in (folder / "r.md").read_text("utf-8")
 
 
+def test_a_file_of_answers_is_of_one_program_and_others_are_refused_before_anything_is_asked(
+    instrc: Instrc, folder: Path
+) -> None:
+    for ending in ("aug", "eval.jsonl"):
+        (folder / f"other.{ending}").write_text((folder / f"mood.{ending}").read_text("utf-8"), encoding="utf-8")
+    done = instrc("eval", "--model", "scripted:script.json", "-o", "answers.json")
+    assert (done.code, "a file of answers is of one program" in done.err) == (2, True)
+    assert not (folder / ".instrc").exists()
+
+
+def test_what_is_recorded_of_a_program_with_a_dot_in_its_name_has_its_name(instrc: Instrc, folder: Path) -> None:
+    for ending in ("aug", "eval.jsonl"):
+        (folder / f"mood.v2.{ending}").write_text((folder / f"mood.{ending}").read_text("utf-8"), encoding="utf-8")
+    assert instrc("eval", "mood.v2.aug", "--model", "scripted:script.json", "-q", "--record").code == 0
+    assert [file.name for file in folder.glob("*.md")] == ["mood.v2.eval.cases.md"]
+
+
 PROCESS = """
 const found = prompt | @{ title: "Find_Activity", properties: { output: { type: "array", items: { type: "string" } } } };
 const mails = each name in found max 3 {

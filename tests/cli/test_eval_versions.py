@@ -87,6 +87,8 @@ def test_parts_are_left_out_in_turn(instrc: Instrc) -> None:
         ("--vibe Classify=Other --fail-on-drop nan%", "--fail-on-drop takes a share"),
         ("--vibe Classify=Other --record", "--record belongs to one version"),
         ("--ablate --min 0.5", "--min belongs to one version"),
+        ("--ablate --format answers", "a file of answers belongs to one version"),
+        ("--against-set words=none -o answers.json", "a file of answers belongs to one version"),
         ("--against-set words", "--set takes NAME=VALUE"),
     ],
 )
