@@ -570,6 +570,7 @@ UNDUE: Final = 1e10
 def questions_query(
     *,
     who: Iterable[str] | None = None,
+    seen: Collection[str] = (),
     run: str | None = None,
     program: str | None = None,
     programs: Iterable[str] | None = None,
@@ -582,7 +583,7 @@ def questions_query(
 
     With `by_due`, questions due first come first, and those without a due time last.
 
-    `who` has the identifiers that candidates may have.
+    `who` has the identifiers that candidates may have; questions of the programs `seen`, and delegated ones, need no candidate.
     """
     place = sa.and_(CLAIMS.c.run == QUESTIONS.c.run, CLAIMS.c.question == QUESTIONS.c.question, CLAIMS.c.until > time())
     source = QUESTIONS.outerjoin(CLAIMS, place)
@@ -591,13 +592,15 @@ def questions_query(
     first = sa.func.coalesce(QUESTIONS.c.due, QUESTIONS.c.opened + UNDUE) if by_due else QUESTIONS.c.opened
     query = query.order_by(first, QUESTIONS.c.run, QUESTIONS.c.question)
     if who is not None:
+        names = sorted(who)
         named = sa.select(CANDIDATES.c.run).where(
-            CANDIDATES.c.who.in_(sorted(who)),
+            CANDIDATES.c.who.in_(names),
             CANDIDATES.c.run == QUESTIONS.c.run,
             CANDIDATES.c.question == QUESTIONS.c.question,
             CANDIDATES.c.opened == QUESTIONS.c.opened,
         )  # fmt: skip  -- one condition
-        query = query.where(named.exists())
+        delegated = sa.and_(CLAIMS.c.who.in_(names), CLAIMS.c.given)
+        query = query.where(sa.or_(named.exists(), QUESTIONS.c.program.in_(list(seen)), delegated))
     for column, value in ((QUESTIONS.c.run, run), (QUESTIONS.c.program, program), (CLAIMS.c.who, claimed_by)):
         query = query if value is None else query.where(column == value)
     if programs is not None:

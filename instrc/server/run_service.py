@@ -320,11 +320,11 @@ class RunService:
 
         With `by_due`, questions due first come first.
         """
-        limit = max(1, min(limit, _MOST))
         every = caller.may_any((*SEES, "answerer"), "")
         programs = None if every else [n for n in self.launchers if caller.may_any((*SEES, "answerer"), n)]
         query = questions_query(
-            who=caller.as_candidates if not claimed and (mine or not caller.may_any(SEES, program or "")) else None,
+            who=caller.as_candidates if mine or not caller.may_any(SEES, program or "") else None,
+            seen=[] if mine and not claimed else [n for n in self.launchers if caller.may_any(SEES, n)],
             run=run,
             program=program,
             programs=programs,
@@ -333,7 +333,7 @@ class RunService:
             after=cursor,
             by_due=by_due,
         )
-        limit = await asyncio.to_thread(self.records.fitting, query, limit)
+        limit = await asyncio.to_thread(self.records.fitting, query, max(1, min(limit, _MOST)))
         rows = await asyncio.to_thread(self.records.questions, query, limit + 1)
         page = await self.visibility.asked_in(rows[:limit])
         if len(rows) <= limit:

@@ -162,6 +162,32 @@ def test_a_question_is_seen_and_answered_by_whom_it_was_given_to(tmp_path: Path)
     on(service(tmp_path, settings=settings, pay=asking()), body)
 
 
+def test_questions_are_listed_for_who_sees_their_program_holds_or_may_answer_them(tmp_path: Path) -> None:
+    people = {"letter.approve": PeopleSettings(("group:leads",))}
+    operator, viewer = person("op", "operator", program="letter"), person("vic", "viewer", program="letter")
+    leads, left = person("ann", "answerer", groups=("leads",)), person("ann", "answerer")
+
+    async def body(made: RunService) -> None:
+        run = (await made.start(ANN, "letter", "write", wait=20)).report.run
+        for each, mine, number in (
+            (operator, False, 1),
+            (viewer, False, 1),
+            (operator, True, 0),
+            (leads, True, 1),
+            (left, False, 0),
+        ):
+            assert len((await made.questions(each, mine=mine)).rows) == number, each
+        await made.claim(leads, run, "userContext1")
+        assert [len((await made.questions(each, claimed=True)).rows) for each in (leads, left)] == [
+            1,
+            0,
+        ]  # they have left the group
+        await made.claim(operator, run, "userContext1", to="cat")
+        assert [len((await made.questions(CAT, mine=True, claimed=claimed)).rows) for claimed in (False, True)] == [1, 1]
+
+    on(service(tmp_path, settings=ServiceSettings(people=people)), body)
+
+
 def test_a_question_given_to_somebody_wakes_who_follows_its_run(tmp_path: Path) -> None:
     async def body(made: RunService) -> None:
         run = (await made.start(ANN, "pay", "x", wait=30)).report.run
