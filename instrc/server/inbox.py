@@ -6,12 +6,13 @@ import asyncio
 import logging
 import re
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from time import time
 from typing import Final
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 from zoneinfo import ZoneInfo
 
 from msgspec import structs
@@ -526,17 +527,28 @@ class Inbox:
         """Send a file to those who see its run or a question of it, or have a link to a question that shows it."""
         run, file = request.path_params.get("run"), request.path_params["file"]
         if run is None:
-            found = await self._found(request)
-            run = found.run
-            if reference_of(run, file) not in files_in(found.question.show):
+            shown = files_in((await self._found(request)).question.show)
+            run = next((unquote(each.split("/")[3]) for each in shown if each.endswith(f"/{file}")), None)
+            if run is None:
                 return await self._no_page(request)
         else:
-            await self.service.visibility.seen(caller_of(request), run)
+            await self._require_shown(caller_of(request), run, reference_of(run, file))
         stored = await asyncio.to_thread(stored_file, self.service.records, run, file)
         if stored is None:
             return await self._no_page(request)
         headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(stored.name, safe='')}"}
         return Response(stored.data, 200, headers, stored.type)
+
+    async def _require_shown(self, caller: Caller, run: str, file: str) -> None:
+        """Raise unless the caller sees the run of a file, or may answer a question that shows it, such as one of a fork."""
+        try:
+            await self.service.visibility.seen(caller, run)
+        except NotFoundError:
+            for row in await asyncio.to_thread(self.service.records.showing, file, caller.as_candidates):
+                with suppress(InstrcError):
+                    if file in files_in((await self.service.question(caller, row.run, row.question.id)).question.show):
+                        return
+            raise
 
     async def _components(self, request: Request) -> Response:
         """Show every component of the pages, for developers of the style sheet."""

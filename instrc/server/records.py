@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import accumulate
 from secrets import token_urlsafe
@@ -150,6 +150,11 @@ class Records(RunTable):
         """Return an open question; with a `tag`, one that shows this, and not what it showed before a retry."""
         rows = self.questions(questions_query(run=run).where(QUESTIONS.c.question == question))
         return next((row for row in rows if tag in {None, row.question.tag}), None)
+
+    def showing(self, text: str, who: Iterable[str]) -> list[QuestionRow]:
+        """Return open questions to one of several candidates that show a text."""
+        shows = sa.type_coerce(QUESTIONS.c.show, sa.Text).contains(text, autoescape=True)
+        return self.questions(questions_query(who=who).where(shows))
 
     def fitting(self, query: sa.Select[*tuple[object, ...]], limit: int) -> int:
         """Return how many rows of a `questions_query` fit on a page: at least one, at most the limit."""

@@ -13,7 +13,7 @@ from typing import Final, TypeVar, cast
 from msgspec import Struct
 
 from instrc.engines.background import Tolerated
-from instrc.engines.run_table import RunChange, TableEngine
+from instrc.engines.run_table import RunChange, TableEngine, questions_query
 from instrc.runtime.engine_protocol import Engine, TracedEngine
 from instrc.runtime.models.partial import AnswerPart
 from instrc.runtime.run_report import OPEN
@@ -143,7 +143,7 @@ class EventStreams:
             while True:
                 for change in await asyncio.to_thread(self.records.feed, after):
                     after = change.number
-                    if await self._follows(caller, change.program, change.run):
+                    if await self._follows(caller, change):
                         body: JsonObject = {"run": change.run, "program": change.program, "at": change.at, **change.body}
                         yield NumberedEvent(change.number, change.kind, body)
                 while box:
@@ -153,10 +153,18 @@ class EventStreams:
                         yield NumberedEvent(after, "partial", {"program": row.program, **part_json(part)})
                 await self.hub.wait(None, LOOK)
 
-    async def _follows(self, caller: Caller, program: str, run: str) -> bool:
-        sees = may_see(caller, program, None)
-        row = None if sees or not caller.may("starter", program) else await asyncio.to_thread(self.records.run, run)
-        return sees or (row is not None and row.starter == caller.name)
+    async def _follows(self, caller: Caller, change: RunChange) -> bool:
+        """Return whether the caller sees the run of a change, or may answer the question that it is about."""
+        if may_see(caller, change.program, None):
+            return True
+        if caller.may("starter", change.program):
+            row = await asyncio.to_thread(self.records.run, change.run)
+            if row is not None and row.starter == caller.name:
+                return True
+        if not (change.kind.startswith("question.") and caller.may("answerer", change.program)):
+            return False
+        asked = questions_query(run=change.run, who=caller.as_candidates)
+        return change.body.get("question") in await asyncio.to_thread(self.records.tags, asked)
 
 
 class NumberedEvent(Struct, frozen=True):

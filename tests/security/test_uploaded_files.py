@@ -10,7 +10,7 @@ import msgspec
 import pytest
 import sqlalchemy as sa
 from serving import BOB, BOSS, client, go, person, service, settled
-from written_processes import chunk, process, step
+from written_processes import DECISION, chunk, process, step
 
 from instrc.engines.service_tables import FILES  # what is stored
 from instrc.problems.errors import AnswerError, LimitError
@@ -79,6 +79,34 @@ def test_an_answer_in_a_fork_names_files_of_the_runs_that_it_stems_from(tmp_path
             run = (await made.fork(BOSS, run, ForkOptions())).report.run
         await settled(made, run, "waiting")
         assert (await made.answer(BOB, run, "userContext1", {"photo": photo})).report.has_ended
+
+    go(body())
+
+
+def test_a_file_is_sent_to_who_is_asked_in_a_fork_that_shows_it(tmp_path: Path) -> None:
+    chunks = {
+        "userContext1": chunk(step1_send=step(PHOTO, "prompt")),
+        "userContext2": chunk(step2_approve=step({**DECISION, "x-links": True}, "step1_send")),
+    }
+
+    async def body() -> None:
+        made = service(tmp_path, ask=process(**chunks))
+        run = (await made.start(BOSS, "ask", "x", wait=20)).report.run
+        photo = keep(made.records, run, "a.png", PNG)
+        await made.answer(BOB, run, "userContext1", {"photo": photo})
+        await made.answer(BOB, run, "userContext2", {"decision": "Approve"})
+        routes = Inbox(made).routes
+        async with (
+            client(made, person("cat", "answerer"), routes=routes) as cat,
+            client(made, person("eve"), routes=routes) as eve,
+        ):
+            assert (await cat.get(photo)).status_code == 404
+            fork = (await made.fork(BOSS, run, ForkOptions("approve"))).report.run
+            await settled(made, fork, "waiting")
+            assert [(await each.get(photo)).status_code for each in (cat, eve)] == [200, 404]
+            word = await made.link(BOSS, fork, "userContext2", "bob")
+            sent = await eve.get(f"/inbox/link/{word}/files/{photo.rpartition('/')[2]}")
+            assert (sent.status_code, sent.content) == (200, PNG)
 
     go(body())
 

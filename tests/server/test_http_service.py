@@ -29,6 +29,7 @@ from instrc.runtime.run_config import Launch
 from instrc.server.http import Streams, event_endpoints  # an endless stream, read in the process of the test
 from instrc.server.operations import RequestData  # what such a stream is asked with
 from instrc.server.streams import NumberedEvent  # the service, in the process of the test
+from instrc.vibes.service_settings import PeopleSettings, ServiceSettings  # without a file
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
 
@@ -356,6 +357,28 @@ def test_the_events_of_all_begin_now_or_behind_one(tmp_path: Path) -> None:
             before, _ = await begun(http)
             assert before not in await first()
             assert before in await first(**{"last-event-id": "0"})
+
+    go(body())
+
+
+def test_who_is_only_asked_follows_their_questions(tmp_path: Path) -> None:
+    async def body() -> None:
+        made = service(tmp_path, settings=ServiceSettings(people={"letter.approve": PeopleSettings(("cat",))}))
+        kinds: dict[str, list[str]] = {"cat": [], "eve": []}
+
+        async def follow(who: str) -> None:
+            async for event in made.event_streams.events(person(who, "answerer"), None, 0):
+                kinds[who].append(event.kind)
+
+        async with client(made) as http:
+            following = [asyncio.create_task(follow(who)) for who in kinds]
+            await begun(http)
+            async with asyncio.timeout(20):
+                while not kinds["cat"]:  # noqa: ASYNC110  -- the stream has no event for it
+                    await asyncio.sleep(0.02)
+            for each in following:
+                each.cancel()
+        assert kinds == {"cat": ["question.opened"], "eve": []}
 
     go(body())
 

@@ -56,6 +56,7 @@ async function refresh() {
 
 main.addEventListener("focusout", () => { if (stale) waiting ??= setTimeout(refresh, 500); });
 document.addEventListener("selectionchange", () => { if (stale && !isBusy()) waiting ??= setTimeout(refresh, 500); });
+setInterval(() => { if (source.readyState !== EventSource.CLOSED) waiting ??= setTimeout(refresh); }, 60000);  // questions that were closed
 addEventListener("pagehide", () => source.close());
 addEventListener("pageshow", (event) => { if (event.persisted) { follow(); refresh(); } });
 follow();
