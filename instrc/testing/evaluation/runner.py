@@ -477,7 +477,10 @@ async def evaluated(prepared: Prepared, data: DataSet, options: EvalOptions) -> 
             with _span(prepared.name, runner.model, case, repeat) as reported:
                 result = await _checked(case, repeat, await runner.run(case, repeat), checks)
                 reported(result)
-            silent[:] = [*silent, result.error or ""] if result.unanswered else []
+            if result.unanswered:
+                silent.append(result.error or "")
+            elif len(silent) < SILENCE:  # else the other cases are already given up
+                silent.clear()
             if result.unanswered and options.budget.spent() is not None:
                 return  # not run, but it may be with a larger budget
             matches[case.id, repeat] = result

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
@@ -16,6 +17,7 @@ import pytest
 from http_server import Answer, Asked, serving
 
 import instrc
+from instrc.testing.evaluation.runner import SILENCE
 
 LABEL = '@{ title: "Label", type: "object", properties: { label: { enum: ["good", "bad"] } }, required: ["label"] }'
 PROCESS = """
@@ -104,6 +106,28 @@ def test_a_provider_that_is_silent_is_not_asked_for_every_case() -> None:
     assert "wrong key" in str(found.stopped)
     assert f"; no answer in {len(found.results)} of {len(found.results)} runs: " in repr(found)
     assert "wrong key" in repr(found)
+
+
+class SlowAtFirst:
+    """A model whose first answer comes when all else has failed."""
+
+    def __init__(self) -> None:
+        self.failed = 0
+
+    async def answer(self, request: instrc.Request) -> instrc.Reply:
+        if "case 0" not in request.message:
+            self.failed += 1
+            raise instrc.ModelError("overloaded", code="503")
+        while self.failed < SILENCE:
+            await asyncio.sleep(0)
+        await asyncio.sleep(0.1)
+        return instrc.Reply({"label": "good"})
+
+
+def test_an_answer_that_comes_late_does_not_hide_that_the_others_were_not_run() -> None:
+    found = instrc.evaluate(LABEL, CASES, model=SlowAtFirst(), concurrency=2)
+    assert (len(found.results), found.results[0].passed) == (SILENCE + 1, True)
+    assert "overloaded" in str(found.stopped)
 
 
 def test_each_result_is_a_row_and_json_and_comes_as_it_is_made() -> None:
