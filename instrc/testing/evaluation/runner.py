@@ -31,7 +31,7 @@ from instrc.providers.targets import dialect
 from instrc.runtime.activities import ONCE, Activities, Activity, ActivityError, current_call
 from instrc.runtime.effects import Effects
 from instrc.runtime.interpreter import versions
-from instrc.runtime.interpreter.documents import ActivityCommand, UserCommand, bare_name, spellings
+from instrc.runtime.interpreter.documents import ActivityCommand, UserCommand, bare_name, spellings, tokens_of
 from instrc.runtime.interpreter.versions import program_of
 from instrc.runtime.models.cache import AnswerCache
 from instrc.runtime.models.catalogue import provider_of
@@ -95,7 +95,7 @@ class Budget(Struct):
     def saw(self, event: Event) -> None:
         """Count the usage of an answer, also of a refused one."""
         if "usage" in event and not event.get("cached"):
-            self.used_tokens += sum(event["usage"].values())
+            self.used_tokens += tokens_of(event["usage"])
             self.used_cost += event["cost"] or 0.0
 
     def reuse(self, key: str, run: RunFacts) -> bool:

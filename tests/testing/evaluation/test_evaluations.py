@@ -130,6 +130,11 @@ def test_an_answer_that_comes_late_does_not_hide_that_the_others_were_not_run() 
     assert "overloaded" in str(found.stopped)
 
 
+def test_cached_tokens_are_part_of_the_input() -> None:
+    model = Answering({"label": "good"}, input_tokens=7, output_tokens=3, cache_read_tokens=6, cache_write_tokens=1)
+    assert len(instrc.evaluate(LABEL, CASES, model=model, concurrency=1, tokens=35).results) == 4
+
+
 def test_each_result_is_a_row_and_json_and_comes_as_it_is_made() -> None:
     seen: list[str] = []
     model = Answering({"label": "good"}, input_tokens=7, output_tokens=3)
