@@ -124,7 +124,7 @@ def worst(found: EvaluationResult, most: int = WORST) -> list[CaseResult]:
 def gates_of(found: EvaluationResult, minimum: Mapping[str, float]) -> list[Gate]:
     """Return whether each required rate is met, with its whole interval above, or missed, with its whole interval below."""
     result = []
-    known = {item.name: item.passed for item in summaries(found)}
+    known = {item.name: item.passed for item in reversed(summaries(found))}  # `pass` is that of all
     for name, demanded in minimum.items():
         item = known.get(name)
         kept = item is not None and item.interval.low >= demanded

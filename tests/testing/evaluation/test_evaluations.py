@@ -17,6 +17,7 @@ import pytest
 from http_server import Answer, Asked, serving
 
 import instrc
+from instrc.testing.evaluation.report import gates_of  # as the command makes them
 from instrc.testing.evaluation.runner import SILENCE
 
 LABEL = '@{ title: "Label", type: "object", properties: { label: { enum: ["good", "bad"] } }, required: ["label"] }'
@@ -133,6 +134,13 @@ def test_an_answer_that_comes_late_does_not_hide_that_the_others_were_not_run() 
 def test_cached_tokens_are_part_of_the_input() -> None:
     model = Answering({"label": "good"}, input_tokens=7, output_tokens=3, cache_read_tokens=6, cache_write_tokens=1)
     assert len(instrc.evaluate(LABEL, CASES, model=model, concurrency=1, tokens=35).results) == 4
+
+
+def test_the_rate_of_all_checks_is_not_that_of_a_check_called_pass() -> None:
+    cases = [{"input": str(number), "expected": {"label": "good", "pass": True}} for number in range(40)]
+    program = LABEL.replace("}, required", ", pass: {} }, required")
+    found = instrc.evaluate(program, cases, model=Answering({"label": "bad", "pass": True}))
+    assert (found.scores("pass")["case 1"], [gate.verdict for gate in gates_of(found, {"pass": 0.9})]) == (1.0, ["missed"])
 
 
 def test_each_result_is_a_row_and_json_and_comes_as_it_is_made() -> None:
