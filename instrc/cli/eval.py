@@ -370,7 +370,8 @@ def _compare(
     _deliver(lambda form: rendered(found, form, folder), shape, written)
     if any(each.stopped is not None for report in found for each in report.versions):
         return NOT_RUN
-    return int(any(each.worse for each in found))
+    codes = {each.code for each in found}
+    return 1 if 1 in codes else max(codes)
 
 
 Progress: TypeAlias = Callable[[int], "AbstractContextManager[Callable[[CaseResult], object] | None]"]
@@ -460,7 +461,8 @@ class VersionReport(NamedTuple):
     lines: list[str]
     tables: list[ReportTable]
     figures: JsonObject
-    worse: bool = False
+    code: int = 0
+    """Exit code of the gate."""
 
 
 def run_versions(
@@ -505,14 +507,15 @@ def run_versions(
     judges = [] if drop is None else run_common.run_to_end(calibrations(data, asked, new.model))
     left = frozenset(judge.check for judge in judges if not judge.counts)
     gate = comparison.compared(*(without_checks(each, left) for each in (old, new)), same=found.same) if left else found
+    code, verdict = (0, None) if drop is None or found.same else comparison.gate_of(gate, drop)
     lines = [
         *comparison.conclusion(found),
-        *comparison.gate_of(gate, drop),
+        *([] if verdict is None else [verdict]),
         *(line for judge in judges for line in judge.remarks),
         *more,
     ]
-    failed = drop is not None and gate.verdict(drop) == "worse"
-    return VersionReport([old, new], lines, [*comparison.comparison_tables(found)], found.to_json(drop), failed)
+    figures: JsonObject = {**found.to_json(), "verdict": None if drop is None else gate.verdict(drop)}
+    return VersionReport([old, new], lines, [*comparison.comparison_tables(found)], figures, code)
 
 
 def _ablated(

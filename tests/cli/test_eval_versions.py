@@ -49,6 +49,17 @@ def test_a_version_that_is_worse_fails_the_gate(instrc: Instrc, folder: Path) ->
     assert "Gate: failed." in done.out
 
 
+def test_without_a_case_by_which_it_may_go_the_gate_is_not_decided(instrc: Instrc, folder: Path) -> None:
+    judge = {"reason": {"type": "string"}, "pass": {"type": "boolean"}}
+    vibe = {"title": "Polite", "type": "object", "properties": judge, "required": ["reason", "pass"]}
+    (folder / "polite.vibe.json").write_text(json.dumps(vibe), encoding="utf-8")
+    lines = [{"checks": {"polite": {"check": "judge", "judge": "polite.vibe.json"}}}, *({"input": str(at)} for at in range(40))]
+    (folder / "mood.eval.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    done = instrc("eval", "mood.aug", "--model", "sample", "--vibe", "Classify=Other", "--fail-on-drop", "2%")
+    assert done.code == 3
+    assert "Gate: not decided, as there is no case by which it may go." in done.out
+
+
 def test_a_judge_says_which_version_answers_better(instrc: Instrc, folder: Path) -> None:
     judge = {"reason": {"type": "string"}, "better": {"enum": ["first", "second"]}}
     vibe = {"title": "Better", "type": "object", "properties": judge, "required": ["reason", "better"]}

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct, structs
 
 from instrc.testing.evaluation.dataset import DataSet
-from instrc.testing.evaluation.report import ALL, ReportTable, money, percent, why
+from instrc.testing.evaluation.report import ALL, NOT_RUN, TOO_FEW, ReportTable, money, percent, why
 from instrc.testing.evaluation.results import CaseResult, EvaluationResult, total_cost
 from instrc.testing.evaluation.runner import EvalOptions, evaluated
 from instrc.testing.evaluation.statistics import LEVEL, PairedDifference, Verdict, compare, false_alarms, holm, verdict, visible
@@ -194,6 +194,8 @@ def conclusion(found: VersionComparison) -> Iterator[str]:
     if found.overall.shown:
         word = "better" if paired.difference > 0 else "worse"
         yield f"The later version is {word} by {_signed(abs(paired.difference)).lstrip('+')} points ({between})."
+    elif not paired.cases:
+        yield "No case was run with both versions."
     else:
         yield f"No difference shown: {_signed(paired.difference)} points ({between})."
         least = visible(paired.cases, paired.disagreement) if paired.disagreement else None
@@ -219,15 +221,18 @@ def _signed(share: float) -> str:
     return f"{100 * share:+.1f}"
 
 
-def gate_of(found: VersionComparison, drop: float | None) -> Iterator[str]:
-    """Yield whether the gate, if any, is met."""
-    if drop is not None and not found.same:
-        verdicts = {
-            "worse": f"Gate: failed. The whole interval lies below {-100 * drop:g} %.",
-            "no worse": f"Gate: kept. The whole interval lies above {-100 * drop:g} %.",
-            "undecided": f"Gate: kept, but these cases do not show that the drop is smaller than {100 * drop:g} %.",
-        }
-        yield verdicts[found.verdict(drop)]
+def gate_of(found: VersionComparison, drop: float) -> tuple[int, str]:
+    """Return the exit code of the gate, and whether it is met."""
+    verdict = found.verdict(drop)
+    if verdict == "worse":
+        return 1, f"Gate: failed. The whole interval lies below {-100 * drop:g} %."
+    if any(result.unanswered for item in (found.before, found.after) for result in item.results):
+        return NOT_RUN, "Gate: not decided, as the model gave no answer in some runs."
+    if not found.overall.paired.cases:
+        return TOO_FEW, "Gate: not decided, as there is no case by which it may go."
+    if verdict == "no worse":
+        return 0, f"Gate: kept. The whole interval lies above {-100 * drop:g} %."
+    return 0, f"Gate: kept, but these cases do not show that the drop is smaller than {100 * drop:g} %."
 
 
 def comparison_tables(found: VersionComparison) -> Iterator[ReportTable]:

@@ -271,6 +271,6 @@ def without_checks(found: EvaluationResult, names: frozenset[str]) -> Evaluation
     results = tuple(
         msgspec.structs.replace(result, checks=tuple(check for check in result.checks if check.name not in names))
         for result in found.results
-        if not result.checks or result.error is not None or {check.name for check in result.checks} - names
+        if not result.checks or {check.name for check in result.checks} - names
     )
     return msgspec.structs.replace(found, results=results)

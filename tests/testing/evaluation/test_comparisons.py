@@ -119,7 +119,7 @@ def test_a_change_that_does_harm_is_shown_and_fails_the_gate() -> None:
     assert (len(better), len(worse)) == (0, 20)
     assert found.verdict(0.02) == "worse"
     assert len(model.asked) == 100
-    said = " ".join([*conclusion(found), *gate_of(found, 0.02)])
+    said = " ".join([*conclusion(found), gate_of(found, 0.02)[1]])
     assert said.startswith("The later version is worse by 40.0 points (95 % interval -54.3 to -27.2 points, p = 9.54e-07)")
     assert said.endswith("Gate: failed. The whole interval lies below -2 %.")
 
@@ -369,6 +369,31 @@ def test_no_gate_goes_by_a_judge_that_is_not_calibrated() -> None:
     assert set(found.passes().values()) == {1.0}
     alone = without_checks(results({"polite": [0.0] * 100}), frozenset({"polite"}))
     assert [gate.verdict for gate in gates_of(alone, {"pass": 0.8})] == ["too few cases"]
+
+
+def failed(found: EvaluationResult, share: float, *, unanswered: bool = False) -> EvaluationResult:
+    """Return an evaluation of which the first runs have failed."""
+    most = share * len(found.results)
+    changed = (
+        replace_result(item, error="it broke", unanswered=unanswered) if at < most else item
+        for at, item in enumerate(found.results)
+    )
+    return replace_result(found, results=tuple(changed))
+
+
+def test_runs_that_fail_are_left_out_like_others_where_no_gate_goes_by_their_checks() -> None:
+    fine = results({"polite": [1.0] * 100})
+    old, new = (without_checks(each, frozenset({"polite"})) for each in (fine, failed(fine, 0.05)))
+    assert [gate.verdict for gate in gates_of(new, {"pass": 0.8})] == ["too few cases"]
+    assert gate_of(compared(old, new), 0.02) == (3, "Gate: not decided, as there is no case by which it may go.")
+
+
+def test_an_outage_of_either_version_does_not_keep_the_gate() -> None:
+    fine = results({"label": [1.0] * 100})
+    silent = failed(fine, 0.4, unanswered=True)
+    assert gate_of(compared(silent, fine), 0.02) == (4, "Gate: not decided, as the model gave no answer in some runs.")
+    assert gate_of(compared(fine, silent), 0.02)[0] == 1
+    assert gate_of(compared(fine, fine), 0.05)[0] == 0
 
 
 def test_evaluate_against_another_version_gives_the_comparison_of_the_command(project: Path) -> None:
