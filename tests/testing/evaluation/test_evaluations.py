@@ -113,14 +113,15 @@ class SlowAtFirst:
     """A model whose first answer comes when all else has failed."""
 
     def __init__(self) -> None:
-        self.failed = 0
+        self.failed, self.silent = 0, asyncio.Event()
 
     async def answer(self, request: instrc.Request) -> instrc.Reply:
         if "case 0" not in request.message:
             self.failed += 1
+            if self.failed == SILENCE:
+                self.silent.set()
             raise instrc.ModelError("overloaded", code="503")
-        while self.failed < SILENCE:
-            await asyncio.sleep(0)
+        await self.silent.wait()
         await asyncio.sleep(0.1)
         return instrc.Reply({"label": "good"})
 
