@@ -504,7 +504,7 @@ def run_versions(
             else []
         )
         more += said.report.remarks
-    judges = [] if drop is None else run_common.run_to_end(calibrations(data, asked, new.model))
+    judges = [] if drop is None else run_common.run_to_end(calibrations(data, asked, frozenset({old.model, new.model})))
     left = frozenset(judge.check for judge in judges if not judge.counts)
     gate = comparison.compared(*(without_checks(each, left) for each in (old, new)), same=found.same) if left else found
     code, verdict = (0, None) if drop is None or found.same else comparison.gate_of(gate, drop)

@@ -10,6 +10,7 @@ from typing import NamedTuple, Protocol, TypeAlias, TypeGuard
 
 from msgspec import Struct, structs
 
+from instrc.engines.prepare import Prepared
 from instrc.problems.errors import CompileError, InstrcError
 from instrc.problems.problem import Problem, did_you_mean
 from instrc.problems.runs import InvalidDataSet
@@ -66,8 +67,10 @@ class CheckScore(NamedTuple):
     reason: str = ""
 
 
-Ask: TypeAlias = Callable[[str, Json, str | None], Awaitable[RunFacts]]
-"""Runs another program within the evaluation's budget, from its path, input and model."""
+AskJudge: TypeAlias = Callable[[Json], Awaitable[RunFacts]]
+"""Runs another program within the evaluation's budget, on an input."""
+Ask: TypeAlias = Callable[[Prepared, str | None], AskJudge]
+"""Takes another program and its model."""
 Looked: TypeAlias = "CheckScore | Awaitable[CheckScore]"
 
 

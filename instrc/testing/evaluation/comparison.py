@@ -12,7 +12,7 @@ from msgspec import Struct, structs
 from instrc.testing.evaluation.dataset import DataSet
 from instrc.testing.evaluation.report import ALL, NOT_RUN, TOO_FEW, ReportTable, money, percent, why
 from instrc.testing.evaluation.results import CaseResult, EvaluationResult, total_cost
-from instrc.testing.evaluation.runner import EvalOptions, evaluated
+from instrc.testing.evaluation.runner import EvalOptions, evaluated, single_error
 from instrc.testing.evaluation.statistics import LEVEL, PairedDifference, Verdict, compare, false_alarms, holm, verdict, visible
 from instrc.testing.evaluation.variants import Part, Version
 from instrc.text.jsonvalue import JsonObject
@@ -151,13 +151,11 @@ async def evaluated_versions(versions: Sequence[Version], data: DataSet, options
             version=version.name,
         )
         async with gate:
-            return await evaluated(version.prepared, data, changed)
+            return await evaluated(version.prepared, data, changed, options)
 
-    try:
+    with single_error():
         async with asyncio.TaskGroup() as group:
             tasks = {place: group.create_task(run(versions[place])) for place in own}
-    except ExceptionGroup as errors:
-        raise errors.exceptions[0] from None
     found = [tasks[first].result() for first in firsts]
     return [msgspec.structs.replace(item, version=version.name) for item, version in zip(found, versions, strict=True)]
 

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from instrc.engines.prepare import Prepared, prepare
 from instrc.problems.errors import unusable
 from instrc.problems.report import Report
-from instrc.testing.evaluation.checks import Ask, CheckedRun, CheckKind, CheckPlace, CheckScore
+from instrc.testing.evaluation.checks import AskJudge, CheckedRun, CheckKind, CheckPlace, CheckScore
 from instrc.testing.evaluation.dataset import ENDINGS, DataSet, read_data_set
 from instrc.testing.evaluation.results import CaseResult, EvaluationResult, RunFacts
 from instrc.testing.evaluation.runner import EvalOptions, ProgramRunner, UnansweredError, asking, evaluated
@@ -40,15 +40,15 @@ def _judge_check(options: JsonObject, place: CheckPlace) -> Callable[[CheckedRun
     if read_settings(file.parent).file != place.settings:  # they name code, and a data set is only data
         raise ValueError(f"`{file}` belongs to another project than the program: copy the judge into this one")
     prepared = prepare(str(file))
-    word = _word_of(prepared)
+    word, ask = _word_of(prepared), place.ask(prepared, model)
 
     async def look(seen: CheckedRun, part: Json, expected: Json) -> CheckScore:
         said = seen.case.expected if expected is None else expected
         if word == BETTER:
-            score, reasons = await _votes(place.ask, prepared, str(file), model, (seen.input, said, part))
+            score, reasons = await _votes(ask, prepared, (seen.input, said, part))
             return CheckScore(score or 0.0, passed=bool(score), reason="; ".join(filter(None, reasons)))
         about: JsonObject = {"input": seen.input, "answer": part, **({"expected": said} if seen.case.expects else {})}
-        facts = await place.ask(str(file), _asked(prepared, about), model)
+        facts = await ask(_asked(prepared, about))
         passed = mapping(facts.value).get(PASS) is True
         return CheckScore(float(passed), passed, _reason(facts, PASS))
 
@@ -87,9 +87,7 @@ def _word_of(prepared: Prepared) -> str:
     return word
 
 
-async def _votes(
-    ask: Ask, prepared: Prepared, file: str, model: str | None, judged: tuple[Json, Json, Json]
-) -> tuple[float | None, list[str]]:
+async def _votes(ask: AskJudge, prepared: Prepared, judged: tuple[Json, Json, Json]) -> tuple[float | None, list[str]]:
     """Return whether the second of two answers is better, asked in both orders, and the reasons: 1, 0.5 for a tie, or 0.
 
     The result is `None` if the judge gave no answer.
@@ -100,7 +98,7 @@ async def _votes(
     votes: list[Json] = []
     reasons: list[str] = []
     for first, second in ((old, new), (new, old)):
-        facts = await ask(file, _asked(prepared, {"input": given, "first": first, "second": second}), model)
+        facts = await ask(_asked(prepared, {"input": given, "first": first, "second": second}))
         votes.append(mapping(facts.value).get(BETTER))
         reasons.append(_reason(facts, BETTER))
     if any(vote not in {*_SIDES, "tie"} for vote in votes):
@@ -177,14 +175,15 @@ async def preferences(
 
     Each pair is judged in both orders: if the order decides, it is a tie.  A version without an answer is not preferred.
     """
-    prepared, ask, gate = prepare(judge), asking(options), asyncio.Semaphore(options.concurrency)
+    prepared, gate = prepare(judge), asyncio.Semaphore(options.concurrency)
+    ask = asking(options)(prepared, None)
 
     async def look(old: CaseResult, new: CaseResult) -> float | None:
         if old.error is not None or new.error is not None:
             return (1 + (old.error is not None) - (new.error is not None)) / 2
         async with gate:
             try:
-                return (await _votes(ask, prepared, judge, None, (new.input, old.value, new.value)))[0]
+                return (await _votes(ask, prepared, (new.input, old.value, new.value)))[0]
             except UnansweredError:
                 return None
 
@@ -227,8 +226,8 @@ async def _calibrated(file: str, options: EvalOptions) -> tuple[Agreement, str]:
     return agreement([judged for judged, _ in pairs], [labelled for _, labelled in pairs]), asked.model
 
 
-async def calibrations(data: DataSet, options: EvalOptions, model: str) -> list[JudgeReport]:
-    """Return the agreement of people with each judge of a data set, for answers of a `model`.
+async def calibrations(data: DataSet, options: EvalOptions, answered_by: frozenset[str]) -> list[JudgeReport]:
+    """Return the agreement of people with each judge of a data set, for answers of some models.
 
     The labels are the data set of the judge itself, `NAME.eval.jsonl` next to it: `input` is the judge's input, `expected`
     the verdict of people.
@@ -239,7 +238,7 @@ async def calibrations(data: DataSet, options: EvalOptions, model: str) -> list[
             file, words = _file_of(said, data.folder), said.get("model")
             chosen = words if isinstance(words, str) else options.model
             agreed, used = await _calibrated(str(file), replace(options, model=chosen, repeats=1, checks={}))
-            result.append(JudgeReport(name, str(said["judge"]), used or model, agreed, (used or model) == model))
+            result.append(JudgeReport(name, str(said["judge"]), used, agreed, used in answered_by))
     return result
 
 
@@ -247,7 +246,7 @@ async def calibrated_gates(found: EvaluationResult, data: DataSet, options: Eval
     """Return the gates of an evaluation, taking agreement with people into account, and the judges of its data set."""
     from instrc.testing.evaluation.report import gates_of  # imports the statistics
 
-    judges = await calibrations(data, options, found.model)
+    judges = await calibrations(data, options, frozenset({found.model}))
     left = frozenset(judge.check for judge in judges if not judge.counts)
     return gates_of(without_checks(found, left) if left else found, data.minimum), judges
 

@@ -22,7 +22,7 @@ from instrc import problems
 from instrc.engines.equip import TELEMETRY, LocalObjects
 from instrc.engines.launch import Launcher, new_id
 from instrc.engines.memory import LiveRun
-from instrc.engines.prepare import Prepared, called_activities, prepare, reach_of
+from instrc.engines.prepare import Prepared, called_activities, reach_of
 from instrc.problems.errors import AnswerError, CompileError, InstrcError, SettingsError, unusable
 from instrc.problems.problem import Problem, did_you_mean
 from instrc.problems.suggest import nearest
@@ -45,7 +45,7 @@ from instrc.runtime.telemetry import CAPTURE
 from instrc.runtime.traces import Event, join_sinks, steps_of, written_to
 from instrc.schema.strip import split
 from instrc.testing.cases import CaseScript
-from instrc.testing.evaluation.checks import KINDS, Ask, CheckFunction, CheckKind, CheckPlace, EvalCheck, checks_of
+from instrc.testing.evaluation.checks import KINDS, Ask, AskJudge, CheckFunction, CheckKind, CheckPlace, EvalCheck, checks_of
 from instrc.testing.evaluation.dataset import DataSet, EvalCase
 from instrc.testing.evaluation.results import CaseResult, CheckResult, EvaluationResult, RunFacts, StepUse
 from instrc.text.arguments import is_on
@@ -450,15 +450,22 @@ def _stand_in(script: CaseScript, name: str, given: Json) -> Json:
     return result.get("ok")
 
 
-async def evaluated(prepared: Prepared, data: DataSet, options: EvalOptions) -> EvaluationResult:
+async def evaluated(
+    prepared: Prepared, data: DataSet, options: EvalOptions, judging: EvalOptions | None = None
+) -> EvaluationResult:
     """Return the results of a program for every case of a data set; raise `CompileError` for unusable cases.
 
     They are detected before any model is called.  A case whose run fails counts as failed in all of its checks.
+    `judging` are the options of judges, if they are others.
     """
     began = monotonic()
     runner = ProgramRunner(prepared, options, real=data.activities == "real" or bool(options.activities))
     checks = checks_of(
-        data, options.checks, options.kinds, CheckPlace(data.folder, asking(options), prepared.settings.file), prepared.names
+        data,
+        options.checks,
+        options.kinds,
+        CheckPlace(data.folder, asking(judging or options), prepared.settings.file),
+        prepared.names,
     )
     _require_sound(runner, data)
     repeats = options.repeats or data.repeat
@@ -487,9 +494,10 @@ async def evaluated(prepared: Prepared, data: DataSet, options: EvalOptions) -> 
             if options.progress is not None:
                 options.progress(result)
 
-    async with asyncio.TaskGroup() as group:
-        for case, repeat in pairs:
-            group.create_task(work(case, repeat))
+    with single_error():
+        async with asyncio.TaskGroup() as group:
+            for case, repeat in pairs:
+                group.create_task(work(case, repeat))
     order = [(case.id, repeat) for case in data.cases for repeat in range(1, repeats + 1)]
     results = tuple(matches[key] for key in order if key in matches)
     why = options.budget.spent() or (f"the model gave no answer: {silent[-1]}" if silent else None)
@@ -504,6 +512,15 @@ async def evaluated(prepared: Prepared, data: DataSet, options: EvalOptions) -> 
         stopped=why if len(results) < len(pairs) else None,
         invented=runner.invented(data.cases),
     )
+
+
+@contextmanager
+def single_error() -> Iterator[None]:
+    """Raise the first error of a group in place of the group."""
+    try:
+        yield
+    except ExceptionGroup as errors:
+        raise errors.exceptions[0] from None
 
 
 def _require_sound(runner: ProgramRunner, data: DataSet) -> None:
@@ -560,17 +577,19 @@ async def _checked(case: EvalCase, repeat: int, facts: RunFacts, checks: Iterabl
 
 def asking(options: EvalOptions) -> Ask:
     """Return a runner of other programs, such as judges, within the same budget."""
-    runners: dict[tuple[str, str | None], ProgramRunner] = {}
 
-    async def ask(program: str, value: Json, model: str | None) -> RunFacts:
-        if (program, model) not in runners:
-            runners[program, model] = ProgramRunner(prepare(program), structs.replace(options, model=model or options.model))
-        facts = await runners[program, model].run(EvalCase(id="judged", input=value))
-        if facts.unanswered:
-            raise UnansweredError(facts.error)
-        return facts
+    def made(prepared: Prepared, model: str | None) -> AskJudge:
+        runner = ProgramRunner(prepared, structs.replace(options, model=model or options.model))
 
-    return ask
+        async def ask(value: Json) -> RunFacts:
+            facts = await runner.run(EvalCase(id="judged", input=value))
+            if facts.unanswered:
+                raise UnansweredError(facts.error)
+            return facts
+
+        return ask
+
+    return made
 
 
 class UnansweredError(Exception):

@@ -27,7 +27,7 @@ from instrc.testing.evaluation.comparison import (  # as a command makes them
     with_preferences,
 )
 from instrc.testing.evaluation.dataset import DataSet, read_data_set
-from instrc.testing.evaluation.judge import calibrations, preferences, require_pairs, without_checks  # as above
+from instrc.testing.evaluation.judge import JUDGE, calibrations, preferences, require_pairs, without_checks  # as above
 from instrc.testing.evaluation.report import gates_of  # as above
 from instrc.testing.evaluation.results import CaseResult, CheckResult, EvaluationResult  # made by hand
 from instrc.testing.evaluation.runner import EvalOptions
@@ -48,9 +48,11 @@ class Stub:
 
     answer_to: Callable[[Request], Any]
     asked: list[str] = field(default_factory=list)
+    settings: list[object] = field(default_factory=list)
 
     async def answer(self, request: Request) -> Reply:
         self.asked.append(request.message)
+        self.settings.append(request.settings.get("temperature"))
         return Reply(self.answer_to(request))
 
 
@@ -267,6 +269,32 @@ def test_a_judge_says_whether_an_answer_passes_and_why(project: Path) -> None:
     assert next(check.reason for result in found.results for check in result.checks if not check.passed) == "it is so"
 
 
+def test_a_judge_that_cannot_be_asked_is_refused_before_anything_is_asked(project: Path) -> None:
+    judged(project, judge_of("pass", {"type": "boolean"}), model="opnai:gpt-5")
+    model = Stub(answer_or_judge)
+    with pytest.raises(instrc.CompileError, match="check `polite`: the model `opnai:gpt-5` cannot be used"):
+        instrc.evaluate(Path("mood.aug"), "judged.eval.jsonl", model=model)
+    assert not model.asked
+
+
+@pytest.mark.usefixtures("project")
+def test_what_raises_while_cases_are_run_is_raised_by_itself() -> None:
+    with pytest.raises(ZeroDivisionError):
+        instrc.evaluate("mood.aug", "mood.eval.jsonl", model=Stub(classify), progress=lambda _result: 1 / 0)
+
+
+def test_both_versions_are_judged_by_the_model_and_the_settings_of_the_evaluation(project: Path) -> None:
+    data = judged(project, judge_of("pass", {"type": "boolean"}))
+    first, second = Stub(answer_or_judge), Stub(answer_or_judge)
+    whole = versions_of("mood.aug", Changes())[0]
+    changed = whole._replace(name="other", model=second, settings={"temperature": 1.0})
+    options = EvalOptions(model=first, kinds={"judge": JUDGE}, settings={"temperature": 0.0})
+    asyncio.run(evaluated_versions([whole, changed], data, options))
+    assert (len(first.asked), len(second.asked)) == (10 + 2 * 10, 10)
+    assert first.settings == [0.0] * 30
+    assert second.settings == [1.0] * 10
+
+
 def test_a_judge_of_pairs_is_asked_in_both_orders_and_what_the_order_decides_is_a_tie(project: Path) -> None:
     data = judged(project, judge_of("better", {"enum": ["first", "second"]}))
     cases = [{"input": case.input, "expected": {"mood": mood}} for case in data.cases for mood in ("bad", "good")]
@@ -354,7 +382,7 @@ def test_a_judge_counts_if_people_agree_with_it(project: Path, labels: int, coun
     lines = [{"input": {"answer": f"review {at}"}, "expected": {"pass": at % 2 == 0 or at == 1}} for at in range(labels)]
     if labels:
         (project / "polite.eval.jsonl").write_text("\n".join(map(json.dumps, lines)))
-    [found] = asyncio.run(calibrations(data, EvalOptions(model=Stub(answer_or_judge)), "own"))
+    [found] = asyncio.run(calibrations(data, EvalOptions(model=Stub(answer_or_judge)), frozenset({"own"})))
     assert (found.agreed.labels, found.agreed.agreed) == (labels, max(labels - 1, 0))
     assert found.counts is counts
     assert found.same_model
