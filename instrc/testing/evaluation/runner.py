@@ -467,11 +467,8 @@ async def evaluated(
         CheckPlace(data.folder, asking(judging or options), prepared.settings.file),
         prepared.names,
     )
-    _require_sound(runner, data)
     repeats = options.repeats or data.repeat
-    if repeats * len(data.cases) > RUNS:
-        reason = f"{len(data.cases)} cases so often are more than {RUNS:,} runs"
-        raise unusable("number of repetitions", str(repeats)[:40], reason)
+    _require_sound(runner, data, repeats)
     pairs = [(case, repeat) for repeat in range(1, repeats + 1) for case in data.cases]
     matches: dict[tuple[str, int], CaseResult] = {}
     silent: list[str] = []
@@ -523,8 +520,11 @@ def single_error() -> Iterator[None]:
         raise errors.exceptions[0] from None
 
 
-def _require_sound(runner: ProgramRunner, data: DataSet) -> None:
-    """Raise for cases that cannot run, all at once, before any model is called."""
+def _require_sound(runner: ProgramRunner, data: DataSet, repeats: int) -> None:
+    """Raise for too many runs, and for cases that cannot run, all at once, before any model is called."""
+    if repeats * len(data.cases) > RUNS:
+        reason = f"{len(data.cases)} cases so often are more than {RUNS:,} runs"
+        raise unusable("number of repetitions", str(repeats)[:40], reason)
     wrong: list[Problem] = []
     for case in data.cases:
         try:

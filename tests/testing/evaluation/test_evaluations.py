@@ -18,7 +18,7 @@ from http_server import Answer, Asked, serving
 
 import instrc
 from instrc.testing.evaluation.report import gates_of  # as the command makes them
-from instrc.testing.evaluation.runner import SILENCE
+from instrc.testing.evaluation.runner import SILENCE  # as above
 
 LABEL = '@{ title: "Label", type: "object", properties: { label: { enum: ["good", "bad"] } }, required: ["label"] }'
 PROCESS = """
