@@ -136,8 +136,13 @@ def words_for(accepted: str | None, setting: str | None = None, added: str | Non
 
 
 def render(template: str, words: Words, **facts: object) -> str:
-    """Return a page."""
-    return _environment().get_template(template).render(words=words, **facts)
+    """Return a page; it shows at most `SHOWN` parts of values, and how many more there are."""
+    spare = iter(range(SHOWN))
+    return _environment().get_template(template).render(words=words, take=lambda: next(spare, None) is not None, **facts)
+
+
+SHOWN: Final = 10_000
+"""Maximum members and elements of values on a page: each takes time to write, and more than a reader has."""
 
 
 @cache

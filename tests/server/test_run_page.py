@@ -8,6 +8,7 @@ from typing import Any
 
 import httpx
 import sqlalchemy as sa
+from every_case import every_case
 from serving import BOB, BOSS, LETTER, client, go, person, service, settled
 from test_inbox import seen
 from written_processes import DECISION, TEXT, call, chunk, each, is_, process, repeat, step
@@ -19,7 +20,7 @@ from instrc.server.access import Caller  # the room behind its commands
 from instrc.server.inbox import Inbox  # the room behind its commands
 from instrc.server.run_page import compared, drawn, groups_of, labelled, result_schema  # the room behind its commands
 from instrc.server.run_service import TOLD_ANSWERS  # the bound
-from instrc.server.templates import languages  # the words that there are
+from instrc.server.templates import SHOWN, languages  # the words that there are
 
 MANY: Any = process(
     llmContext1=chunk(
@@ -71,6 +72,22 @@ def test_a_run_says_what_went_in_and_what_came_out_and_folds_elements(tmp_path: 
         assert (await http.get(f"/inbox/runs/{run}?step=nothing&state=odd&page=x")).status_code == 200
 
     on_a_run(tmp_path, MANY, test)
+
+
+@every_case("value", [{f"k{number}": 0 for number in range(60_000)}, [[0] * 200] * 300], ids=["members", "elements"])
+def test_pages_show_the_first_parts_of_a_large_value_and_count_the_others(value: Any, tmp_path: Path) -> None:
+    async def body() -> None:
+        looking = {**process(userContext1=chunk(step1_look=step(DECISION, "data"))), "inputs": {"data": {}}}
+        made = service(tmp_path, program=looking)
+        async with client(made, routes=Inbox(made).routes) as http:
+            run = (await made.start(BOSS, "program", {"data": value}, wait=20)).report.run
+            question, page = await http.get(f"/inbox/question/{run}:userContext1"), await http.get(f"/inbox/runs/{run}")
+            assert question.text.count("<dd>") + question.text.count("<li>") < SHOWN + 100
+            assert page.text.count("<dd>") + page.text.count("<li>") < 700
+            for shown in (question, page):
+                assert re.search(r"and \d+ more", shown.text)
+
+    go(body())
 
 
 def test_the_picture_of_a_run_has_the_words_of_the_page() -> None:
