@@ -1,7 +1,8 @@
 """Import OpenAPI 3 and Swagger 2.0: each operation becomes a tool with its parameters and body as arguments.
 
-`x-in` is the place of a property (`path`, `query`, `header`, `cookie`, `body`), `x-name` its original name if different,
-`x-style` and `x-explode` the serialization of a parameter, `x-encoding` that of the parts of a body.
+`x-in` is the place of a property (`path`, `query`, `header`, `cookie`, `body`), `x-name` its original name if different.
+A property in the `body` is a member of it, or the whole body if its original name is `body`.
+`x-style` and `x-explode` are the serialization of a parameter, `x-encoding` is that of the parts of a body.
 `x-operation` is the operation, `GET /pets/{petId}`, `x-content-type` the media type of a body if not `application/json`.
 `x-servers` has its addresses in OpenAPI 3 format; `x-security` has its requirements, of which a caller meets one;
 `x-security-schemes` has the schemes that they name; `x-tags` and `x-external-docs` are `tags` and `externalDocs`.
@@ -9,6 +10,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from functools import partial
 
@@ -44,10 +46,11 @@ def openapi_tools(given: Given) -> Iterator[ImportedTool]:
             if item is not None:
                 given.problems.append(NotATool(at=given.locate(path), reason=f"{describe_value(item)} is not a path item"))
             continue
-        for method in item:
-            if method in METHODS and item[method].__class__ is dict:
-                yield kind(given, route, method, item, path).tool()
-            elif method in METHODS:
+        operations = {method: item[method] for method in item if method in METHODS} | mapping(item.get("additionalOperations"))
+        for method, operation in operations.items():
+            if operation.__class__ is dict:
+                yield kind(given, route, method, {**item, **operations}, path).tool()
+            else:
                 given.problems.append(NotATool(at=given.locate((*path, method)), reason="it is not an operation"))
 
 
@@ -135,10 +138,7 @@ def _schemes(security: list[Json], document: JsonObject, given: Given) -> JsonOb
 
 def best_media_type(content: dict[str, Json]) -> str:
     """Return the best media type for a model: JSON, then forms, then the first."""
-    kinds = sorted(
-        content, key=lambda kind: (not kind.startswith("application/json"), not is_json_media_type(kind), "form" not in kind)
-    )
-    return kinds[0]
+    return min(content, key=lambda kind: (not is_usual(kind), kind == "*/*", not is_json_media_type(kind), "form" not in kind))
 
 
 def is_json_media_type(kind: str) -> bool:
@@ -172,7 +172,7 @@ class Operation:
         self.given = given
         self.item = item
         self.item_at = path
-        self.label: str = f"{method.upper()} {route}"
+        self.label: str = f"{method.upper() if method in METHODS else method} {route}"
         self.operation: JsonObject = as_object(item[method])
         self.at: Location = (*path, method)
         self.components: Components = Components(given)
@@ -189,6 +189,11 @@ class Operation:
         """Return the operation as a tool."""
         for parameter, path in self._parameters():
             self.parameter(parameter, path)
+        placed = {name: mapping(item) for name, item in self.properties.items()}
+        described = {item.get("x-name", name) for name, item in placed.items() if item["x-in"] == "path"}
+        for name in dict.fromkeys(re.findall(r"\{([^{}]+)\}", self.label)):
+            if name not in described:
+                self.given.left_out(self.at, name, "the path has it, but no parameter describes it")
         self.body()
         schema = as_object(self.components.spelt_out({"type": "object", "properties": self.properties}, self.at))
         schema["properties"] = self.components.directed(as_object(schema["properties"]))
@@ -359,7 +364,7 @@ class Operation:
         if schema.__class__ is not dict or not schema.keys() <= _PLAIN or "$ref" in schema:
             return False
         properties = schema.get("properties")
-        if properties.__class__ is not dict or not properties or schema.get("type", "object") != "object":
+        if properties.__class__ is not dict or not properties or "body" in properties or schema.get("type", "object") != "object":
             return False
         if schema.get("additionalProperties", False) is not False and schema.get("additionalProperties") is not True:
             return False

@@ -30,9 +30,10 @@ PET = {
 
 
 def document(operation: Json, *, version: str = "3.1.0", method: str = "post", **rest: Json) -> Json:
+    route = "/pets/{petId}" if '"path"' in json.dumps([operation, rest]) else "/pets"
     return {
         "openapi": version,
-        "paths": {"/pets/{petId}": {method: {"operationId": "savePet", **operation}, **rest}},
+        "paths": {route: {method: {"operationId": "savePet", **operation}, **rest}},
         "components": {"schemas": {"Pet": PET}},
     }
 
@@ -102,7 +103,7 @@ def test_parameters_and_body_stand_side_by_side_and_say_where_they_go() -> None:
 def test_names_are_the_operations_or_the_route() -> None:
     (vibe,) = import_tools("openapi", document({})).vibes
     assert (vibe.name, vibe.document["title"]) == ("save-pet", "savePet")
-    (vibe,) = import_tools("openapi", document({"operationId": None})).vibes
+    (vibe,) = import_tools("openapi", document({"operationId": None, "parameters": PARAMETERS[:1]})).vibes
     assert (vibe.name, vibe.document["title"]) == ("post-pets-pet-id", "POST /pets/{petId}")
 
 
@@ -169,6 +170,39 @@ def test_references_to_parameters_and_bodies_are_followed() -> None:
 def test_a_form_is_told_by_its_media_type() -> None:
     made = tool(document(body({"type": "array", "items": {}}, kind="multipart/form-data")))
     assert made["properties"]["body"]["x-content-type"] == "multipart/form-data"
+
+
+def test_a_member_of_a_body_is_not_taken_for_the_body() -> None:
+    whole = tool(document(body({"type": "string"})))["properties"]["body"]
+    assert whole == {"type": "string", "x-in": "body"}
+    member = tool(document(body({"type": "object", "properties": {"body": {"type": "string"}}})))["properties"]["body"]
+    assert member == {"type": "object", "properties": {"body": {"type": "string"}}, "x-in": "body"}
+
+
+@every_case("others", [["application/json-patch+json"], ["application/json-seq", "application/jsonl"], ["*/*"], ["text/json"]])
+@every_case("plain", ["application/json", "application/json; charset=utf-8"])
+def test_plain_json_is_read_whatever_a_document_lists_before_it(others: list[str], plain: str) -> None:
+    content = {**{kind: {"schema": {"type": "array"}} for kind in others}, plain: {"schema": {"type": "string"}}}
+    imported = import_tools("openapi", document({"requestBody": {"content": content}}))
+    assert imported.vibes[0].document["properties"] == {"body": {"type": "string", "x-in": "body"}}
+    assert [problem.message for problem in imported.problems] == [
+        f"`{other}` is left out: the body is read as `{plain}`" for other in others
+    ]
+
+
+def test_further_methods_are_called_as_they_are_written() -> None:
+    operations: Json = {"COPY": {"operationId": "copyPet", "deprecated": True}, "Link": {}, "LOCK": 1}
+    imported = import_tools("openapi", document({}, version="3.2.0", additionalOperations=operations))
+    assert [vibe.document["x-operation"] for vibe in imported.vibes] == ["POST /pets", "COPY /pets", "Link /pets"]
+    assert [problem.message for problem in imported.problems] == ["this is left out: it is not an operation"]
+
+
+@every_case(("where", "left"), [("path", []), ("query", ["`petId` is left out: the path has it, but no parameter describes it"])])
+def test_a_part_of_a_path_that_no_parameter_describes_is_told(where: str, left: list[str]) -> None:
+    in_query = {"name": "petId", "in": "query", "schema": {"type": "string"}}
+    parameters = [in_query, {**in_query, "in": where}]
+    given = {"openapi": "3.1.0", "paths": {"/pets/{petId}": {"post": {"parameters": parameters}}}}
+    assert [problem.message for problem in import_tools("openapi", given).problems] == left
 
 
 def test_version_3_0_is_read_by_its_own_words() -> None:

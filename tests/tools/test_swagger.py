@@ -19,10 +19,11 @@ PET = {
 
 
 def imported(operation: Any, **rest: Any) -> Any:
+    in_path = [f"{{{each['name']}}}" for each in operation.get("parameters", ()) if each.get("in") == "path"]
     document = {
         "swagger": "2.0",
         "consumes": ["application/json"],
-        "paths": {"/pets/{id}": {"post": {"operationId": "savePet", **operation}}},
+        "paths": {"/".join(["/pets", *in_path]): {"post": {"operationId": "savePet", **operation}}},
         "definitions": {"Pet": PET},
         "parameters": {"limit": {"name": "limit", "in": "query", "type": "integer", "maximum": 9, "default": 3}},
         **rest,
