@@ -354,9 +354,15 @@ class DurableEngine(TracedEngine):
         await self.delete_all([run])
 
     async def delete_all(self, runs: Sequence[str]) -> None:
-        """Delete ended runs, by the run table, and their children, together: pass some hundred at most."""
+        """Delete ended runs, by the run table, and their children, together: pass some hundred at most.
+
+        One that was continued since it was looked up stays.
+        """
         await asyncio.to_thread(self._events.flush)
         with store.trouble(self.location):
+            named, going = ["", *runs], ["PENDING", "ENQUEUED"]  # an empty list would be of all
+            rows = await self.asker.ask(lambda client: client.list_workflows(workflow_ids=named, status=going))
+            runs = [run for run in runs if all(row.workflow_id != run for row in rows)]
             names = [*runs, *await asyncio.to_thread(store.runs_below, self.asker.db(), self.location.schema, runs)]
             await self.asker.ask(lambda client: client.delete_workflows(names))
             await asyncio.to_thread(store.forget, self.asker.db(), names)

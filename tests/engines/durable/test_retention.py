@@ -67,6 +67,22 @@ def aged(engine: DurableEngine, table: sa.Table, column: str, days: float, **whe
         connection.execute(sa.update(table).where(*meant).values({column: time() - days * DAY}))
 
 
+def test_a_run_that_is_continued_while_it_is_about_to_be_deleted_stays(place: str) -> None:
+    async def body() -> None:
+        engine = DurableEngine(place, equip)
+        try:
+            for run, document in (("asks", ASKING), ("done", WRITING)):
+                await engine.start(launch(run, document))
+            await engine.delete_all(["asks", "done"])  # as listed before
+            assert (await engine.show("asks")).status == "waiting"
+            with pytest.raises(NotFoundError):
+                await engine.show("done")
+        finally:
+            engine.close()
+
+    asyncio.run(body())
+
+
 def test_what_is_too_old_goes_and_all_else_stays(place: str) -> None:
     async def body() -> None:
         engine = DurableEngine(place, equip)
