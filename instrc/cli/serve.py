@@ -116,9 +116,12 @@ def _keep_keys(
     place: str, name: str | None, revoke: str | None, roles: list[str], groups: list[str], expires: str | None
 ) -> None:
     """Create an API key and print it, which happens only once; or revoke keys."""
+    from instrc.engines.approvals import NameRules
+    from instrc.server.hosting import require_clear_names
     from instrc.server.identity import Identity, Signer
     from instrc.server.records import Records
     from instrc.vibes.service_settings import ROLES, ServiceSettings
+    from instrc.vibes.settings import read_settings
 
     for each in roles:
         program, colon, role = each.rpartition(":")
@@ -137,6 +140,9 @@ def _keep_keys(
             records.audit("local", "command", "revoke keys", None, question=revoke)
             write_error(f"keys of {revoke} that are taken back: {taken}\n")
         if name is not None:
+            settings = read_settings(Path()).service or ServiceSettings()
+            issuer = None if settings.oidc is None else settings.oidc.issuer
+            require_clear_names(settings, NameRules(issuer, has_keys=True), {})  # which also are keys from now on
             until = None if expires is None else time() + seconds(expires)
             is_first = not records.requires_keys()
             write(f"{Identity(records, ServiceSettings(), Signer([])).new_key(name, roles, groups, until)}\n")

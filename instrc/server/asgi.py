@@ -43,7 +43,8 @@ def application() -> Starlette:
     if not identity.is_on:
         reason = "authentication is off: make a key first (`instrc serve --new-key NAME`), or set `[tool.instrc.serve.oidc]`"
         raise unusable("application", "asgi", reason)
-    hosting.require_clear_names(service)
+    hosting.require_clear_names(service.settings, service.visibility.names, service.launchers)
+    service.records.name_subjects(None if service.settings.oidc is None else service.settings.oidc.issuer)
     routes, beside = hosting.protocols_of(service, [], "")
     carried = partial(hosting.carrying, engine, logging.getLogger("uvicorn.error").info)
     routes += Inbox(service, identity=identity).routes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -20,6 +20,7 @@ from starlette.applications import Starlette
 from starlette.routing import BaseRoute
 
 from instrc import problems
+from instrc.engines.approvals import NameRules
 from instrc.engines.launch import Launcher, RehearseMode
 from instrc.engines.prepare import Prepared, prepare
 from instrc.engines.retention import keep_swept
@@ -45,6 +46,7 @@ from instrc.server.streams import Hub
 from instrc.server.webhooks import AddressRules, Webhooks
 from instrc.text.jsonvalue import Json, listing
 from instrc.vibes.project import Project
+from instrc.vibes.service_settings import ServiceSettings
 from instrc.vibes.settings import read_settings
 
 LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
@@ -173,14 +175,13 @@ def idle_settings(service: RunService) -> list[str]:
     return found
 
 
-def require_clear_names(service: RunService) -> None:
+def require_clear_names(settings: ServiceSettings, names: NameRules, launchers: Mapping[str, Launcher]) -> None:
     """Raise for names in settings and programs that are ambiguous, or of another identity provider than that of the settings."""
-    settings, names = service.settings, service.visibility.names
     said = [(f"[tool.instrc.serve.groups] {group}", word) for group, listed in settings.groups.items() for word in listed]
     roles = [who for held in settings.roles.values() for who in held.values()]
     said += [("[tool.instrc.serve.roles]", word) for who in roles for word in who]
     said += [("[tool.instrc.people]", word) for each in settings.people.values() for word in each.candidates]
-    for name, launcher in service.launchers.items():
+    for name, launcher in launchers.items():
         said += [(f"`{name}`", word) for word in _approvers_in(launcher.prepared.document)]
     for place, word in said:
         meant = names.read(word)
@@ -231,7 +232,7 @@ async def serve(
         raise unusable("address", host, reason)
     if identify is None and not identity.is_on:
         tell("authentication is off: anyone on this machine may do everything; all, also behind a proxy, share one limit")
-    require_clear_names(service)
+    require_clear_names(service.settings, service.visibility.names, service.launchers)
     service.records.name_subjects(None if service.settings.oidc is None else service.settings.oidc.issuer)
     url = service.records.engine.url
     for line in exposed(Path(url.database or "").parent if url.drivername == "sqlite" else None, signs=identity.is_on):

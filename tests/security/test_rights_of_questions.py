@@ -1185,15 +1185,15 @@ def test_ambiguous_names_are_refused_when_the_service_starts(tmp_path: Path) -> 
         (ServiceSettings(oidc=oidc), asking(**{"x-not": ["starter", "eve"]}), "eve"),
     ):
         made = service(tmp_path, settings=settings, letter=document)
-        require_clear_names(made)  # the identity provider is the only issuer
+        require_clear_names(made.settings, made.visibility.names, made.launchers)  # the identity provider is the only issuer
         Identity(made.records, settings, made.signer).new_key("robot")
         with pytest.raises(SettingsError, match=word):
-            require_clear_names(made)
+            require_clear_names(made.settings, made.visibility.names, made.launchers)
         made.records.revoke("robot")
     clear = ServiceSettings(oidc=oidc, roles={"*": {"viewer": ("key:ann", "group:staff", f"oidc:{ISSUER}#bob", "*")}})
     made = service(tmp_path, settings=clear)
     Identity(made.records, clear, made.signer).new_key("robot")
-    require_clear_names(made)
+    require_clear_names(made.settings, made.visibility.names, made.launchers)
 
 
 @pytest.mark.parametrize("other", [f"oidc:{ISSUER}/#ann", "oidc:https://id.example.org#ann", f"oidc:{ISSUER}"])
@@ -1203,7 +1203,7 @@ def test_names_of_another_identity_provider_are_refused_when_the_service_starts(
     for groups, document in (({"leads": (other,)}, LETTER), ({}, asking(**{"x-not": [other]}))):
         made = service(tmp_path, settings=ServiceSettings(oidc=oidc, groups=groups), letter=document)
         with pytest.raises(SettingsError, match=f"of another identity provider than `{ISSUER}`"):
-            require_clear_names(made)
+            require_clear_names(made.settings, made.visibility.names, made.launchers)
 
 
 def test_subjects_of_an_older_store_get_their_issuer_once(tmp_path: Path) -> None:

@@ -278,6 +278,19 @@ def test_keys_of_a_name_that_has_none_cannot_be_taken_back(
     assert "taken back: 1" in capsys.readouterr().err
 
 
+def test_no_key_is_made_that_takes_the_roles_of_subjects_of_the_identity_provider(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Bare names are theirs as long as there are no keys."""
+    monkeypatch.chdir(tmp_path)
+    oidc = '[tool.instrc.serve.oidc]\nissuer = "https://id.example"\naudience = "instrc"\njwks = "keys.json"\n'
+    roles = '[tool.instrc.serve.roles."*"]\nviewer = ["{}"]\n'
+    for name, code in (("ann", 1), ("oidc:https://id.example#ann", 0)):
+        (tmp_path / "pyproject.toml").write_text(oidc + roles.format(name))
+        assert main(["serve", "--new-key", "robot", "--role", "starter"]) == code
+    assert "write `key:ann` or `oidc:ISSUER#ann`" in capsys.readouterr().err
+
+
 def test_no_key_is_kept_in_a_folder_that_is_named_like_an_address(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
