@@ -495,7 +495,8 @@ def tell_in(connection: sa.Connection, changes: Sequence[RunChange]) -> list[Run
 def feed_after(connection: sa.Connection, after: int, limit: int) -> list[RunChange]:
     """Return the events after a number."""
     rows = connection.execute(_FEED, {"after": after, "most": limit})
-    return [RunChange(row.kind, row.run, row.program, row.body, row.at, row.number) for row in rows]
+    read = (row for row in rows if isinstance(row.body, dict))  # a damaged one is left out, as elsewhere
+    return [RunChange(row.kind, row.run, row.program, row.body, row.at, row.number) for row in read]
 
 
 def _question_row(row: sa.Row[*tuple[object, ...]]) -> QuestionRow:

@@ -489,7 +489,8 @@ def a2a_routes(service: RunService, webhooks: Webhooks | None = None) -> list[Ba
         protected = known is None or known.by != "local"
         card = card_of(made, str(request.base_url), tenant=tenant, push=webhooks is not None, protected=protected)
         made_json = MessageToDict(card)
-        return JSONResponse(made_json, headers={"Cache-Control": "private, max-age=60", "ETag": f'"{digest_of(made_json)[:24]}"'})
+        about = {"Cache-Control": "private, max-age=60", "Vary": "Authorization, Cookie"}
+        return JSONResponse(made_json, headers={**about, "ETag": f'"{digest_of(made_json)[:24]}"'})
 
     ways = ("/a2a", "/a2a/")  # clients join the address of the card and `/`
     rpc = exchange.Identified(Router([route for way in ways for route in create_jsonrpc_routes(handler, way, context)]))

@@ -213,7 +213,7 @@ class Identity(Struct, frozen=True):
         except (jwt.PyJWTError, ValueError, TypeError, OverflowError) as error:
             refuse_unknown(_said(error))
         name, said = claims.get(oidc.name), {**claims, **mapping(claims.get("_claim_names"))}  # of what is elsewhere, the place
-        groups = said.get(oidc.groups) or []
+        groups = [] if said.get(oidc.groups) is None else said[oidc.groups]
         if not isinstance(name, str) or not name:
             refuse_unknown(f"the token has no `{oidc.name}`")
         if name != normal_name(name) or len(name) > NAME:  # two subjects would have one name, or an index none

@@ -405,7 +405,7 @@ def _parts_of(url: str) -> httpx.URL:
         host = parts.host
     except (httpx.InvalidURL, UnicodeError, TypeError, ValueError) as error:
         raise _refused(url, f"it is not a URL: {error}") from None
-    if not 0 < (parts.port or 1) < 2**16:
+    if not 0 < (1 if parts.port is None else parts.port) < 2**16:
         raise _refused(url, "it names no port")
     if parts.scheme not in {"http", "https"} or not host:
         raise _refused(url, "it begins with `https://` and names a host")

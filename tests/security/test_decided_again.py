@@ -174,7 +174,7 @@ def test_a_group_in_another_spelling_grants_nothing_and_excludes(group: str, tmp
 
 
 @pytest.mark.parametrize(
-    "groups", ["leads", ["leads", 5], {"leads": True}, [["leads"]], 7, ["leads", "a\0"], ["leads", "\ud800"]]
+    "groups", ["leads", ["leads", 5], {"leads": True}, {}, "", False, 0, [["leads"]], 7, ["leads", "a\0"], ["leads", "\ud800"]]
 )
 def test_groups_of_a_token_that_cannot_be_read_are_not_passed_over(groups: object, tmp_path: Path) -> None:
     """A rule may exclude one of them."""

@@ -437,6 +437,7 @@ def test_an_address_outside_is_sent_to_over_https_alone(outer: str) -> None:
 @pytest.mark.parametrize(
     ("url", "said"),
     [
+        ("https://example.com:0/x", "no port"),
         ("http://127.0.0.1/x", "own networks"),
         ("https://localhost/x", "own networks"),
         ("https://2130706433/", "own networks"),
