@@ -33,6 +33,7 @@ from instrc.runtime.effects import Effects
 from instrc.runtime.interpreter import versions
 from instrc.runtime.interpreter.documents import ActivityCommand, UserCommand, bare_name, spellings, tokens_of
 from instrc.runtime.interpreter.versions import program_of
+from instrc.runtime.models.budget import require_prices
 from instrc.runtime.models.cache import AnswerCache
 from instrc.runtime.models.catalogue import provider_of
 from instrc.runtime.models.model import Model, ModelError, Reply, Request
@@ -203,6 +204,8 @@ class ProgramRunner:
             named = None if file is None else file.as_posix()
             raise SettingsError([problems.runs.NoModel(step=reach.models[None], settings=named, rehearsal=rehearsal)])
         self.model = ", ".join(sorted({(words or "own") if item is None else item for item in reach.models}))
+        if options.budget.cost is not None:
+            require_prices((one.strip() for one in self.model.split(",")), prepared.settings.prices)
         self.effects: Effects = self.launcher.effects("eval", None)
         costs = words is not None or chosen is None
         keeps = costs and not re.search(r"(^|,)\s*(sample|scripted|own)\b", self.model)  # the others cost nothing to repeat

@@ -92,6 +92,14 @@ def test_a_budget_ends_it_and_what_was_not_run_is_told(limit: dict[str, Any], as
     assert found.cases == 12
 
 
+def test_a_limit_of_the_cost_needs_the_price_of_each_model(tmp_path: Path) -> None:
+    (tmp_path / "label.aug").write_text(LABEL, encoding="utf-8")
+    (tmp_path / "pyproject.toml").write_text("[tool.instrc.prices]\ngpt-5 = { input = 1, output = 8 }\n", encoding="utf-8")
+    for model, name in (("openai:gpt-6", "openai:gpt-6"), ("openai:gpt-5, llamacpp:small", "llamacpp:small")):
+        with pytest.raises(instrc.SettingsError, match=f"`{name}` cannot be used: there is a budget, and its price is not known"):
+            instrc.evaluate(tmp_path / "label.aug", CASES, model=model, cost=1)
+
+
 def test_the_tokens_of_refusals_count_for_the_budget() -> None:
     refusal = instrc.ModelError("no", code="refused")
     refusal.reply = instrc.Reply(None, {"input_tokens": 7, "output_tokens": 3})
