@@ -11,8 +11,9 @@ from typing import Final, NoReturn
 from msgspec import Struct
 
 from instrc.compiler.ir import Artefact
+from instrc.engines.launch import given_inputs
 from instrc.problems.errors import InstrcError
-from instrc.problems.problem import did_you_mean
+from instrc.problems.problem import Problem, did_you_mean
 from instrc.problems.suggest import nearest
 from instrc.runtime.interpreter.documents import Command, Result, bare_name
 from instrc.runtime.interpreter.versions import apply, begin, issue
@@ -21,7 +22,7 @@ from instrc.schema.strip import split
 from instrc.schema.validation import validate
 from instrc.text.durations import seconds
 from instrc.text.jsontext import dumps, loads, repeated_keys
-from instrc.text.jsonvalue import Json, JsonObject, as_texts, equal, without_type
+from instrc.text.jsonvalue import Json, as_texts, equal, without_type
 
 TESTED_COMMANDS: Final = 10_000
 """Maximum commands of one case."""
@@ -230,9 +231,12 @@ def _run(answers: Json, given: Block | None, artefact: Artefact) -> dict[str, Js
     """Return the outcome of a run whose questions are all answered by the case."""
     if not isinstance(answers, dict):
         _refuse("`answers` is an object: by chunk, step or activity")
-    value = "" if given is None else _json(given)
-    inputs: JsonObject = value if isinstance(value, dict) else {"prompt": value}
-    plan = plan_of(artefact.documents[artefact.kind], step=artefact.step)
+    document, wrong = artefact.documents[artefact.kind], list[Problem]()
+    declared = document.get("inputs", None if artefact.plan is None else artefact.plan.flat.graph.inputs)
+    inputs = given_inputs(declared, None if given is None else _json(given), wrong)
+    if wrong:
+        _refuse(f"no run takes its `input`: {wrong[0].with_hint}")
+    plan = plan_of(document, step=artefact.step)
     state = begin(plan, inputs)
     script = CaseScript(answers, artefact.step, unread=plan["kind"] == "call")
     waiting: list[tuple[float, int, Command]] = []

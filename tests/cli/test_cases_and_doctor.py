@@ -182,6 +182,29 @@ def test_a_case_that_cannot_be_carried_out_says_why(instrc: Instrc, folder: Path
     assert said in done.out
 
 
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ('{"prompt": "a", "langauge": "de"}', "no run takes its `input`: the input `langauge` is not declared"),
+        ('{"prompt": "a", "language": "fr"}', "no run takes its `input`: the input `language` does not fit"),
+        ('"a"', '"text": "Hallo"'),
+    ],
+)
+def test_the_input_of_a_case_is_that_of_a_run(instrc: Instrc, folder: Path, given: str, said: str) -> None:
+    vibe = 'prompt | @{{ title: "{}", type: "object", properties: {{ text: {{ type: "string" }} }} }}'
+    branches = " else ".join(f"{{ {vibe.format(name)} }}" for name in ("German", "English"))
+    (folder / "mail.aug").write_text(
+        f'input language @ {{ enum: ["de", "en"], default: "de" }};\nwhen language is "de" {branches}\n'
+    )
+    answers = '{ "german": { "text": "Hallo" }, "english": { "text": "Hello" } }'
+    blocks = {"input": given, "answers": answers, "value": "1"}
+    written = "".join(f"```json {word}\n{value}\n```\n" for word, value in blocks.items())
+    (folder / "mail.cases.md").write_text(f"## One\n\n{written}")
+    done = instrc("test")
+    assert done.code == 1
+    assert said in done.out
+
+
 def test_steps_of_one_chunk_are_answered_by_their_names(instrc: Instrc, folder: Path) -> None:
     (folder / "two.aug").write_text(
         '@{ title: "FirstDraft", type: "object" } | @{ title: "Draft", type: "object" }'
