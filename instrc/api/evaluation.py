@@ -88,7 +88,8 @@ async def evaluate_async(
         before = Version("before", prepared_program(against, export, roots, shared, vibes, model))
     else:
         project = project_of(roots, shared, vibes, Report())
-        before = other_version(_path_of(program), arguments.path("against", against), export=export, project=project)
+        other = arguments.path("against", against)
+        before = other_version(_path_of(program), other, export=export, project=project, model=options.asks)
     comparison = await compared_versions(before, Version("now", prepared), data, options)
     return ComparedEvaluation(**asdict(comparison.after), comparison=comparison)
 

@@ -484,7 +484,7 @@ def run_versions(
     drop = comparing.drop
     if comparing.judge is not None:
         require_pairs(comparing.judge)
-    before, after = versions_of(program, comparing.changes, export=export, project=project)
+    before, after = versions_of(program, comparing.changes, export=export, project=project, model=asked.asks)
     runs = len(data.cases) * (asked.repeats or data.repeat) * (1 if before.is_like(after) else 2)
     _say(comparison.foresight(len(data.cases), runs, drop))
     with progress(runs) as told:
@@ -527,14 +527,14 @@ def _ablated(
     from instrc.testing.evaluation.runner import ProgramRunner
     from instrc.testing.evaluation.variants import Part, Version, parts_of, without
 
-    whole = Version("whole", prepare(program, export=export, project=project))
+    whole = Version("whole", prepare(program, export=export, project=project, model=asked.asks))
     versions: list[tuple[Part, Version]] = []
     impossible: list[tuple[Part, str]] = []
     used = ProgramRunner(whole.prepared, asked).words
     levels = [level for level in WORDS_LEVELS if used not in (None, level)]
     for part in [*parts_of(program, export=export, project=project), *(Part("words", level) for level in levels)]:
         try:
-            changed = without(program, part, export=export, project=project)
+            changed = without(program, part, export=export, project=project, model=asked.asks)
             settings = {"words": part.name} if part.kind == "words" else None
             versions.append((part, Version(f"without {part.kind} {part.name}", changed, settings=settings)))
         except InstrcError as error:

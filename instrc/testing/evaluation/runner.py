@@ -187,6 +187,11 @@ class EvalOptions(Struct, frozen=True):
     """Called with each result as it arrives."""
     version: str = ""
 
+    @property
+    def asks(self) -> str | None:
+        """The words of its model, for which a program may have a form."""
+        return self.model if self.model is None or isinstance(self.model, str) else "a model of Python"
+
 
 class ProgramRunner:
     """Runs one program for many cases; the program is compiled once, and its model created once."""

@@ -49,7 +49,8 @@ class Version(NamedTuple):
 
 def _asked(prepared: Prepared) -> tuple[str, ...]:
     """Return the facts that determine the requests to a model; the order of properties counts."""
-    return dumps(prepared.document), dumps(prepared.processes), repr(prepared.settings.requests), repr(prepared.settings.run)
+    settings = prepared.settings
+    return dumps(prepared.document), dumps(prepared.processes), repr((prepared.words, settings.requests, settings.run))
 
 
 class Changes(NamedTuple):
@@ -73,14 +74,14 @@ class Changes(NamedTuple):
 
 
 def versions_of(
-    program: str, changes: Changes, *, export: str | None = None, project: Project = DEFAULT_PROJECT
+    program: str, changes: Changes, *, export: str | None = None, project: Project = DEFAULT_PROJECT, model: str | None = None
 ) -> tuple[Version, Version]:
     """Return the earlier and the later version of a program: unchanged, or with the changes.
 
-    Raise `CompileError` if the program does not use a changed vibe or mixin.
+    `model` overrides the project's.  Raise `CompileError` if the program does not use a changed vibe or mixin.
     """
-    result = partial(with_vibes, program, export=export, project=project)
-    now = prepare(program, export=export, project=project)
+    result = partial(with_vibes, program, export=export, project=project, model=model)
+    now = prepare(program, export=export, project=project, model=model)
     for name, other in changes.vibes:
         if _asked(result({name: other}, ())) == _asked(now):
             near = _near(name, program, Instruction, export, project)
@@ -89,18 +90,20 @@ def versions_of(
         if _asked(result({}, (name,))) == _asked(now):
             near = _near(name, program, Application, export, project)
             _refuse("mixin", name, f"nothing in `{program}` is changed without it", near)
-    changed = result(dict(changes.vibes), changes.off) if changes.vibes or changes.off else now
+    changed = result(dict(changes.vibes), changes.off, model=changes.model or model) if any(changes[1:4]) else now
     after = Version(changes.name, changed, changes.model, dict(changes.settings) or None)
     if changes.against is None:
         return Version("as it is", now), after
-    return other_version(program, changes.against, export=export, project=project), after
+    return other_version(program, changes.against, export=export, project=project, model=model), after
 
 
-def other_version(program: str, against: str, *, export: str | None = None, project: Project = DEFAULT_PROJECT) -> Version:
+def other_version(
+    program: str, against: str, *, export: str | None = None, project: Project = DEFAULT_PROJECT, model: str | None = None
+) -> Version:
     """Return the version of a program at a git revision, or another program, if there is such a file."""
     if os.path.exists(against):  # noqa: PTH110  -- no error for a NUL
-        return Version(against, prepare(against, export=export, project=project))
-    return Version(against, at_revision(program, against, export=export, project=project))
+        return Version(against, prepare(against, export=export, project=project, model=model))
+    return Version(against, at_revision(program, against, export=export, project=project, model=model))
 
 
 def _near(
@@ -142,16 +145,21 @@ def _refuse(what: str, word: str, reason: str, near: tuple[str, ...] = ()) -> No
 
 
 def with_vibes(
-    program: str, given: Mapping[str, str], off: tuple[str, ...], *, export: str | None = None, project: Project = DEFAULT_PROJECT
+    program: str,
+    given: Mapping[str, str],
+    off: tuple[str, ...],
+    *,
+    export: str | None = None,
+    project: Project = DEFAULT_PROJECT,
+    model: str | None = None,
 ) -> Prepared:
     """Return a program that calls other vibes under the old names, without the mixins `off`.
 
     `given` maps each name to another vibe or its file (`.json`).  The argument of a mixin stays unchanged.
     """
     vibes = {**(project.vibes or {}), **{name: _vibe(program, name, other, project) for name, other in given.items()}}
-    return prepare(
-        program, export=export, project=replace(project, vibes={**vibes, **{name: {"type": "object"} for name in off}})
-    )
+    changed = replace(project, vibes={**vibes, **{name: {"type": "object"} for name in off}})
+    return prepare(program, export=export, project=changed, model=model)
 
 
 def _vibe(program: str, name: str, other: str, project: Project) -> Json:
@@ -182,11 +190,13 @@ def _vibe(program: str, name: str, other: str, project: Project) -> Json:
     return map_schemas(registry.load(result[0]).schema, in_full)
 
 
-_KEPT: Final = (".aug", ".json", "pyproject.toml", "aug.lock")
+_KEPT: Final = (".aug", ".json", "pyproject.toml", ".tuned.toml", "aug.lock")
 """Files that determine how a program is compiled; nothing else of a revision is written."""
 
 
-def at_revision(program: str, revision: str, *, export: str | None = None, project: Project = DEFAULT_PROJECT) -> Prepared:
+def at_revision(
+    program: str, revision: str, *, export: str | None = None, project: Project = DEFAULT_PROJECT, model: str | None = None
+) -> Prepared:
     """Return a program with its vibes at a git revision; nothing is fetched, and no code of it is run.
 
     Settings of models, activities and checks are the current ones: the instructions are compared.
@@ -207,7 +217,8 @@ def at_revision(program: str, revision: str, *, export: str | None = None, proje
             _refuse("revision", revision, f"it has no `{Path(program).resolve().relative_to(top).as_posix()}`")
         folders = (tuple(item for item in map(moved, some) if Path(item).is_dir()) for some in (project.roots, project.shared))
         roots, shared = folders
-        before = prepare(place, export=export, project=msgspec.structs.replace(project, roots=roots, shared=shared))
+        of_then = msgspec.structs.replace(project, roots=roots, shared=shared)
+        before = prepare(place, export=export, project=of_then, model=model or today.settings.run.get("model"))
         return replace(before, folder=today.folder, settings=today.settings, sources=today.sources)
 
 
@@ -284,8 +295,10 @@ def parts_at(place: str, schema: JsonObject) -> Iterator[Part]:
         yield Part("order", place, PromptForm(order={place: names[::-1]}))
 
 
-def without(program: str, part: Part, *, export: str | None = None, project: Project = DEFAULT_PROJECT) -> Prepared:
+def without(
+    program: str, part: Part, *, export: str | None = None, project: Project = DEFAULT_PROJECT, model: str | None = None
+) -> Prepared:
     """Return a program without a part, or with properties or values in reverse order."""
     if part.kind == "mixin":
-        return with_vibes(program, {}, (part.name,), export=export, project=project)
-    return prepare(program, export=export, project=project, change=lambda flat: formed(flat, part.form))
+        return with_vibes(program, {}, (part.name,), export=export, project=project, model=model)
+    return prepare(program, export=export, project=project, model=model, change=lambda flat: formed(flat, part.form))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import random
+import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,8 @@ from instrc.testing.evaluation.tune import (  # a simulation
     stages_of,
     tuned,
 )
+from instrc.testing.evaluation.variants import Changes, versions_of  # as the command makes them
+from instrc.text.jsontext import dumps
 from instrc.text.source import Source
 from instrc.vibes.find_files import tuned_file
 
@@ -231,14 +234,43 @@ def test_a_form_is_read_as_it_was_written(program: str) -> None:
     assert read_tuned(program, Report()) == written
 
 
-def test_programs_in_python_use_the_form_of_their_model(program: str) -> None:
+def write_form(program: str, form: PromptForm) -> None:
+    """Write a form of a program for the model `sample`."""
     subject = Subject(program, cases(1), EvalOptions("sample"))
     subject.prepared(PromptForm())
     assert subject.flat is not None
-    form = PromptForm(texts={"tell_mood.mood": "The feeling."})
     digest = digest_of(subject.flat, Source(program, Path(program).read_text()))
     written = Tuned(export="mood", model="sample", program=digest, data="", date="2026-11-28", form=form)
     tuned_file(Path(program)).write_text(written.text())
+
+
+def test_each_version_has_the_form_of_its_revision_and_its_model(program: str) -> None:
+    write_form(program, PromptForm(texts={"tell_mood.mood": "The tuned mood."}))
+    texts = [
+        "The tuned mood." in dumps(version.prepared.document)
+        for model, other in (("sample", "openai:gpt-5"), ("openai:gpt-5", "sample"))
+        for version in versions_of(program, Changes(model=other), model=model)
+    ]
+    assert texts == [True, False, False, True]
+
+    def commit(name: str) -> None:
+        for words in (["init"], ["add", "."], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-m", name]):
+            subprocess.run(["git", "-C", str(Path(program).parent), *words], check=True, capture_output=True)
+
+    commit("first")
+    write_form(program, PromptForm(words="none"))
+    commit("second")
+    before, after = versions_of(program, Changes(against="HEAD"), model="sample")
+    assert before.is_like(after)
+    before, after = versions_of(program, Changes(against="HEAD~"), model="sample")
+    assert "The tuned mood." in dumps(before.prepared.document)
+    tuned_file(Path(program)).unlink()
+    before, after = versions_of(program, Changes(against="HEAD"), model="sample")
+    assert not before.is_like(after), "the level of words is another"
+
+
+def test_programs_in_python_use_the_form_of_their_model(program: str) -> None:
+    write_form(program, PromptForm(texts={"tell_mood.mood": "The feeling."}))
     run = instrc.run(program, "x", model="sample", rehearse=True)
     [asked] = [event for event in run.trace if event["event"] == "asked"]
     assert asked["schema"]["properties"]["mood"]["description"] == "The feeling."
