@@ -67,14 +67,21 @@ def files_in(value: Json) -> set[str]:
 
 def require_stored(records: Records, run: str, question: Question, data: Json) -> None:
     """Raise for an answer of a person that names a file of neither the run, a run that it stems from, nor what is shown."""
-    named, runs = files_in(data) - files_in(question.show) if question.by == "person" else set(), [run]
-    for each in runs if named else ():
+    named = files_in(data) - files_in(question.show) if question.by == "person" else set()
+    for each in stems_of(records, run) if named else ():
         named -= {reference_of(each, row.file) for row in records.select(sa.select(FILES.c.file).where(FILES.c.run == each))}
-        rows = records.select(sa.select(RUNS.c.origin).where(RUNS.c.run == each, RUNS.c.origin.not_in(runs)))
-        runs += [row.origin for row in rows]
     for each in sorted(named):
         reason = f"it names the file `{each}`, which the run does not have"
         raise AnswerError([problems.runs.RejectedAnswer(step=question.id, pointer="", reason=reason)])
+
+
+def stems_of(records: Records, run: str) -> list[str]:
+    """Return a run, and those that it was forked from."""
+    runs = [run]
+    for each in runs:
+        rows = records.select(sa.select(RUNS.c.origin).where(RUNS.c.run == each, RUNS.c.origin.not_in(runs)))
+        runs += [row.origin for row in rows]
+    return runs
 
 
 def stored_file(records: Records, run: str, key: str) -> StoredFile | None:

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from time import time
 from typing import Final
-from urllib.parse import quote, unquote
+from urllib.parse import quote
 from zoneinfo import ZoneInfo
 
 from msgspec import structs
@@ -48,7 +48,7 @@ from instrc.runtime.run_report import RunFilter, RunReport, step_values
 from instrc.runtime.trace_page import page_of
 from instrc.server.access import Caller, RateLimiter, page_refusal
 from instrc.server.door import CONTENT_POLICY, caller_of, peer_in
-from instrc.server.files import files_in, keep, reference_of, stored_file
+from instrc.server.files import files_in, keep, reference_of, stems_of, stored_file
 from instrc.server.form_data import NAMES, ROOT, begun, changed, data_of, pairs
 from instrc.server.forms import AnswerForm, Words, fitted
 from instrc.server.http import used_link
@@ -527,8 +527,9 @@ class Inbox:
         """Send a file to those who see its run or a question of it, or have a link to a question that shows it."""
         run, file = request.path_params.get("run"), request.path_params["file"]
         if run is None:
-            shown = files_in((await self._found(request)).question.show)
-            run = next((unquote(each.split("/")[3]) for each in shown if each.endswith(f"/{file}")), None)
+            found = await self._found(request)
+            stems = await asyncio.to_thread(stems_of, self.service.records, found.run)
+            run = next((each for each in stems if reference_of(each, file) in files_in(found.question.show)), None)
             if run is None:
                 return await self._no_page(request)
         else:
@@ -540,14 +541,15 @@ class Inbox:
         return Response(stored.data, 200, headers, stored.type)
 
     async def _require_shown(self, caller: Caller, run: str, file: str) -> None:
-        """Raise unless the caller sees the run of a file, or may answer a question that shows it, such as one of a fork."""
+        """Raise unless the caller sees the run of a file, or may answer a question of a fork that shows it."""
         try:
             await self.service.visibility.seen(caller, run)
         except NotFoundError:
             for row in await asyncio.to_thread(self.service.records.showing, file, caller.as_candidates):
-                with suppress(InstrcError):
-                    if file in files_in((await self.service.question(caller, row.run, row.question.id)).question.show):
-                        return
+                if run in await asyncio.to_thread(stems_of, self.service.records, row.run):  # others show what was typed
+                    with suppress(InstrcError):
+                        if file in files_in((await self.service.question(caller, row.run, row.question.id)).question.show):
+                            return
             raise
 
     async def _components(self, request: Request) -> Response:

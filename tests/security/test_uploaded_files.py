@@ -90,7 +90,7 @@ def test_a_file_is_sent_to_who_is_asked_in_a_fork_that_shows_it(tmp_path: Path) 
     }
 
     async def body() -> None:
-        made = service(tmp_path, ask=process(**chunks))
+        made = service(tmp_path, ask=process(**chunks), look=process(userContext1=chunk(step1_look=step(DECISION, "prompt"))))
         run = (await made.start(BOSS, "ask", "x", wait=20)).report.run
         photo = keep(made.records, run, "a.png", PNG)
         await made.answer(BOB, run, "userContext1", {"photo": photo})
@@ -99,6 +99,7 @@ def test_a_file_is_sent_to_who_is_asked_in_a_fork_that_shows_it(tmp_path: Path) 
         async with (
             client(made, person("cat", "answerer"), routes=routes) as cat,
             client(made, person("eve"), routes=routes) as eve,
+            client(made, person("eyes", "answerer", program="look"), routes=routes) as eyes,
         ):
             assert (await cat.get(photo)).status_code == 404
             fork = (await made.fork(BOSS, run, ForkOptions("approve"))).report.run
@@ -107,6 +108,9 @@ def test_a_file_is_sent_to_who_is_asked_in_a_fork_that_shows_it(tmp_path: Path) 
             word = await made.link(BOSS, fork, "userContext2", "bob")
             sent = await eve.get(f"/inbox/link/{word}/files/{photo.rpartition('/')[2]}")
             assert (sent.status_code, sent.content) == (200, PNG)
+            other = (await made.start(BOSS, "look", photo, wait=20)).report.run  # which shows what was typed
+            assert (await eyes.get(f"/inbox/question/{other}:userContext1")).status_code == 200
+            assert (await eyes.get(photo)).status_code == 404
 
     go(body())
 
