@@ -7,7 +7,7 @@ from typing import Final
 
 from instrc.runtime.run_config import RunConfig
 from instrc.text.files import TomlError, read_toml
-from instrc.vibes.settings import read_settings
+from instrc.vibes.settings import read_settings, settings_file
 
 _folders: Final[dict[str, Path]] = {}
 """Folders of projects on this machine, by name."""
@@ -56,8 +56,8 @@ def serve_runs_of(project: str) -> None:
 def is_here(project: str | None, folder: Path = Path()) -> bool:
     """Return whether this process serves a project, or is in its folder; the settings of its `folder` tell one without a name."""
     if project is None:
-        here, file = read_settings(Path()).file, read_settings(folder).file
-        return file in {None, here} or file.parent.absolute() in _unnamed
+        file = settings_file(folder)
+        return file is None or file == settings_file(Path()) or file.parent in _unnamed
     return project in _folders or project == project_here()
 
 

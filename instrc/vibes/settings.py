@@ -406,11 +406,14 @@ def _as_list(key: str, text: object) -> str:
     return f": write `{key} = {dumps([str(text)[:60]], indent=False)}`"
 
 
+def settings_file(folder: Path) -> Path | None:
+    """Return the `pyproject.toml` in a folder or in the nearest parent."""
+    here = Path(os.path.realpath(folder))
+    files = (above / "pyproject.toml" for above in (here, *here.parents))
+    return next((file for file in files if os.path.lexists(file)), None)  # no error without permission
+
+
 def read_settings(folder: Path) -> Settings:
     """Return the settings for a folder: those of the `pyproject.toml` in it or in the nearest parent."""
-    here = Path(os.path.realpath(folder))
-    for above in (here, *here.parents):
-        file = above / "pyproject.toml"
-        if os.path.lexists(file):  # no error without permission
-            return read_file(file)
-    return Settings()
+    file = settings_file(folder)
+    return Settings() if file is None else read_file(file)
