@@ -24,35 +24,32 @@ _OF_A_TOOL = AS_SENT | {"properties", "json_schema"}
 """Members of a sent tool or a schema, either of which is easily mistaken for its map."""
 
 
-def _maps(value: object, level: int) -> Iterator[JsonObject]:
-    """Yield the maps in a value: a map, a lowering, a tool, or a collection of them."""
+def _maps(value: object, level: int, *, served: bool = False) -> Iterator[JsonObject]:
+    """Yield the maps in a value: a map, a lowering, a tool, or a collection of them; of what a server lists, those of tools."""
     if level > 5:  # a tool in a list in a result in an MCP answer, plus one level
         _refuse("it contains no map")
-    if not isinstance(value, Mapping | list | tuple) and (inside := attribute(value, "map")) is not None:
+    if not isinstance(value, Mapping | list | tuple) and callable(dump := attribute(value, "model_dump")):
+        value = _dumped(dump)  # a tool of Python's library has each member that its server has written, also a `map`
+    elif not isinstance(value, Mapping | list | tuple) and (inside := attribute(value, "map")) is not None:
         value = inside
-    elif not isinstance(value, Mapping | list | tuple) and callable(dump := attribute(value, "model_dump")):
-        value = _dumped(dump)
     if isinstance(value, str | bytes | bytearray):
         value = _read(value)
     if isinstance(value, list | tuple):
         for item in value:
-            yield from _maps(item, level + 1)
+            yield from _maps(item, level + 1, served=served)
         return
     if not isinstance(value, Mapping):
         _refuse(f"it is of the type {type(value).__name__}")
-    inner = value.get("_meta", value.get("meta"))
-    if isinstance(inner, Mapping) and META_KEY in inner:
-        yield from ({**item, **_output_of(value)} for item in _maps(inner[META_KEY], level + 1))
-    elif "instrc" in value:
+    if tool := _of_tool(value, level):
+        yield from tool
+    elif "instrc" in value and not served and _OF_A_TOOL.isdisjoint(value):
         yield dict(value)
     elif "jsonrpc" in value and isinstance(value.get("result"), Mapping):
-        yield from _maps(value["result"], level + 1)
+        yield from _maps(value["result"], level + 1, served=True)
     elif isinstance(value.get("tools"), list | tuple):
-        yield from _maps(value["tools"], level + 1)
-    elif (record := _as_sent(value)) is not None:
-        yield record
+        yield from _maps(value["tools"], level + 1, served=True)
     elif value and all(map(_carries_a_map, value.values())):
-        yield from _maps([*value.values()], level + 1)
+        yield from _maps([*value.values()], level + 1, served=served)
     elif not _OF_A_TOOL.isdisjoint(value):
         _refuse("it is a tool or a schema: give what `lower` or `lower_all` returned")
     else:
@@ -89,22 +86,21 @@ VERSION = 1
 """Version of the map format."""
 
 
-def _as_sent(tool: Mapping[str, Json]) -> JsonObject | None:
-    """Return the map of an unchanged MCP tool that has none, or `None` if it is not an MCP tool."""
+_OF_ARGUMENTS = frozenset({"instrc", "keys", "codec", "codecs", "definitions", "schema", "output"})
+"""Members of a map that an MCP tool carries: its server decides nothing about other tools, or what a model is told."""
+
+
+def _of_tool(tool: Mapping[str, Json], level: int) -> list[JsonObject]:
+    """Return the map of an MCP tool, which it carries if it was lowered; none for another value."""
     name, said = tool.get("name"), definition({**tool})
     schema = said.schema if said.schema_at[:1] in {("inputSchema",), ("input_schema",)} else None
     if not isinstance(name, str) or not isinstance(schema, dict):
-        return None
-    keys: Json = [*mapping(schema.get("properties"))]
-    return {
-        "instrc": VERSION,
-        "target": "mcp",
-        "tool": {"name": name, "sent": name},
-        "keys": keys,
-        "codec": None,
-        "schema": schema,
-        **_output_of(tool),
-    }
+        return []
+    inner = tool.get("_meta", tool.get("meta"))
+    carried = _maps(inner[META_KEY], level + 1) if isinstance(inner, Mapping) and META_KEY in inner else None
+    sent: JsonObject = {"instrc": VERSION, "keys": [*mapping(schema.get("properties"))], "codec": None, "schema": schema}
+    own: JsonObject = {"target": "mcp", "tool": {"name": name, "sent": name}, **_output_of(tool)}
+    return [{key: item[key] for key in _OF_ARGUMENTS & item.keys()} | own for item in ([sent] if carried is None else carried)]
 
 
 def _carries_a_map(value: object) -> bool:
@@ -127,8 +123,9 @@ def records_in(map: object) -> Records:  # noqa: A002  -- the word for it everyw
     An MCP tool without a map was sent unchanged.
     """
     result: Records = {}
-    for item in _maps(map, 0):
-        result |= _records(item)
+    for name, record in (entry for item in _maps(map, 0) for entry in _records(item).items()):
+        if result.setdefault(name, record) != record:
+            _refuse(f"it has two tools that are sent as `{name[:100]}`")
     if not result:
         _refuse("it contains no map")
     return result

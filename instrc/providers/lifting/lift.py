@@ -274,7 +274,8 @@ def lift(answer: object, map: object) -> Lifted:  # noqa: A002  -- the word for 
 
     `answer` is the provider's response, complete, partial or as streamed chunks, as an object, text or bytes;
     a running stream may be passed, and is consumed;
-    `map` is a lowering or its map, that of a set of tools, an MCP tool, or the result of `tools/list`;
+    `map` is a lowering or its map, that of a set of tools, an MCP tool, or the result of `tools/list`, whose servers
+    decide nothing but how the arguments of their own tools are read;
     for a tool with an `outputSchema`, the result of an MCP server is validated by that.
     An unreadable map is an `unreadable-map` problem; an invalid answer is not: its problems are in the result.
 
