@@ -458,7 +458,8 @@ def _call(one: RawCall, records: Records, *, enveloped: bool, cut: bool) -> Lift
     """Lift one call."""
     record, otherwise = named(one.name, records)
     if record is None and one.name is None:
-        record = next((item for item in records.values() if _ownership(one.arguments, {"": item}).all), None)
+        fitting = [item for item in records.values() if _ownership(one.arguments, {"": item}).all]
+        record = fitting[0] if len(fitting) == 1 else None
     read = None if record is None or (one.unreadable and (enveloped or one.partial)) else repair(record, one.arguments)
     if one.loose is not None and record is not None and read is not None and read.violations and not enveloped:
         as_text = repair(record, one.loose)  # a bare text may be the value itself

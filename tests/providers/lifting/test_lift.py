@@ -270,6 +270,17 @@ def test_the_map_travels_in_a_tool_for_mcp() -> None:
     assert lift(VALUE, json.loads(json.dumps(result.payload))).value == VALUE
 
 
+def test_a_call_without_a_name_is_of_the_only_tool_that_has_its_keys() -> None:
+    text: Any = {"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"]}
+    other: Any = {"type": "object", "properties": {"query": {"type": "string"}}}
+    tools = lower_all([("delete_user", text), ("get_user", text), ("search", other)], "openai")
+    assert [(call.name, call.valid) for call in lift({"query": "x"}, tools).calls] == [("search", True)]
+    for arguments in ('{"id": "7"}', "{}"):
+        lifted = lift({"tool_calls": [{"id": "1", "type": "function", "function": {"arguments": arguments}}]}, tools)
+        assert (lifted.status, lifted.call.name) == ("invalid", None)
+        assert "it does not say which tool is called" in lifted.invalid[0].message
+
+
 CARRIED: Any = {"instrc": 1, "target": "openai", "keys": [], "codec": None, "schema": True}
 WEATHER: Any = {"name": "weather", "inputSchema": {"type": "object", "properties": {"city": {"type": "string"}}}}
 
