@@ -148,7 +148,7 @@ _WORDS = {"true": "true", "True": "true", "false": "false", "False": "false", "n
 def loose_json(text: str) -> str | None:
     """Return the unambiguous JSON equivalent of a text, or `None`.
 
-    `{'a': [1, 2,]} // done` means `{"a":[1,2]}`.
+    `{'a': [1, 2,]}` means `{ "a" : [ 1 , 2 ] }`.
     """
     text = text.strip()
     if not text.startswith(("{", "[")) or len(text) > LOOSE_TEXT:
@@ -190,7 +190,7 @@ def _strict(text: str) -> str | None:
         built.append(word)
         depth += (word in {"{", "["}) - (word in {"}", "]"})
         if depth == 0:
-            return "".join(built) if _BEHIND.match(text, place) else None
+            return " ".join(built) if _BEHIND.match(text, place) else None
     return None
 
 
@@ -268,6 +268,8 @@ _PAIRS = (
     ("<|channel>thought", "<channel|>"),
 )
 """Markers around thoughts: of DeepSeek, Qwen and most others; of Seed; of Magistral, Command, Kimi, Gemma."""
+THOUGHT = "|".join(rf"{re.escape(opening)}.*?(?:{re.escape(ending)}|\Z)" for opening, ending in _PAIRS)
+"""Pattern of a thought, which may have no end."""
 
 
 def strip_reasoning(text: str) -> tuple[str, bool]:

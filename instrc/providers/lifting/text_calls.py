@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from instrc.providers.lifting.reply import (
     MESSAGE,
+    THOUGHT,
     RawCall,
     ends_early,
     loose_json,
@@ -53,13 +54,16 @@ def extract_tool_calls(text: str, tools: KnownTools) -> InText:
         return InText(calls, "" if calls else said)
     calls, rest = tagged(said) if is_json is False else ([], said)
     rest = _AROUND_CALLS.sub("", rest) if calls else rest
+    spoken = _LATER_THOUGHT.sub(lambda match: match["text"] or "", said) if is_json is False else said
     for search in (_fenced, _in_python, _lone):
         if calls or len(said) > SEARCHED_TEXT:
             break
-        calls, rest = search(said, tools)
+        calls, rest = search(spoken, tools)
     return InText(calls, rest.strip() if calls else said)
 
 
+_LATER_THOUGHT = re.compile(rf'(?P<text>"(?:[^"\\\n]|\\.)*+"?)|{THOUGHT}', re.DOTALL)
+"""A thought behind other text, or a text in quotes, which may speak of its marks."""
 _AROUND_CALLS = re.compile(
     r"</?(?:[|｜‖]DSML[|｜‖]|\w+:)?(?:tool_?calls?|function_calls?|TOOLCALL|tools)>"
     r"|<[|｜‖](?:DSML[|｜‖])?/?tool[_▁]calls?(?:[_▁]section)?(?:[_▁:](?:begin|start|end))?[|｜]>"
@@ -388,9 +392,13 @@ def end_of(run: re.Pattern[str], text: str, place: int) -> int:
 
 
 def tagged(text: str) -> tuple[list[RawCall], str]:
-    """Return the calls between marks of one kind, and the text around them."""
+    """Return the calls between marks of one kind, and the text around them; a call inside a thought is not made."""
+    thinks = re.search(THOUGHT, text, re.DOTALL) is not None
     for form, read in _FORMS:
-        if result := [CallsIn(*match.span(), calls) for match in form.finditer(text) if (calls := read(match))]:
+        beside = thinks and form.search(text) is not None
+        marks = re.compile(f"(?P<thought>{THOUGHT})|{form.pattern}", re.DOTALL) if beside else form
+        parts = [CallsIn(*match.span(), [] if beside and match["thought"] else read(match)) for match in marks.finditer(text)]
+        if result := [part for part in parts if part.calls]:
             return taken_out(text, result)
     return [], text
 

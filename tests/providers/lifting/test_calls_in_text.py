@@ -143,6 +143,28 @@ def test_calls_without_marks_are_searched_for_in_a_text_of_up_to_100_000_letters
     assert len(lift({"role": "assistant", "content": text}, lower(WEATHER, "vllm", "weather").map).calls) == calls
 
 
+@every_case(
+    "form",
+    set(TEXTS) - {"hermes behind thoughts", "hermes behind thoughts of a template", "gpt-oss", "gpt-oss without a beginning"},
+)
+@every_case(
+    "around", ["<think>Hm.</think>\n<think>Maybe\n{}\n? No.</think>\nI see.", "I see. [THINK]Or\n{}\n[/THINK]", "No. <think>\n{}"]
+)
+def test_a_call_in_a_later_thought_is_none(form: str, around: str) -> None:
+    lifted = lift(chat(around.format(TEXTS[form])), lower_all([("weather", WEATHER), ("time", TIME)], "vllm").map)
+    assert lifted.status == "empty", lifted
+
+
+@every_case("city", ["<think>", "<think>Oslo</think>", "[THINK]"])
+def test_a_value_may_speak_of_the_marks_of_thoughts(city: str) -> None:
+    tools = lower_all([("weather", WEATHER), ("time", TIME)], "vllm").map
+    for form in ("hermes with text around", "qwen coder", "actions as objects", "objects in the text", "deepseek"):
+        lifted = lift(chat(f"I look.\n{TEXTS[form].replace('Oslo', city)}"), tools)
+        assert lifted.values == [{"city": city, "days": 2}, {"zone": "CET"}], form
+        lifted = lift(chat(f"I look. <think>Oslo?</think>\n{TEXTS[form].replace('Oslo', city)}"), tools)
+        assert lifted.values == [{"city": city, "days": 2}, {"zone": "CET"}], form
+
+
 def test_what_stands_around_the_calls_is_text() -> None:
     lifted = lift(chat(TEXTS["hermes with text around"]), lower_all([("weather", WEATHER), ("time", TIME)], "vllm").map)
     assert lifted.text == "I will look.\n and \nDone."

@@ -140,6 +140,13 @@ def test_a_text_is_a_text_where_one_is_asked_for() -> None:
         assert not lift(text, record).call.repairs
 
 
+@every_case(
+    "text", ["[1 2 3]", '{"a": 1 .5}', '{"a": 1 // one\n 2}', '{"a": 1 500}', "[- 1]", "[true false]", '["a" "b"]', "[1 /**/ 2]"]
+)
+def test_values_beside_each_other_are_not_one(text: str) -> None:
+    assert loose_json(text) is None
+
+
 values = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
