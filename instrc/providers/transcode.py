@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from itertools import chain, islice, repeat
+from itertools import chain, islice, repeat, takewhile
 from typing import Final, assert_never
 
 from instrc.providers.codec import (
@@ -119,7 +119,7 @@ class Transcoder:
         self._fold = fold
         self._text_reader = read
         self.repeated: dict[str, None] = {}
-        """Keys that a list of pairs had twice; the last one counts, as in the text of an object."""
+        """Keys that a list of pairs had twice, of which the last one counts, or beside a property of this name, which counts."""
         self._read: dict[tuple[int, int], tuple[Codec, Json, Json]] = {}
         """Objects and lists that were read as unions, with their meanings: to try each alternative of unions in unions
         would double the work at each level."""
@@ -222,8 +222,13 @@ class Transcoder:
                 result[sent if member.key is None else member.key] = None
         if more is not None:
             extra = self.decode(more.codec, value.get(more.at), level + 1)
-            if isinstance(extra, dict):
-                result.update({key: item for key, item in extra.items() if key not in set(more.declared)})
+            for key, item in extra.items() if isinstance(extra, dict) else ():
+                if key in result:  # the property itself counts
+                    self.repeated[key] = None
+                else:
+                    result[key] = item
+            if not isinstance(extra, dict | None):
+                result[more.at] = extra
         return result
 
     def _member(self, sent: str, member: Member, item: Json, result: dict[str, Json], level: int) -> None:
@@ -241,12 +246,10 @@ class Transcoder:
         found = self.decode(codec.item, value, level + 1)
         if not isinstance(found, dict):
             return value
-        result: list[Json] = []
-        for key in codec.keys:
-            if key not in found:
-                return result
-            result.append(found[key])
+        result = [found[key] for key in takewhile(found.__contains__, codec.keys)]
         following = None if codec.more is None else found.get(codec.more)
+        if len(result) < len(codec.keys) and (following or any(key in found for key in codec.keys[len(result) :])):
+            return value  # an item is missing before others
         return [*result, *following] if isinstance(following, list) else result
 
     def _value(self, codec: ValuesCodec, value: Json) -> Json:

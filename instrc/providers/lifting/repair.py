@@ -67,8 +67,12 @@ class Repaired(NamedTuple):
     repairs: tuple[Repair, ...] = ()
 
 
-def repair(record: ToolMap, arguments: Json) -> Repaired:
-    """Return the value of a call's arguments by the map of its tool."""
+WRAPPERS_OPENED: Final = 3
+"""Maximum levels by which arguments are nested too deep; each one repairs the rest on its own."""
+
+
+def repair(record: ToolMap, arguments: Json, levels: int = WRAPPERS_OPENED) -> Repaired:
+    """Return the value of a call's arguments by the map of its tool, which may be nested some levels too deep."""
     if (fault := json_fault(arguments)) is not None:
         return Repaired(arguments, (Violation(fault[0], "json", "", fault[1]),))
     schema = record.schema
@@ -78,8 +82,8 @@ def repair(record: ToolMap, arguments: Json) -> Repaired:
     reported = tuple(Repair("", "repeated-key", key) for key in transcoder.repeated)
     if not broken or broken[0].keyword == "schema":
         return Repaired(value, broken, reported)
-    if (held := _held(record, arguments)) is not None:
-        inner = repair(record, held[0])
+    if levels and (held := _held(record, arguments)) is not None:
+        inner = repair(record, held[0], levels - 1)
         if not inner.violations or _is_wrapped(record, arguments, held[0]):
             return inner._replace(repairs=(held[1], *inner.repairs))
     state = _State(value, error_cost(schema, value), reported)
@@ -102,11 +106,12 @@ def _held(record: ToolMap, arguments: Json) -> tuple[Json, Repair] | None:
         return (alone, Repair("", "unlisted")) if isinstance(alone, dict) else None
     if not isinstance(arguments, dict):
         return None
-    names = {record.tool.name, record.tool.sent} - {""}
-    beside = {key for key in ("name", "tool", "function", "type") if isinstance(arguments.get(key), str)}
+    names = [name for name in (record.tool.name, record.tool.sent) if name]
+    own = {key for key in record.keys if key in arguments and arguments[key] not in names}
+    beside = {key for key in ("name", "tool", "function", "type") if isinstance(arguments.get(key), str)} - own
     keys = arguments.keys() - beside if len(arguments) > 1 else arguments.keys()
     for key in keys if len(keys) == 1 else ():
-        if key in _WRAPPERS | names and isinstance(held := unpacked(arguments[key]), dict):
+        if key in {*_WRAPPERS, *names} - own and isinstance(held := unpacked(arguments[key]), dict):
             return held, Repair("", "unwrapped", key)
     return None
 

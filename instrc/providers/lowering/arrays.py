@@ -127,6 +127,8 @@ def _as_object(
     if len(result) != 1:
         return None
     variant = result[0]
+    if "type" in node and len(properties) - len(required) > 1:
+        context.ledger.lose(node, "type", "part", "is an object of places, and one before others may be missing")
     if variant.kind != "object":
         return json_text.container(context, node, "array", "is nested too deeply")
     return replace(variant, codec=TupleCodec(tuple(names), variant.codec, "more" if "more" in properties else None))

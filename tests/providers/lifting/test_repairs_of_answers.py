@@ -166,6 +166,69 @@ def test_null_in_a_text_of_a_wrong_format_is_read_and_told(target: str) -> None:
     assert lift(encode("about:null", record), record).value == "about:null"
 
 
+@every_case("target", ["openai", "anthropic", "ollama", "mcp"])
+def test_an_argument_is_not_taken_for_the_arguments(target: str) -> None:
+    texts: Any = {"name": {"type": "string"}, "type": {"type": "string"}}
+    inner: Any = {"type": "object", "properties": texts, "required": ["name", "type"], "additionalProperties": False}
+    properties = {"name": {"type": "string"}, "note": {"type": "string"}, "parameters": inner}
+    record = lower({**inner, "properties": properties, "required": ["name"]}, target, "define").map
+    lifted = lift(encode({"name": "f", "parameters": {"name": "x"}}, record, check=False), record)
+    assert (lifted.status, [item.instance for item in lifted.invalid]) == ("invalid", ["/parameters"])
+    wrapped = lift({"name": "define", "arguments": {"name": "define", "arguments": encode({"name": "f"}, record)}}, record)
+    assert (wrapped.value, [repair.what for repair in wrapped.call.repairs]) == ({"name": "f"}, ["unwrapped"])
+
+
+def test_arguments_in_arguments_without_end_are_opened_three_times() -> None:
+    record = lower({"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}, "anthropic").map
+    value: Any = {"a": "x"}
+    for depth in range(1, 5):
+        value = {"arguments": value}
+        assert lift({"type": "tool_use", "id": "1", "name": "tool", "input": value}, record).ok is (depth <= 3)
+
+
+MORE: Any = {
+    "type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"], "additionalProperties": {"type": "integer"},
+}  # fmt: skip
+PAIR = {"key": "x", "value": 1}
+
+
+@every_case(
+    ("sent", "value", "repairs"),
+    [
+        ([PAIR], {"a": "b", "x": 1}, []),
+        (dumps([PAIR]), {"a": "b", "x": 1}, ["key"]),
+        ([PAIR, {"key": "a", "value": 2}], {"a": "b", "x": 1}, ["repeated-key"]),
+        ([PAIR, {"key": "y"}], None, []),
+        ([["x", 1]], None, []),
+        ([{"x": 1}], None, []),
+    ],
+)
+@every_case("target", ["openai", "ollama", "anthropic-strict", "gemini"])
+def test_undeclared_properties_that_are_no_list_of_pairs_are_not_dropped(
+    target: str, sent: Any, value: Any, repairs: list[str]
+) -> None:
+    lifted = lift({"a": "b", "additional_properties": sent}, lower(MORE, target).map)
+    if value is None:
+        assert (lifted.status, lifted.value) == ("invalid", {"a": "b", "additional_properties": sent})
+    else:
+        assert (lifted.status, lifted.value, [repair.what for repair in lifted.call.repairs]) == ("ok", value, repairs)
+
+
+@every_case("rest", [False, {"type": "integer"}])
+@every_case("target", ["openai", "ollama", "anthropic-strict", "gemini-schema", "gigachat"])
+def test_a_tuple_without_an_item_before_others_is_none(target: str, rest: Any) -> None:
+    places = [{"type": "integer"}, {"type": "string"}, {"type": "boolean"}]
+    schema: Any = {"type": "array", "prefixItems": places, "items": rest}
+    lowered = lower({"type": "object", "properties": {"t": schema}, "required": ["t"]}, target)
+    assert ("type", "part") in {(loss.keyword, loss.kind) for loss in lowered.losses}
+    absent = {} if target == "gigachat" else {"item_2": None}
+    for last in ({"item_3": True}, {"more": [1]})[: 2 if rest else 1]:
+        lifted = lift({"t": {"item_1": 1, **absent, **last}}, lowered)
+        assert (lifted.status, [item.instance for item in lifted.invalid]) == ("invalid", ["/t"])
+    for whole in ([], [1], [1, "x"], [1, "x", True]):
+        assert lift(encode({"t": whole}, lowered.map), lowered).value == {"t": whole}
+
+
 def test_a_mended_case_is_told() -> None:
     record = lower({"type": "object", "properties": {"m": {"enum": ["Yes", "No"]}}}, "anthropic").map
     lifted = lift({"m": "yes"}, record)
