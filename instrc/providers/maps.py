@@ -94,11 +94,11 @@ def _of_tool(tool: Mapping[str, Json], level: int) -> list[JsonObject]:
     """Return the map of an MCP tool, which it carries if it was lowered; none for another value."""
     name, said = tool.get("name"), definition({**tool})
     schema = said.schema if said.schema_at[:1] in {("inputSchema",), ("input_schema",)} else None
-    if not isinstance(name, str) or not isinstance(schema, dict):
-        return []
     inner = tool.get("_meta", tool.get("meta"))
     carried = _maps(inner[META_KEY], level + 1) if isinstance(inner, Mapping) and META_KEY in inner else None
-    sent: JsonObject = {"instrc": VERSION, "keys": [*mapping(schema.get("properties"))], "codec": None, "schema": schema}
+    if not isinstance(name, str) or not (carried or isinstance(schema, dict)):
+        return []
+    sent: JsonObject = {"instrc": VERSION, "keys": [*mapping(mapping(schema).get("properties"))], "codec": None, "schema": schema}
     own: JsonObject = {"target": "mcp", "tool": {"name": name, "sent": name}, **_output_of(tool)}
     return [{key: item[key] for key in _OF_ARGUMENTS & item.keys()} | own for item in ([sent] if carried is None else carried)]
 

@@ -144,6 +144,7 @@ _GROWING_CALLS = {
     "custom_tool_call_input": ("custom_tool_call", "input"),
 }
 """Types of items and their growing members, by their name in event types."""
+_CALLS = frozenset(kind for kind, _ in _GROWING_CALLS.values())
 _OF_SMOLAGENTS = frozenset({"content", "tool_calls", "token_usage"})
 
 
@@ -415,7 +416,8 @@ def _collected_items(pieces: list[JsonObject]) -> list[JsonObject]:
     def known(said: JsonObject, piece: JsonObject, *, begins: bool = False) -> _Item:
         ids = [(key, own) for key in ("id", "call_id") if (own := said.get(key)) and isinstance(own, str | int)]
         recent = placed.setdefault(_index(piece.get("output_index")), [])
-        result = next((called[name] for name in ids if name in called), None)
+        anew = begins and said.get("type") in _CALLS  # some servers give the next call the id of one that has ended
+        result = next((called[name] for name in ids if name in called and not (anew and called[name].ended)), None)
         result = result or next((item for item in recent[: -_RECENT - 1 : -1] if item.is_at(said, begins=begins)), None)
         if result is None:
             result = _Item(dict(said))
@@ -493,12 +495,12 @@ def _add(said: JsonObject, member: str, more: Json, whole: Json) -> None:
 
 
 def _once_each(items: JsonArray) -> JsonArray:
-    """Return items without duplicates of the same id: the last one is kept, in the place of the first."""
+    """Return items without duplicates of the same id, or the same call: the last one is kept, in the place of the first."""
     result: dict[Hashable, Json] = {}
     for place, item in enumerate(items):
         name = first(mapping(item), "call_id", "id")
-        kind = mapping(item).get("type")
-        result[(kind, name) if isinstance(name, str) and isinstance(kind, str) else place] = item
+        kind, *call = map(_index, map(mapping(item).get, ("type", "name", "arguments", "input")))
+        result[(kind, name, *call) if name and isinstance(name, str) and isinstance(kind, str) else place] = item
     return [*result.values()]
 
 

@@ -146,3 +146,22 @@ def test_a_name_of_a_fragment_that_is_no_text_does_not_end_the_reading() -> None
     odd: Any
     for odd in ({}, [], 3, {"a": []}, True):
         assert _read(_chat([("one", X), (odd, Y)]))[0] in {"ok", "invalid"}
+
+
+IDS = ["", "fc_0", None]
+"""What servers have for the id of an item: none, or the same for each."""
+
+
+@every_case("own", IDS)
+@every_case("events", [False, True])
+def test_calls_of_a_stream_with_one_call_id_are_each_a_call(own: Any, events: bool) -> None:  # noqa: FBT001  -- a case
+    kind, item = "response.output_item", {"type": "function_call", "id": own, "call_id": "call_0", "name": "one"}
+    items = [{**item, "arguments": arguments} for arguments in (X, Y)]
+    parts: list[Any] = []
+    for place, each in enumerate(items if events else ()):
+        parts.append({"type": f"{kind}.added", "output_index": place, "item": {**each, "arguments": ""}})
+        parts.append({"type": f"{kind}.done", "output_index": place, "item": each})
+    ended = {"object": "response", "status": "completed", "output": [] if events else items}
+    lifted = lift([{"type": "response.created", "response": {}}, *parts, {"type": "response.completed", "response": ended}], MAP)
+    assert (lifted.status, lifted.values) == ("ok", [{"a": "x"}, {"a": "y"}])
+    assert [[repair.what for repair in call.repairs] for call in lifted.calls] == [[], ["repeated-id"]]
