@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import accumulate
 from secrets import token_urlsafe
@@ -155,6 +155,16 @@ class Records(RunTable):
         """Return open questions to one of several candidates that show a text."""
         shows = sa.type_coerce(QUESTIONS.c.show, sa.Text).contains(text, autoescape=True)
         return self.questions(questions_query(who=who).where(shows))
+
+    def concerning(
+        self, who: str, names: Iterable[str], started: Collection[str], asked: Collection[str]
+    ) -> set[tuple[str, str]]:
+        """Return those of the runs `started` that a person did start, and open questions of the runs `asked` to candidates."""
+        own = sa.select(RUNS.c.run).where(RUNS.c.run.in_(started), RUNS.c.starter == who)
+        place = (
+            questions_query(who=names).where(QUESTIONS.c.run.in_(asked)).with_only_columns(QUESTIONS.c.run, QUESTIONS.c.question)
+        )
+        return {(row.run, "") for row in self.select(own)} | {(row.run, row.question) for row in self.select(place)}
 
     def fitting(self, query: sa.Select[*tuple[object, ...]], limit: int) -> int:
         """Return how many rows of a `questions_query` fit on a page: at least one, at most the limit."""

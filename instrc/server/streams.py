@@ -13,7 +13,7 @@ from typing import Final, TypeVar, cast
 from msgspec import Struct
 
 from instrc.engines.background import Tolerated
-from instrc.engines.run_table import RunChange, TableEngine, questions_query
+from instrc.engines.run_table import RunChange, TableEngine
 from instrc.runtime.engine_protocol import Engine, TracedEngine
 from instrc.runtime.models.partial import AnswerPart
 from instrc.runtime.run_report import OPEN
@@ -141,9 +141,12 @@ class EventStreams:
             after = max(first - 1, 0)
         with self.hub.following(None) as box:
             while True:
-                for change in await asyncio.to_thread(self.records.feed, after):
+                changes = await asyncio.to_thread(self.records.feed, after)
+                concerning = await self._concerning(caller, changes)
+                for change in changes:
                     after = change.number
-                    if await self._follows(caller, change):
+                    about = {(change.run, ""), (change.run, str(change.body.get("question")))}
+                    if about & concerning or may_see(caller, change.program, None):
                         body: JsonObject = {"run": change.run, "program": change.program, "at": change.at, **change.body}
                         yield NumberedEvent(change.number, change.kind, body)
                 while box:
@@ -153,18 +156,14 @@ class EventStreams:
                         yield NumberedEvent(after, "partial", {"program": row.program, **part_json(part)})
                 await self.hub.wait(None, LOOK)
 
-    async def _follows(self, caller: Caller, change: RunChange) -> bool:
-        """Return whether the caller sees the run of a change, or may answer the question that it is about."""
-        if may_see(caller, change.program, None):
-            return True
-        if caller.may("starter", change.program):
-            row = await asyncio.to_thread(self.records.run, change.run)
-            if row is not None and row.starter == caller.name:
-                return True
-        if not (change.kind.startswith("question.") and caller.may("answerer", change.program)):
-            return False
-        asked = questions_query(run=change.run, who=caller.as_candidates)
-        return change.body.get("question") in await asyncio.to_thread(self.records.tags, asked)
+    async def _concerning(self, caller: Caller, changes: Iterable[RunChange]) -> set[tuple[str, str]]:
+        """Return the runs among those of changes that the caller has started, and the questions that they may answer."""
+        others = [each for each in changes if not may_see(caller, each.program, None)]
+        started = {each.run for each in others if caller.may("starter", each.program)}
+        asked = {each.run for each in others if each.kind.startswith("question.") and caller.may("answerer", each.program)}
+        if not started | asked:
+            return set()
+        return await asyncio.to_thread(self.records.concerning, caller.name, caller.as_candidates, started, asked)
 
 
 class NumberedEvent(Struct, frozen=True):
