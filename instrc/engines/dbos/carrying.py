@@ -571,8 +571,8 @@ async def _interpret(carrier: RunCarrier, launch: LaunchDocument, live: Live) ->
             await port.fire(command)
         outcome = await drive(plan, journal.state, port)
         await port.drain()
+        effects.tell("ended", outcome=outcome)  # before its row says so, by which streams end
         await port.write_standing(outcome)
-        effects.tell("ended", outcome=outcome)
     return outcome
 
 
