@@ -272,7 +272,7 @@ class PythonCall:
         if not inspect.isroutine(inner) and not isinstance(inner, type):
             inner = type(inner).__call__  # an object that is called as a function
         try:
-            return typing.get_type_hints(inner, include_extras=True)
+            return typing.get_type_hints(inner, include_extras=True) | {"return": object}
         except Exception:  # noqa: BLE001  -- an undefined name in an annotation, which is then ignored
             return {}
 
@@ -293,7 +293,7 @@ class PythonCall:
         try:
             if name not in self._adapters:
                 self._adapters[name] = TypeAdapter(cast("type[object]", hint))
-            return self._adapters[name].validate_python(value)
+            return self._adapters[name].validate_json(dumps(value, indent=False))
         except ValidationError as error:
             [first, *_] = error.errors(include_url=False, include_input=False)
             place = "/".join(map(str, (name, *first["loc"])))

@@ -281,6 +281,27 @@ def test_members_that_are_no_parameters_are_told_once(call: str, said: str) -> N
     assert tried == []
 
 
+class Strict(pydantic.BaseModel):  # type: ignore[misc, name-defined]
+    model_config = pydantic.ConfigDict(strict=True)
+    who: str
+    days: tuple[int, ...]
+    on: date
+
+
+def test_a_strict_class_takes_its_json() -> None:
+    def find(asked: Strict) -> str:
+        return f"{asked.who} {asked.days} {asked.on:%d.%m.}"
+
+    assert called(find, "Find_Activity(asked)", days=[1, 2]) == "ann (1, 2) 23.11."
+
+
+def test_what_a_function_returns_says_nothing_of_an_argument_called_return() -> None:
+    def find(**given: Json) -> int:
+        return len(given)
+
+    assert called(find, "Find_Activity(return: asked.who)") == 1
+
+
 def test_a_value_that_is_not_what_an_annotation_says_is_told() -> None:
     assert failed(two, days="many").startswith(
         "`Find_Activity` is given what does not fit, at `/days`: Input should be a valid integer"
