@@ -33,7 +33,7 @@ def with_input_names(value: object, written: Json) -> Json:
         return with_input_names(getattr(value, "root", None), written)
     fields = getattr(type(value), "__pydantic_fields__", None) or getattr(type(value), "__dataclass_fields__", None)
     if isinstance(written, dict) and isinstance(fields, Mapping):
-        names = {_written_name(name, field): (name, _input_name(name, field)) for name, field in fields.items()}
+        names = {_written_name(name, field): (name, input_name(name, field)) for name, field in fields.items()}
         return {
             names[key][1] if key in names else key: with_input_names(getattr(value, names[key][0], None), item)
             if key in names
@@ -52,7 +52,7 @@ def _written_name(name: str, field: object) -> str:
     return alias if isinstance(alias, str) else name
 
 
-def _input_name(name: str, field: object) -> str:
+def input_name(name: str, field: object) -> str:
     """Return the name of a field in the schema of its class: the first of several choices that is a single name."""
     alias = getattr(field, "validation_alias", None) or getattr(field, "alias", None)
     choices = getattr(alias, "choices", [alias])

@@ -16,7 +16,7 @@ import pytest
 from applications import run_in_app
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import BaseModel, Field, model_validator
+from pydantic import BaseModel, Field, RootModel, model_validator
 from standins import FILLED, SCHEMA, SHAPES, Standin
 from written_processes import HalfTold
 
@@ -339,6 +339,42 @@ def test_an_unfinished_value_is_an_instance_whose_missing_members_are_none() -> 
     assert more.model_fields_set == {"more"}
     assert partial_instance(dict[str, int], {"a": 1}) == {"a": 1}
     assert partial_instance(int | str, "a") == "a"
+
+
+class Refund(BaseModel):
+    kind: Literal["refund"]
+    amount: int
+
+
+class Answered(BaseModel):
+    kind: Literal["reply"]
+    text: str = Field(validation_alias="Text")
+
+
+class Days(RootModel[dict[str, date]]):
+    pass
+
+
+class Names(RootModel[list[str]]):
+    pass
+
+
+def test_an_unfinished_alternative_is_the_one_that_its_literals_and_members_name() -> None:
+    for kind in (Refund | Answered, Answered | Refund, str | Refund | Answered | None):
+        assert partial_instance(kind, {"kind": "reply", "Text": "hel"}) == Answered.model_construct(kind="reply", text="hel")
+        assert partial_instance(kind, {"amount": 5}) == Refund.model_construct(kind=None, amount=5)
+    assert partial_instance(Refund | dict[str, int], {"kind": 1}) == {"kind": 1}
+
+
+def test_unfinished_roots_and_tuples_keep_what_each_item_is() -> None:
+    assert partial_instance(Days, {"mon": "2026-01-02", "tue": "2026-"}) == Days.model_construct(
+        {"mon": date(2026, 1, 2), "tue": None}
+    )
+    assert partial_instance(Names, ["a"]) == Names(["a"])
+    place = {"town": "Rome", "since": "2026-01-02"}
+    assert partial_instance(tuple[Place, date], [place, "2026-01-02"]) == (Place("Rome", date(2026, 1, 2)), date(2026, 1, 2))
+    assert partial_instance(tuple[Place, date], [place]) == (Place("Rome", date(2026, 1, 2)),)
+    assert partial_instance(tuple[date, ...], ["2026-01-02", "2026"]) == (date(2026, 1, 2), None)
 
 
 def test_values_of_a_stream_are_instances_of_the_class() -> None:
