@@ -105,7 +105,11 @@ class PlanTool:
     def required(self) -> tuple[str, ...]:
         """The arguments that a plan must provide."""
         names = self.arguments.get("required")
-        return tuple(as_text(name) for name in names if name not in self.bound) if isinstance(names, list) else ()
+        return (
+            tuple(as_text(name) for name in names if isinstance(name, str) and name not in self.bound)
+            if isinstance(names, list)
+            else ()
+        )
 
     @cached_property
     def names(self) -> tuple[str, ...]:

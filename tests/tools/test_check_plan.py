@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from every_case import every_case
 from hunting import examples
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import instrc
@@ -308,6 +308,7 @@ ANYTHING = st.recursive(
 )
 
 
+@example([{"tool": "Open", "id": "a", "arguments": {}}], {"Open": {"activity": "F", "arguments": {"required": [{}]}}})
 @examples(300)
 @given(st.lists(ANYTHING, max_size=4) | ANYTHING, ANYTHING | st.dictionaries(st.just("Open"), ANYTHING, min_size=1))
 def test_nothing_is_raised_whatever_is_given(plan: Any, tools: Any) -> None:
