@@ -744,6 +744,11 @@ def test_other_scripts_mislead_nobody(title: str) -> None:
     assert not [problem for problem in report.problems if isinstance(problem, MisleadingText)]
 
 
+@pytest.mark.parametrize(("said", "found"), [("Одно, а потом другое с а", 0), ("a, а b", 1), ("и А", 0), ("а", 1)])
+def test_a_letter_among_words_of_its_script_is_one(said: str, found: int) -> None:
+    assert len([*misleading(Source("a.aug", f'// a c A\n"{said}" | Draft'))]) == found
+
+
 _LOOKED_UP = "input letter; input secret; const found = LookUp_Activity(letter); const a = Draft(found); Send_Activity(a, secret)"
 _ENGINE_WORDS: dict[str, Any] = {
     "plan": {"tools": {"pay": {"activity": "Pay_Activity", "arguments": {"type": "object"}, "output": {}}}},

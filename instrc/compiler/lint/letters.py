@@ -26,8 +26,11 @@ _MOST = 5
 def _found(text: str) -> Iterator[tuple[str, str]]:
     """Yield each such letter and word, with what it is."""
     yield from ((letter, f"U+{ord(letter):04X} is not seen") for letter in dict.fromkeys(re.findall(HIDDEN, text)))
-    words = dict.fromkeys(re.findall(r"[^\W\d]\w{0,99}", text))
+    listed = re.findall(r"[^\W\d]\w{0,99}", text)
+    around = zip(listed, ["", *listed], [*listed[1:], ""], strict=False)
+    bare = {word for word, before, after in around if len(word) > 1 or (before + after).isascii()}  # a letter may be a word
+    words = dict.fromkeys(listed)
     for word in words:
-        latin = None if word.isascii() else twin(word)
+        latin = None if word.isascii() or word not in bare else twin(word)
         if not word.isascii() and (said := strange_letter(word) or (latin in words and f"it only looks like `{latin}`")):
             yield word, f"in `{word}`, {said}"
