@@ -194,7 +194,7 @@ _TAKEN_BY_THE_LANGUAGE = frozenset(
     comparison_key(name)
     for name in (
         *("Process", "StartProcess", "LaunchProcess", "LLM_Context", "Server_Context", "User_Context", "prompt"),
-        *("Introspect_Mixin", "Loop_Mixin", "SelfEvaluate_Mixin"),
+        *("Introspect_Mixin", "Loop_Mixin", "SelfEvaluate_Mixin", "Fail", "Plan", "OneOf", "RunPlan_Activity"),
     )
 )
 
@@ -212,9 +212,13 @@ def kebab(name: str) -> str:
 
 
 class FileNames:
-    """Allocates valid and unique file names, compared without case and separators as the registry does."""
+    """Allocates valid and unique file names, compared without case and separators as the registry does.
 
-    def __init__(self) -> None:
+    A name is free if it is so with each of the endings.
+    """
+
+    def __init__(self, endings: tuple[str, ...] = ("",)) -> None:
+        self._endings = endings
         self._taken = set(_TAKEN_BY_THE_LANGUAGE)
 
     def free(self, name: str) -> str:
@@ -223,11 +227,15 @@ class FileNames:
         free = f"{name}-tool" if is_reserved_name else name
         if self._is_taken(free):
             free = free_name(name, self._is_taken, joint="-")
-        self._taken.add(comparison_key(free))
+        self._taken.update(self.keys(free))
         return free
 
+    def keys(self, name: str) -> list[str]:
+        """Return a name with each of the endings, in the form in which names are compared."""
+        return [comparison_key(f"{name}{ending}") for ending in self._endings]
+
     def _is_taken(self, name: str) -> bool:
-        return comparison_key(name) in self._taken or is_reserved(name)
+        return not self._taken.isdisjoint(self.keys(name)) or is_reserved(name)
 
 
 _OF_THE_ENGINE = "a vibe keeps this word for the engine"

@@ -11,7 +11,6 @@ from instrc.problems.errors import CompileError
 from instrc.problems.importing import NamelessTool, PropertyWithMeaning, RepeatedTool, ResultsLeftOut
 from instrc.problems.report import Report
 from instrc.problems.schemas import Contradiction
-from instrc.problems.suggest import comparison_key
 from instrc.process.flow import READS_ONLY
 from instrc.schema.flattening.flatten import flatten
 from instrc.schema.walk import map_schemas, walk
@@ -23,6 +22,7 @@ from instrc.tools.sources import FileNames, Given, ImportedTool, embedded, kebab
 Results: TypeAlias = Literal["leave", "output", "activity"]
 """Whether to drop the schema of a tool's result, keep it as a property `output`, or write a vibe for the call of a server."""
 ENDING = ".vibe.json"
+ACTIVITY = "_Activity"
 
 
 class ImportedVibe(Struct, frozen=True):
@@ -40,8 +40,9 @@ class ImportedVibe(Struct, frozen=True):
 
 def vibes(tools: Iterable[ImportedTool], given: Given, results: Results) -> Iterator[ImportedVibe]:
     """Yield a vibe for each tool, or two if a server call is requested, under unique names."""
-    names = FileNames()
-    firsts: dict[str, tuple[str, Location]] = {}
+    names = FileNames(("", ACTIVITY) if results == "activity" else ("",))
+    told: dict[str, dict[str, Location]] = {}
+    """Texts of tools with their places, by the names that they have or would have."""
     left: list[ImportedTool] = []
     for tool in tools:
         document = _document(tool, given)
@@ -51,8 +52,8 @@ def vibes(tools: Iterable[ImportedTool], given: Given, results: Results) -> Iter
             document.pop(READS_ONLY, None)  # a model fills it in; it is the call that only reads
         base = kebab(tool.name or "") or "tool"
         text = dumps(document, indent=False)
-        first, first_at = firsts.get(comparison_key(base), ("", ()))
-        if first == text and tool.name:
+        others = next((told[key] for key in names.keys(base) if key in told), {})
+        if text in others and tool.name:
             continue  # the same tool again
         if tool.result is not None and results == "leave":
             left.append(tool)
@@ -60,13 +61,15 @@ def vibes(tools: Iterable[ImportedTool], given: Given, results: Results) -> Iter
         place = given.locate(tool.at)
         if not kebab(tool.name or ""):
             given.problems.append(NamelessTool(at=place, given=name))
-        elif first:
-            given.problems.append(RepeatedTool(at=place, word=tool.name or "", given=name, first=given.locate(first_at)))
-        firsts.setdefault(comparison_key(name), (text, tool.at))
+        elif others:
+            first = given.locate(next(iter(others.values())))
+            given.problems.append(RepeatedTool(at=place, word=tool.name or "", given=name, first=first))
+        for key in (*names.keys(base), *names.keys(name)):
+            told.setdefault(key, {}).setdefault(text, tool.at)
         _note_meanings(document, tool, given, filled=results == "output")
         yield ImportedVibe(name, name + ENDING, document, place)
         if results == "activity":
-            activity = f"{name}_Activity"
+            activity = f"{name}{ACTIVITY}"
             yield ImportedVibe(activity, activity + ENDING, _activity(tool), place)
     if left:
         given.problems.append(ResultsLeftOut(at=given.locate(left[0].at), count=len(left)))

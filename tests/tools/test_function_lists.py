@@ -155,6 +155,8 @@ class TestNames:
             ("узнать_погоду", "узнать-погоду"),
             ("3d_render", "tool-3d-render"),
             ("start_process", "start-process-tool"),
+            *((name, f"{name}-tool") for name in ("plan", "fail")),
+            ("one_of", "one-of-tool"),
             ("delete_user", "delete-user"),
             ("send_Activity", "send-activity"),
         ],
@@ -194,8 +196,19 @@ class TestNames:
         ]
         assert imported.problems[1].labels[0].span.text == '{"name": "Read", "description": "d"}'
 
+    @pytest.mark.parametrize("tools", [["find", "find_activity"], ["Find_Activity", "find"]])
+    def test_no_name_is_that_of_the_call_of_another_tool(self, tools: list[str]) -> None:
+        text = json.dumps([{"name": name, "description": name, "inputSchema": {"type": "object"}} for name in tools])
+        imported = import_tools("mcp", Source("tools.json", text), results="activity")
+        names = [vibe.name.replace("-", "").replace("_", "").lower() for vibe in imported.vibes]
+        assert sorted({*names}) == sorted(names)
+        assert [problem.name for problem in imported.problems] == ["repeated-tool"]
+        assert imported.problems[0].labels[0].span.text == text[1 : text.index("}}") + 2]
+
     def test_the_same_tool_twice_is_one_vibe(self) -> None:
         assert only("openai", [FUNCTION, {"type": "function", "function": FUNCTION}]) == VIBE
+        read, write = {"name": "a", "description": "Read."}, {"name": "a", "description": "Write."}
+        assert [vibe.name for vibe in import_tools("openai", [read, write, write, read]).vibes] == ["a", "a-2"]
 
 
 class TestWhatIsLeftOut:
