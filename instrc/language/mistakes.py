@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from instrc.language.block_mistakes import block_slip, called_block, inside_block, second_braces, stray_else
+from instrc.language.block_mistakes import block_slip, called_block, head_of, inside_block, second_braces, stray_else
 from instrc.language.bracket_mistakes import closing_slip, early_end, is_closed, key_slip, sign_slip, unclosed
 from instrc.language.habits import FOREIGN_WITH_BRACKETS, HANDLING, is_foreign, unbracketed_reason
 from instrc.language.lexer import Token
@@ -114,7 +114,9 @@ def missing_behind(view: View) -> Slip:
     if last.kind == "VBAR" and token.kind == "VBAR" and last.end == token.start:
         span = view.source.span(last.start, token.end)
         advice = "write one `|` to lead to the next stage; in a condition write `or`"
-        return statements.UnknownOperator(at=span, text="||", advice=(advice,), put="|"), TokenRepair(drop=1)
+        head = head_of(view, but=1)
+        put = "or" if head is not None and head.kind == "UNTIL" and view.ahead(2).kind == "DOT" else "|"
+        return statements.UnknownOperator(at=span, text="||", advice=(advice,), put=put), TokenRepair(drop=1)
     if last.kind == "AT":
         return _after_at(view, last)
     if token.kind in KEYWORDS and not begins_statement(view.source, view.tokens, view.place):

@@ -7,6 +7,7 @@ the best few are then compared by edit distance (an extra, missing or wrong lett
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -226,6 +227,8 @@ CHOSEN_FOR_RUNS = (
     ' (a step may have an `"x-temperature"`, which the model is not shown)'
 )
 _QUOTES = frozenset({'"', "'"})
+_TOUCHING: Final = r"[\w\"'-]"
+"""A character that a word may not touch."""
 
 
 def replacement(at: Span | None, text: str, *, safe: bool = True) -> tuple[Fix, ...]:
@@ -234,6 +237,10 @@ def replacement(at: Span | None, text: str, *, safe: bool = True) -> tuple[Fix, 
         return ()
     if text == ":":  # similar to the key
         at = at.source.span(_close(at), at.end)
+    elif text[:1].isalpha() and not at.text[:1].isalpha():  # a word for a sign stands apart from its neighbours
+        around = at.source.text[at.start - 1 : at.start], at.source.text[at.end : at.end + 1]
+        before, after = (" " if re.match(_TOUCHING, each) else "" for each in around)
+        text = f"{before}{text}{after}"
     title = f"replace by `{text.strip()}`" if text.strip() else f"remove `{at.text[:20]}`"
     return (Fix(title, (Edit(at, text),), safe),)
 

@@ -110,6 +110,31 @@ def test_the_signs_of_a_line_that_only_look_right_are_one_mistake_with_one_fix()
     assert stray.hint == "remove it"
 
 
+REPEAT = "repeat { const d = A(a); d } until"
+
+
+@every_case(
+    ("wrong", "right"),
+    [
+        ("when a.ok&&a.good { A(a) }", "when a.ok and a.good { A(a) }"),
+        ("when a.ok||a.good { A(a) }", "when a.ok or a.good { A(a) }"),
+        ("when a.ok==true { A(a) }", "when a.ok is true { A(a) }"),
+        ('when a.text=="x" { A(a) }', 'when a.text is "x" { A(a) }'),
+        ("when a.n≠-3 { A(a) }", "when a.n is not -3 { A(a) }"),
+        ("when a.n =3 { A(a) }", "when a.n is 3 { A(a) }"),
+        ("each x:a.xs { A(x) }", "each x in a.xs { A(x) }"),
+        ("try { A(a) }catch{ B }", "try { A(a) }else{ B }"),
+        ("A({$a, b: a})", "A({a, b: a})"),
+        (f"{REPEAT} d.ok||d.good max 3", f"{REPEAT} d.ok or d.good max 3"),
+        (f"{REPEAT} d.ok || B(d)", f"{REPEAT} d.ok | B(d)"),
+    ],
+)
+def test_a_word_in_place_of_a_sign_stands_apart_from_its_neighbours(wrong: str, right: str) -> None:
+    report = Report()
+    parse(Source("signs.aug", wrong), report)
+    assert applied(wrong, [fix for problem in report.problems for fix in problem.fixes if fix.safe]) == (right, 1)
+
+
 def test_a_source_with_as_many_mistakes_as_are_reported_is_read_to_its_end() -> None:
     quoted = "“Write it” | Draft;\n" * REPORTED_MISTAKES
     assert mistakes(f"{quoted}Draft") == [f"{line}:1 smart-quote" for line in range(1, REPORTED_MISTAKES + 1)]
