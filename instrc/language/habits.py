@@ -132,7 +132,7 @@ _SENTENCE = 2
 def prose(source: Source, row: Sequence[surface.Statement], at: int) -> Problem | None:
     """Return the problem of a line of names without separators, or `None`."""
     alone = True
-    for count, (one, other) in enumerate(zip(row[at:], row[at + 1 :], strict=False), 1):
+    for count, (one, other) in enumerate(pairwise(row[at : at + _PROSE + 1]), 1):
         name = first_part(one)
         if not isinstance(name, surface.Name) or not share_line(source, one, other):
             return None

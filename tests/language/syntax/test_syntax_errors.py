@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from every_case import every_case
@@ -11,7 +12,7 @@ from printing import print_program
 from programs import mutated, mutations, programs
 
 from instrc import Report, Source
-from instrc.language.habits import name_habits
+from instrc.language.habits import name_habits, prose  # the second one counts what it reads
 from instrc.language.parser import parse
 from instrc.language.surface import Program
 from instrc.problems.suggest import applied
@@ -133,6 +134,17 @@ def test_a_word_in_place_of_a_sign_stands_apart_from_its_neighbours(wrong: str, 
     report = Report()
     parse(Source("signs.aug", wrong), report)
     assert applied(wrong, [fix for problem in report.problems for fix in problem.fixes if fix.safe]) == (right, 1)
+
+
+def test_prose_is_found_without_reading_the_rest_of_a_row() -> None:
+    class Row(list[Any]):
+        def __getitem__(self, place: Any) -> Any:
+            assert isinstance(place, int) or len(range(len(self))[place]) < 10
+            return super().__getitem__(place)
+
+    source = Source("names.aug", "a b;\n" * 100)
+    row = Row(parse(source, Report()).statements)
+    assert [prose(source, row, at) for at in range(len(row))] == [None] * 200
 
 
 def test_a_source_with_as_many_mistakes_as_are_reported_is_read_to_its_end() -> None:
