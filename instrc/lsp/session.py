@@ -27,7 +27,7 @@ from instrc.lsp.knowledge import Knowledge, SymbolIndex, index_of
 from instrc.problems.errors import InstrcError
 from instrc.problems.problem import Fix, Problem, shorten_values
 from instrc.problems.report import Report
-from instrc.problems.suggest import comparison_key
+from instrc.problems.suggest import apart, comparison_key
 from instrc.text.files import read_whole
 from instrc.text.source import Source, Span
 from instrc.text.visible import visible
@@ -377,14 +377,9 @@ def _edit(fixes: Sequence[Fix], document: TextDocument) -> types.WorkspaceEdit:
 
 def fix_all(problems: Sequence[Problem], document: TextDocument) -> list[types.CodeAction]:
     """Return the action that applies all safe fixes of a document, if there are any."""
-    safe: list[Fix] = []
-    taken: set[int] = set()
-    for problem in problems:
-        fix = next((fix for fix in problem.fixes if fix.safe), None)
-        if fix is None or any(edit.span.source.text != document.source.text or edit.span.start in taken for edit in fix.edits):
-            continue
-        safe.append(fix)
-        taken |= {edit.span.start for edit in fix.edits}
+    first = (next((fix for fix in problem.fixes if fix.safe), None) for problem in problems)
+    text = document.source.text
+    safe = apart(fix for fix in first if fix is not None and all(edit.span.source.text == text for edit in fix.edits))
     if not safe:
         return []
     kind = types.CodeActionKind.SourceFixAll

@@ -288,17 +288,21 @@ def renamings(at: Span | None, word: str, names: tuple[str, ...]) -> tuple[Fix, 
     )
 
 
+def apart(fixes: Iterable[Fix]) -> list[Fix]:
+    """Return the fixes without those that overlap an earlier one."""
+    kept: list[Fix] = []
+    for fix in fixes:
+        if not any(_touch(edit, other) for edit in fix.edits for each in kept for other in each.edits):
+            kept.append(fix)
+    return kept
+
+
 def applied(text: str, fixes: Iterable[Fix]) -> tuple[str, int]:
     """Return a text with the edits of fixes applied, and their number; of two overlapping ones, only the first is applied."""
-    taken: list[Edit] = []
-    count = 0
-    for fix in fixes:
-        if not any(_touch(edit, other) for edit in fix.edits for other in taken):
-            taken += fix.edits
-            count += 1
-    for edit in sorted(taken, key=lambda edit: edit.span.start, reverse=True):
+    kept = apart(fixes)
+    for edit in sorted((edit for fix in kept for edit in fix.edits), key=lambda edit: edit.span.start, reverse=True):
         text = text[: edit.span.start] + edit.text + text[edit.span.end :]
-    return text, count
+    return text, len(kept)
 
 
 def _touch(one: Edit, other: Edit) -> bool:

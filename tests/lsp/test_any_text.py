@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -27,7 +28,10 @@ def ask_everything(session: EditorSession, path: Path, text: str, offset: int) -
     problems = (*(() if document.is_vibe else document.slips), *session.check(document))
     diagnostics(problems, document, session)
     actions(problems, document, whole, ())
-    fix_all(problems, document)
+    for action in fix_all(problems, document):
+        edits = action.edit.changes[document.uri] if action.edit and action.edit.changes else []
+        places = sorted((edit.range.start, edit.range.end) for edit in edits)
+        assert all(one[1] <= other[0] for one, other in pairwise(places)), "the protocol forbids it"
     hover(document, offset, session)
     navigation.definition(document, offset, session)
     completion.completion(document, offset, session, snippets=True)
@@ -62,6 +66,10 @@ def test_places_go_there_and_back(text: str, encoding: str) -> None:
     for offset in range(len(text) + 1):
         inside_line_end = text[offset - 1 : offset + 1] == "\r\n"
         assert inside_line_end or lines.offset(lines.position(offset)) == offset
+
+
+def test_two_fixes_of_one_sign_are_not_made_together(folder: Path) -> None:
+    ask_everything(EditorSession(), folder / "a.aug", "Draft({ a ＝ prompt });", 0)
 
 
 @pytest.mark.parametrize("size", [30, pytest.param(300, marks=pytest.mark.long)])
