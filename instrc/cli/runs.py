@@ -304,7 +304,10 @@ async def act(engines: Sequence[Engine], action: RunAction, chosen: RunFilter, p
         with _records(place) as records:
             named = [(engines[0], records.names(action_query(action, chosen)))]
     else:
-        named = [(kept, await kept.run_ids(chosen.only(STATUSES_OF[action]))) for kept in engines]
+        found: dict[str, Engine] = {}
+        for kept in engines:  # two of them may have the same runs
+            found = dict.fromkeys(await kept.run_ids(chosen.only(STATUSES_OF[action])), kept) | found
+        named = [(kept, [run for run, its in found.items() if its is kept]) for kept in engines]
     runs = [run for _, each in named for run in each]
     if not runs:
         write_error("there are no such runs here\n")

@@ -301,6 +301,22 @@ def test_costs_over_http_are_of_programs_that_the_caller_sees(tmp_path: Path) ->
     go(body())
 
 
+def test_a_run_of_the_default_engine_is_acted_on_once_where_that_is_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("pyproject.toml").write_text('[tool.instrc.run]\nengine = "memory"\n')
+    Path("p.aug").write_text('prompt | @{ title: "Draft", type: "object", properties: { text: { type: "string" } } }')
+    assert [main(["run", "p.aug", "-i", "x", "--model", "sample", "--id", run]) for run in ("one", "two")] == [0, 0]
+    capsys.readouterr()
+    assert main(["runs", "--do", "delete"]) == 0
+    assert sorted(capsys.readouterr().out.split()) == ["one", "two"]
+    assert main(["runs", "--do", "delete", "--yes"]) == 0
+    assert capsys.readouterr().err == "deleted 2 of 2 runs\n"
+    assert main(["audit"]) == 0
+    assert [line.split()[-2:] for line in sorted(capsys.readouterr().out.splitlines())] == [["delete", "one"], ["delete", "two"]]
+
+
 def test_the_command_line_counts_first_and_then_acts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
