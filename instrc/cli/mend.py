@@ -97,6 +97,7 @@ def fork_command(
     with run_display.Watcher(quiet=quiet) as sink:
         given = options.settings_of(settings)
         results = options.pairs_of(edits, "--set takes STEP=JSON")
+        options.one_stdin(*(data.removeprefix("@") for data in results.values()))
         values = {key: run_common.given_value(data, data=True) for key, data in results.items()}
         asked = ForkOptions(step, values, run_id, model=_words(model), settings=given)
         report = run_common.run_to_end(_forked(engine(at, run=run, watch=sink), run, asked, program, export))

@@ -83,7 +83,7 @@ def run_command(
     from instrc.runtime.models.cache import AnswerCache
 
     prepared = prepare(file, export=export, project=folders.project, model=model)
-    prompt = run_common.given_inputs(given, prepared)
+    prompt = run_common.given_inputs(given, prepared, file, items)
     run_common.refuse_output(output, [*prepared.sources(), *run_common.files_of(given), *([] if items is None else [items])])
     run_common.show_warnings([prepared], at.shape, quiet=quiet)
     if every_branch:

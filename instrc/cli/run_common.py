@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, TypeVar
 import typer
 
 from instrc import problems
-from instrc.cli.options import NAMED_INPUT, EngineGroup, refuse_use
+from instrc.cli.options import NAMED_INPUT, EngineGroup, one_stdin, refuse_use
 from instrc.cli.output import FINE, PROBLEMS, Format, deliver_text, refuse, refuse_place, show
 from instrc.cli.run_display import Watcher
 from instrc.cli.terminal import write_error
 from instrc.problems.errors import InstrcError, SettingsError, codes_of
 from instrc.problems.report import Report as Problems
 from instrc.runtime.traces import Sink
+from instrc.schema.kinds import own_kinds
 from instrc.text.files import MOST_BYTES, is_inherited_stream, read_whole, reason
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, JsonObject, as_object, mapping
@@ -157,44 +158,40 @@ def tell_line(line: str) -> None:
 def given_value(text: str, *, data: bool = False, schema: Json = None) -> Json:
     """Read a value of the command line: `@FILE`, `-`, JSON if it looks like it (or must be `data`), otherwise a text.
 
-    With a `schema` it is JSON if only the JSON value satisfies that.
+    With a `schema` it is JSON if only the JSON value satisfies that; where no list and no object does, `[` begins a text.
     """
     given = text
     if text == STDIN or text.startswith("@"):
         path = text.removeprefix("@")
         try:
-            given = _content(path).decode("utf-8-sig")
+            given = _content(path).decode("utf-8-sig").rstrip("\r\n")
         except (OSError, ValueError) as error:
             refuse_use(f"`{shown_path(path)}` cannot be read: {reason(error)}")
     from instrc.runtime.activities import complaints  # not needed for the help
 
-    if schema is not None and complaints(given, schema):
+    kinds = own_kinds(mapping(schema))
+    if schema is not None and kinds != {"string"} and complaints(given, schema):
         with suppress(ValueError):
             return loads(given)
-    if data or given.lstrip()[:1] in {"{", "["}:
+    if data or (given.lstrip()[:1] in {"{", "["} and kinds & {"array", "object"}):
         try:
             return loads(given)
         except ValueError as error:
-            if data and not given.lstrip().startswith(("{", "[", '"')):
-                return given
-            refuse_use(f"this is not JSON: {error}")
-    return given.rstrip("\n") if text == "-" or text.startswith("@") else given
+            if not data or given.lstrip().startswith(("{", "[", '"')):
+                refuse_use(f"this is not JSON: {error}{'' if data else '; `prompt=…` takes any text'}")
+    return given
 
 
-def given_inputs(values: list[str] | None, prepared: Prepared) -> Json:
-    """Read the inputs of a program: the prompt, an object of inputs, or `name=value` for several inputs."""
+def given_inputs(values: list[str] | None, prepared: Prepared, *sources: str | None) -> Json:
+    """Read the inputs of a program: the prompt, an object of inputs, or `name=value` for several inputs.
+
+    Refuse to read standard input for two of them, or for one of them and a source.
+    """
     from instrc.engines.prepare import taken_inputs
 
     declared = taken_inputs(prepared)
     named = [match for text in values or () if (match := NAMED_INPUT.fullmatch(text)) is not None and match[1] in declared]
-    if (
-        values is not None
-        and len(values) == 1
-        and named
-        and re.search(r"\s", values[0])
-        and "default" in mapping(declared[named[0][1]])
-    ):
-        named = []  # a prompt that contains an equals sign, as nothing else is missing
+    one_stdin(*(text.removeprefix("@") for text in (*sources, *([match[2] for match in named] or values or ())) if text))
     if values is None or (len(values) == 1 and not named):
         return None if values is None else given_value(values[0])
     names = [match[1] for match in named]

@@ -71,7 +71,7 @@ def add(
 
     kept = _scheduling(at)
     prepared = prepare(file, export=export, project=folders.project)
-    launch = Launcher(prepared, model=model).launch(run_common.given_inputs(given, prepared))
+    launch = Launcher(prepared, model=model).launch(run_common.given_inputs(given, prepared, file))
     made = kept.schedule(name, Clock(cron, zone), launch, overlap)
     _line(run_common.run_to_end(run_common.audited(kept, made, "add schedule", None, name)), as_json=as_json)
 

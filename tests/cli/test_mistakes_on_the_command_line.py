@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -124,16 +125,54 @@ input n @ { type: "integer", default: 1 };
         (["n=3", "topic=a=b"], {"topic": "a=b", "n": 3}),
         (["topic=@file.txt"], {"topic": "from a file", "n": 1}),
         (['{"topic": "x"}'], {"topic": "x", "n": 1}),
+        (["topic=[1] see below"], {"topic": "[1] see below", "n": 1}),
+        (["topic=[1]"], {"topic": "[1]", "n": 1}),
+        (["topic=@letter.md"], {"topic": "[link](x) {{ name }}", "n": 1}),
     ],
 )
 def test_inputs_are_given_by_name(instrc: Instrc, folder: Path, given: list[str], sent: object) -> None:
     (folder / "a.aug").write_text(INPUTS)
     (folder / "file.txt").write_text("from a file\n")
+    (folder / "letter.md").write_bytes(b"[link](x) {{ name }}\r\n")
     options = [word for text in given for word in ("--input", text)]
     run = instrc("run", "a.aug", *options, "--model", "sample", "--json")
     assert run.code == 0, run.err
     asked = next(event for line in run.out.splitlines() if (event := json.loads(line)).get("event") == "asked")
     assert json.loads(asked["sent"].split("-----")[1]) == sent
+
+
+def test_a_value_in_several_words_is_that_of_its_name(instrc: Instrc, folder: Path) -> None:
+    (folder / "a.aug").write_text(INPUTS.replace("topic @ { type", 'topic @ { default: "kind", type'))
+    assert '"topic": "very formal"' in instrc(
+        "run", "a.aug", "-i", "topic=very formal", "--model", "sample", "--json"
+    ).out.replace("\\", "")
+
+
+@pytest.mark.parametrize(
+    ("words", "given"),
+    [
+        (("run", "-", "-i", "-"), INPUTS),
+        (("run", "-", "-i", "topic=@-"), INPUTS),
+        (("run", "a.aug", "-i", "topic=-", "-i", "n=-"), "x"),
+        (("run", "-", "--items", "-"), INPUTS),
+        (("fork", "one", "--set", "a=-", "--set", "b=-"), "x"),
+    ],
+)
+def test_standard_input_is_read_once(
+    instrc: Instrc, folder: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], given: str
+) -> None:
+    (folder / "a.aug").write_text(INPUTS)
+    monkeypatch.setattr("sys.stdin", StringIO(given))
+    refused = instrc(*words, *(("--model", "sample") if words[0] == "run" else ()))
+    assert (refused.code, refused.out, "can be read once only" in " ".join(refused.err.split())) == (2, "", True), refused.err
+
+
+def test_an_answer_from_a_file_has_no_line_end(instrc: Instrc, folder: Path) -> None:
+    (folder / "a.aug").write_text('prompt | @{ title: "Pick_User", type: "string", enum: ["Yes", "No"] }')
+    (folder / "yes.txt").write_text("Yes\n")
+    assert instrc("run", "a.aug", "-i", "x", "--id", "one", "--engine", "memory").code == 3
+    done = instrc("answer", "one", "pick", "-d", "@yes.txt")
+    assert (done.code, json.loads(done.out)["output"]) == (0, {"step1_pick": "Yes"}), done.err
 
 
 @pytest.mark.parametrize("given", [["n=1", "text"], ["n=1", "n=2"], ["topic=x", "other=1"]])
