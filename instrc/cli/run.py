@@ -326,6 +326,9 @@ def worker_command(
         if location is not None and not location.exists():
             note = f"no run was ever started in `{location.shown}`: is this the folder of the project?\n"
         every = None if retry_held is None else seconds(retry_held)
+        if alive is not None:
+            with writing(str(alive)):
+                alive.touch()
         run_common.run_to_end(_worked(carrier, every, alive, note, quiet=quiet))
 
 
@@ -350,8 +353,12 @@ async def _touched(alive: Path) -> None:
     """Touch a file while the event loop is responsive."""
     from asyncio import sleep  # as above
 
+    from instrc.engines.background import Tolerated
+
+    tolerated = Tolerated(f"touching {alive}")
     while True:
-        alive.touch()  # noqa: ASYNC240  -- in this loop, since the file shows that it is alive
+        with tolerated:
+            alive.touch()  # noqa: ASYNC240  -- in this loop, since the file shows that it is alive
         await sleep(_BEAT)
 
 
@@ -372,12 +379,14 @@ async def _retried(carrier: Engine, every: float) -> None:
     """Retry all held runs periodically, except those held by a limit."""
     from asyncio import ensure_future, gather, sleep  # as above
 
+    from instrc.engines.background import Tolerated
     from instrc.runtime.retry import RetryOptions
     from instrc.runtime.run_report import RunFilter
 
+    tolerated = Tolerated("retrying held runs")
     while True:
         await sleep(every)
-        with suppress(InstrcError):  # the server may be unavailable: the worker itself reports that
+        with tolerated:
             held = await carrier.run_ids(RunFilter(status="held"))
             await gather(*(ensure_future(carrier.retry(run, RetryOptions())) for run in held), return_exceptions=True)
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from temporal_server import free_port
 
+from instrc.cli import main
 from instrc.text.streams import LineTooLongError, read_chunks, read_lines
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="another kind of signals")
@@ -124,3 +125,42 @@ def test_a_worker_tries_again_until_a_server_answers_or_it_is_told_to_stop(tmp_p
         worker.send_signal(signal.SIGTERM)
         assert worker.wait(60) == 0
         assert worker.stderr.read() == b""
+
+
+def test_a_worker_retries_held_runs_after_any_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Carrier:
+        def __init__(self) -> None:
+            self.asked, self.again = 0, asyncio.Event()
+
+        async def reach(self) -> None: ...
+
+        async def claim(self) -> None: ...
+
+        async def serve(self, _stop: asyncio.Event) -> int:
+            await asyncio.wait_for(self.again.wait(), 30)
+            return 0
+
+        async def run_ids(self, _chosen: object) -> list[str]:
+            self.asked += 1
+            if self.asked == 1:
+                raise OSError("disk I/O error")
+            self.again.set()
+            return []
+
+    monkeypatch.chdir(tmp_path)
+    carrier = Carrier()
+    monkeypatch.setattr("instrc.cli.run.engine", lambda *_, **__: carrier)
+    assert main(["worker", "-q", "--retry-held", "PT1S", "--alive", "alive"]) == 0
+    assert Path("alive").exists()
+    assert carrier.asked == 2
+    assert "retrying held runs fails, and is retried: OSError: disk I/O error" in caplog.messages
+
+
+def test_a_file_that_a_worker_cannot_touch_is_told_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["worker", "--engine", "durable", "--alive", "none/alive"]) == 1
+    assert "`none/alive` cannot be written" in capsys.readouterr().err
