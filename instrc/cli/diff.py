@@ -120,7 +120,8 @@ def _process_of(artefact: Artefact) -> Process | None:
 
 def _all_compared(before: dict[str, _Given], after: dict[str, _Given], old: str, new: str) -> tuple[list[Json], bool]:
     """Return the changes of each export, and whether it is certain that nothing breaks."""
-    if len(before) == len(after) == 1:  # one schema each: the names of files do not count
+    of_files = {old, new, Path(old).stem, Path(new).stem}
+    if len(before) == len(after) == 1 and not of_files.isdisjoint([*before, *after]):  # one schema each, named after a file
         before, after = {old: next(iter(before.values()))}, {old: next(iter(after.values()))}
     else:
         after = _named_as(after, old, new)

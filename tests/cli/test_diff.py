@@ -274,6 +274,14 @@ def test_an_export_with_another_name_and_the_same_content_is_renamed(instrc: Ins
     assert instrc("diff", "old.aug", "new.aug", "--check").code == 1
 
 
+def test_the_only_export_with_another_name_is_renamed_unless_it_is_named_after_its_file(instrc: Instrc, folder: Path) -> None:
+    for name, text in {"old": "tool alpha = Greet", "new": "tool beta = Greet", "a": "Greet", "b": "Greet"}.items():
+        (folder / f"{name}.aug").write_text(f"{text}(prompt);")
+    renamed = instrc("diff", "old.aug", "new.aug", "--check")
+    assert (renamed.code, "the export was renamed (from `alpha`)" in renamed.out) == (1, True)
+    assert [instrc("diff", old, new, "--check").code for old, new in (("a.aug", "b.aug"), ("old.aug", "old.aug"))] == [0, 0]
+
+
 def test_what_differs_deeper_than_is_looked_is_a_change_too() -> None:
     old, new = TEXT, {"type": "integer"}
     for _ in range(100):
