@@ -14,7 +14,7 @@ import msgspec
 import typer
 
 from instrc.cli import options, run_common, run_display
-from instrc.cli.output import FINE, PROBLEMS, Format, deliver_text, show
+from instrc.cli.output import FINE, PROBLEMS, Format, deliver_text, is_standard_output, show
 from instrc.cli.run_common import deliver, engine
 from instrc.cli.terminal import is_terminal, write, write_error
 from instrc.problems.errors import InputError, InstrcError
@@ -171,12 +171,12 @@ def _tell_no_prompt(prepared: Prepared, given: Json, *, quiet: bool) -> None:
 @contextmanager
 def _line_writer(output: Path | None) -> Iterator[Callable[[str], object]]:
     """Open a writer of lines: to standard output, or to a file."""
-    if output is None:
+    if output is None or is_standard_output(output):
         yield write
         return
     try:
         output.parent.mkdir(parents=True, exist_ok=True)
-        file = output.open("w", encoding="utf-8")
+        file = output.open("a" if is_inherited_stream(str(output)) else "w", encoding="utf-8")
     except (OSError, ValueError) as error:
         options.refuse_use(f"`{output}` cannot be written: {error}")
 

@@ -156,6 +156,25 @@ def test_the_result_of_a_run_replaces_no_source_of_it(source: str, tmp_path: Pat
     assert tree(tmp_path) == before
 
 
+@pytest.mark.skipif(not Path("/dev/stdout").exists(), reason="a stream of Unix")
+@pytest.mark.parametrize(
+    "command",
+    [
+        "types p.aug -o /dev/stdout >> log",
+        "types p.aug -o /dev/stderr 2>> log",
+        "run p.aug -i x --model sample --engine memory -q -o /dev/stdout 2> err >> log",
+        "run p.aug --items items --model sample --engine memory -q -o /dev/fd/1 2> err >> log",
+        "run p.aug --items items --model sample --engine memory -q -o /dev/stderr 2>> log",
+    ],
+)
+def test_a_stream_of_the_shell_gets_the_output_behind_what_is_there(command: str, tmp_path: Path) -> None:
+    for name, text in {"p.aug": '@{ title: "Draft", type: "object" }', "items": '"a"\n', "log": "precious\n"}.items():
+        (tmp_path / name).write_text(text)
+    subprocess.run(f"{sys.executable} -m instrc {command}", shell=True, capture_output=True, check=True, cwd=tmp_path)  # noqa: S602
+    kept, found = (tmp_path / "log").read_text().split("\n", 1)
+    assert (kept, bool(found)) == ("precious", True)
+
+
 @pytest.mark.skipif(os.name == "nt", reason="a limit of Unix")
 def test_a_result_that_finds_no_room_is_a_problem_and_not_ours(tmp_path: Path) -> None:
     (tmp_path / "t.aug").write_text('@{ title: "Draft", type: "object" }')
