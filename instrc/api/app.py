@@ -16,7 +16,7 @@ from typing import Final, Literal, NamedTuple, Self
 from msgspec.structs import replace
 
 from instrc.api.batch import ItemResult, Pace, Progress, mapped
-from instrc.api.evaluation import evaluate_async
+from instrc.api.evaluation import evaluation_of
 from instrc.api.preparation import Handlers, ProgramLike, classes_of, local_objects, prepared_program, require_mode, require_types
 from instrc.api.programs import AnyPath
 from instrc.compiler.resolve import InMemory
@@ -27,6 +27,7 @@ from instrc.engines.memory import LiveRun
 from instrc.engines.prepare import Prepared
 from instrc.problems.errors import SettingsError
 from instrc.problems.settings import InvalidOption
+from instrc.runtime.activities import Activities
 from instrc.runtime.effects import Check
 from instrc.runtime.interpreter import versions
 from instrc.runtime.models.cache import AnswerCache
@@ -41,6 +42,7 @@ from instrc.runtime.traces import Sink
 from instrc.testing.evaluation.checks import CheckFunction
 from instrc.testing.evaluation.compared_evaluation import ComparedEvaluation
 from instrc.testing.evaluation.results import CaseResult
+from instrc.testing.evaluation.runner import Budget, EvalOptions
 from instrc.text import arguments
 from instrc.text.arguments import as_plain, source_or_path, takes_plain_values, takes_plain_values_async
 from instrc.text.jsontext import dumps
@@ -303,6 +305,8 @@ class App:
         checks: Mapping[str, CheckFunction | JsonLike] | None = None,
         repeat: int | None = None,
         concurrency: int = 4,
+        requests: int | None = None,
+        tokens: int | None = None,
         cost: float | None = None,
         store: AnyPath | None = None,
         fresh: bool = False,
@@ -311,29 +315,26 @@ class App:
         """Run a program for each case of a data set, and check the results; the arguments are those of `instrc.evaluate`.
 
         result = await app.evaluate("triage.aug", "triage.eval.jsonl")
+
+        Activities of the application are called only if the data set says `"activities": "real"`.
+        `requests`, `tokens` and `cost` are the budget of all runs together; the limits of the application hold for each.
         """
-        requests, tokens, _ = self._limits
-        return await evaluate_async(
-            self._named(program),
-            cases,
-            against=self._other(against),
+        require_types(None, export, None, requests, tokens)
+        options = EvalOptions(
             model=self._model,
-            checks=checks,
-            repeat=repeat,
-            activities=self._local.activities or (),
-            settings=self._settings,
+            repeats=repeat,
             concurrency=concurrency,
-            requests=requests,
-            tokens=tokens,
-            cost=cost,
-            export=export,
-            store=store,
+            settings={} if self._settings is None else self._settings,
+            activities=self._local.activities or Activities(),
+            calls=False,
+            limits=self._limits,
+            budget=Budget(requests, tokens, cost),
+            folder=None if store is None else Path(arguments.path("store", store)),
             fresh=fresh,
-            vibes=self._vibes,
-            roots=self._roots,
-            shared=self._shared,
             progress=progress,
         )
+        compiled = (export, self._roots, self._shared, self._vibes)
+        return await evaluation_of(self._named(program), cases, self._other(against), checks, options, compiled)
 
     def _host(self) -> Host:
         return host_of(self._engine, self._store)

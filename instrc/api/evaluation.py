@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import cast
+from typing import TypeAlias, cast
 
 from msgspec.structs import asdict, replace
 
@@ -62,33 +62,53 @@ async def evaluate_async(
     The arguments are those of `evaluate`.
     """
     require_types(model, export, None, requests, tokens)
-    prepared = prepared_program(program, export, roots, shared, vibes, model)
+    options = EvalOptions(
+        model=model,
+        repeats=repeat,
+        concurrency=concurrency,
+        settings={} if settings is None else settings,
+        activities=activities if isinstance(activities, Activities) else Activities(activities),
+        budget=Budget(requests, tokens, cost),
+        folder=None if store is None else Path(arguments.path("store", store)),
+        fresh=fresh,
+        progress=progress,
+    )
+    return await evaluation_of(program, cases, against, checks, options, (export, roots, shared, vibes))
+
+
+CompiledFrom: TypeAlias = tuple[str | None, Iterable[AnyPath], Iterable[AnyPath], InMemory | None]
+"""The export of a program, its folders of vibes, those shared, and its vibes in memory."""
+
+
+async def evaluation_of(
+    program: ProgramLike,
+    cases: AnyPath | Iterable[object],
+    against: AnyPath | Source | dict[str, Json] | None,
+    checks: Mapping[str, CheckFunction | JsonLike] | None,
+    options: EvalOptions,
+    compiled: CompiledFrom,
+) -> ComparedEvaluation:
+    """Evaluate a program with options from a caller, which are checked here."""
+    arguments.whole_or_none("repeat", options.repeats)
+    arguments.positive_number("concurrency", options.concurrency)
+    arguments.instance("cost", options.budget.cost, (int, float, type(None)), "a number")
+    arguments.truth("fresh", options.fresh)
+    prepared = prepared_program(program, *compiled, options.model)
     given = dict(arguments.mapping("checks", {} if checks is None else checks))
     functions = {name: check for name, check in given.items() if callable(check)}
     written = cast("JsonObject", json_of({name: check for name, check in given.items() if name not in functions}))
     data = _data_set(cases, written)
-    options = EvalOptions(
-        model=model,
-        repeats=arguments.whole_or_none("repeat", repeat),
-        concurrency=arguments.positive_number("concurrency", concurrency),
-        settings={} if settings is None else settings,
-        activities=activities if isinstance(activities, Activities) else Activities(activities),
-        checks=functions,
-        kinds=evaluation_checks(),
-        budget=Budget(requests, tokens, None if cost is None else arguments.instance("cost", cost, (int, float), "a number")),
-        folder=None if store is None else Path(arguments.path("store", store)),
-        fresh=arguments.truth("fresh", fresh),
-        progress=progress,
-    )
+    options = replace(options, checks=functions, kinds=evaluation_checks())
     if against is None:
         return ComparedEvaluation(**asdict(await evaluated(prepared, data, options)))
     from instrc.testing.evaluation.comparison import compared_versions  # imports the statistics
 
     if isinstance(against, dict | Source):
-        before = Version("before", prepared_program(against, export, roots, shared, vibes, model))
+        before = Version("before", prepared_program(against, *compiled, options.model))
     else:
-        project = project_of(roots, shared, vibes, Report())
+        export, roots, shared, vibes = compiled
         other = arguments.path("against", against)
+        project = project_of(roots, shared, vibes, Report())
         before = other_version(_path_of(program), other, export=export, project=project, model=options.asks)
     comparison = await compared_versions(before, Version("now", prepared), data, options)
     return ComparedEvaluation(**asdict(comparison.after), comparison=comparison)
@@ -124,8 +144,8 @@ def evaluate() -> None:
     `input`, and optionally `id`, `expected`, `tags`, `weight` and `answers`.  `checks` are functions that receive an
     `instrc.CheckedRun` and return true, false, a number from 0 to 1 (0.5 and above passes), or a text that says what is wrong; or
     checks in data set form, `{"label": "equal"}`.  Each case is run `repeat` times, with `concurrency` concurrent runs.
-    Activities are not called unless they are passed or the data set requests it: a case provides results, or they are generated
-    from the schemas.  `requests`, `tokens` and `cost` (US dollars) are the budget of all runs together.
+    Activities are not called unless the data set requests it, or says nothing and they are passed: a case provides results, or
+    they are generated from the schemas.  `requests`, `tokens` and `cost` (US dollars) are the budget of all runs together.
     Completed runs are stored with their traces in the folder `store` and not repeated, unless `fresh` is true.
     `against` is another version: a file, an `instrc.Source`, or a revision of git.  Both are run on the same cases, and
     `comparison` of the result says whether they differ, as `instrc eval --against` does.

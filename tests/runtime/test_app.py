@@ -210,6 +210,34 @@ def test_an_application_streams_and_evaluates() -> None:
     asyncio.run(work())
 
 
+@pytest.mark.parametrize(("said", "sent"), [("invented", 0), (None, 0), ("real", 5)])
+def test_an_evaluation_calls_what_an_application_does_only_if_the_data_set_says_so(said: str | None, sent: int) -> None:
+    called: list[object] = []
+    program = f"{PROGRAM} | Send_Activity"
+    given = {"Send_Activity": called.append}
+    vibes = {"Send_Activity": {"type": "object"}}
+    cases = [*([] if said is None else [{"activities": said}]), *({"input": str(at)} for at in range(5))]
+    model = instrc.Scripted({"read": FILLED})
+    found = asyncio.run(instrc.App(model=model, activities=given, vibes=vibes).evaluate(program, cases))
+    assert (len(called), found.invented) == (sent, () if sent else ("results",))
+    called.clear()
+    instrc.evaluate(program, cases, model=instrc.Scripted({"read": FILLED}), activities=given, vibes=vibes)
+    assert len(called) == (0 if said == "invented" else 5)
+
+
+def test_limits_of_an_application_hold_for_each_run_of_an_evaluation() -> None:
+    cases = [{"input": str(at)} for at in range(5)]
+    vibes = {"Save_Activity": {"type": "object"}}
+    app = instrc.App(model=instrc.Scripted({"read": FILLED, "draft": {}}), requests=1, vibes=vibes)
+    found = asyncio.run(app.evaluate(PROGRAM, cases))
+    assert (len(found.results), found.stopped, {result.passed for result in found.results}) == (5, None, {True})
+    program = f'{PROGRAM} | Save_Activity | @{{ title: "Draft", type: "object" }}'
+    found = asyncio.run(app.evaluate(program, cases))
+    assert (len(found.results), {result.passed for result in found.results}) == (5, {False})
+    assert "the run may spend 1 request" in str(found.results[0].error)
+    assert len(asyncio.run(app.evaluate(PROGRAM, cases, concurrency=1, requests=2)).results) == 2
+
+
 def test_a_found_run_goes_on_with_the_model_that_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("first.json").write_text("[]")

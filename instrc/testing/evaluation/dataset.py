@@ -50,8 +50,8 @@ class DataSet(Struct, frozen=True, kw_only=True):
     cases: tuple[EvalCase, ...]
     checks: JsonObject = field(default_factory=dict)
     """Checks by name: the kind of a check, or an object with `check` and its options."""
-    activities: Literal["invented", "real"] = "invented"
-    """Whether activities are called; otherwise results missing from a case are generated from schemas."""
+    activities: Literal["invented", "real"] | None = None
+    """Whether activities are called; otherwise results missing from a case are generated from schemas.  `None` if not said."""
     repeat: int = 1
     minimum: Mapping[str, float] = field(default_factory=dict)
     """Rates required by the gate, by check; `pass` for all checks together."""
@@ -208,7 +208,8 @@ def _set(head: JsonObject, cases: tuple[EvalCase, ...], folder: Path, at: Span |
     if not isinstance(repeat, int) or isinstance(repeat, bool) or not 1 <= repeat <= 1000:
         refuse("`repeat` is a whole number from 1 to 1,000")
         repeat = 1
-    if (activities := head.get("activities", "invented")) not in {"invented", "real"}:
+    activities = cast("Literal['invented', 'real'] | None", head.get("activities"))
+    if "activities" in head and activities not in ("invented", "real"):
         refuse("`activities` is `invented` or `real`")
     try:
         least = minimum_of(minimum if isinstance(minimum, dict) else {"pass": minimum})
@@ -219,8 +220,7 @@ def _set(head: JsonObject, cases: tuple[EvalCase, ...], folder: Path, at: Span |
     expected = {key for case in cases if isinstance(case.expected, dict) for key in case.expected}
     if any(len(rows) > _MOST_ROWS for rows in (checks, least, tags, expected)):
         refuse(f"it has over {_MOST_ROWS:,} checks, rates, tags or expected members")
-    real: Literal["real", "invented"] = "real" if activities == "real" else "invented"
-    return DataSet(cases=cases, checks=checks, activities=real, repeat=repeat, minimum=least, folder=folder, at=at)
+    return DataSet(cases=cases, checks=checks, activities=activities, repeat=repeat, minimum=least, folder=folder, at=at)
 
 
 def minimum_of(given: Mapping[str, object]) -> dict[str, float]:

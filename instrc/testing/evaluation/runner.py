@@ -176,6 +176,10 @@ class EvalOptions(Struct, frozen=True):
     """Request settings, such as `{"temperature": 0}`."""
     activities: Activities = field(default_factory=Activities)
     """Functions of the caller that are called."""
+    calls: bool = True
+    """Whether they are called for a data set that says nothing of activities."""
+    limits: tuple[int | None, int | None, str | None] = None, None, None
+    """Limits of each run: requests, tokens, and an amount of money."""
     checks: Mapping[str, CheckFunction] = field(default_factory=dict)
     kinds: Mapping[str, CheckKind] = field(default_factory=lambda: KINDS)
     budget: Budget = field(default_factory=Budget)
@@ -202,7 +206,9 @@ class ProgramRunner:
         chosen = options.model or prepared.settings.run.get("model")
         words = chosen if isinstance(chosen, str) else None
         local = LocalObjects(None if chosen is None or isinstance(chosen, str) else chosen, options.activities or None)
-        self.launcher = Launcher(prepared, model=words, local=local, rehearse=not real, given=options.settings)
+        requests, tokens, budget = options.limits
+        limited = partial(Launcher, requests=requests, tokens=tokens, budget=budget)
+        self.launcher = limited(prepared, model=words, local=local, rehearse=not real, given=options.settings)
         reach = reach_of(self.launcher.plan, self.launcher.activities, prepared.processes)
         if chosen is None and None in reach.models:
             file, rehearsal = prepared.settings.file, '`--model sample` (`model="sample"`)'
@@ -467,7 +473,8 @@ async def evaluated(
     `judging` are the options of judges, if they are others.
     """
     began = monotonic()
-    runner = ProgramRunner(prepared, options, real=data.activities == "real" or bool(options.activities))
+    calls = data.activities is None and options.calls and bool(options.activities)
+    runner = ProgramRunner(prepared, options, real=data.activities == "real" or calls)
     checks = checks_of(
         data,
         options.checks,
