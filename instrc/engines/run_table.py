@@ -572,6 +572,7 @@ def questions_query(
     *,
     who: Iterable[str] | None = None,
     seen: Collection[str] = (),
+    operated: Collection[str] = (),
     run: str | None = None,
     program: str | None = None,
     programs: Iterable[str] | None = None,
@@ -584,7 +585,8 @@ def questions_query(
 
     With `by_due`, questions due first come first, and those without a due time last.
 
-    `who` has the identifiers that candidates may have; questions of the programs `seen`, and delegated ones, need no candidate.
+    `who` has the identifiers that candidates may have. Questions of the programs `seen`, those to operators of the programs
+    `operated`, and delegated ones need no candidate.
     """
     place = sa.and_(CLAIMS.c.run == QUESTIONS.c.run, CLAIMS.c.question == QUESTIONS.c.question, CLAIMS.c.until > time())
     source = QUESTIONS.outerjoin(CLAIMS, place)
@@ -601,7 +603,8 @@ def questions_query(
             CANDIDATES.c.opened == QUESTIONS.c.opened,
         )  # fmt: skip  -- one condition
         delegated = sa.and_(CLAIMS.c.who.in_(names), CLAIMS.c.given)
-        query = query.where(sa.or_(named.exists(), QUESTIONS.c.program.in_(list(seen)), delegated))
+        held = sa.and_(QUESTIONS.c.by == "operator", QUESTIONS.c.program.in_(list(operated)))
+        query = query.where(sa.or_(named.exists(), QUESTIONS.c.program.in_(list(seen)), held, delegated))
     for column, value in ((QUESTIONS.c.run, run), (QUESTIONS.c.program, program), (CLAIMS.c.who, claimed_by)):
         query = query if value is None else query.where(column == value)
     if programs is not None:

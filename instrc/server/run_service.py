@@ -20,7 +20,7 @@ from instrc.engines.approvals import OUTSIDER, Vote, agreeing, known_as
 from instrc.engines.background import Tolerated
 from instrc.engines.launch import Launcher, forked
 from instrc.engines.operating import erase_names
-from instrc.engines.run_table import UNDUE, QuestionRow, RunChange, TableEngine, audit_row, questions_query, runs_query, storable
+from instrc.engines.run_table import UNDUE, QuestionRow, RunChange, TableEngine, audit_row, runs_query, storable
 from instrc.engines.schedules import Schedule, Scheduling
 from instrc.engines.service_tables import DELETED, RUNS
 from instrc.problems.errors import (
@@ -322,9 +322,7 @@ class RunService:
         """
         every = caller.may_any((*SEES, "answerer"), "")
         programs = None if every else [n for n in self.launchers if caller.may_any((*SEES, "answerer"), n)]
-        query = questions_query(
-            who=caller.as_candidates if mine or not caller.may_any(SEES, program or "") else None,
-            seen=[] if mine and not claimed else [n for n in self.launchers if caller.may_any(SEES, n)],
+        query = self.visibility.query_for(caller, program, mine=mine, claimed=claimed)(
             run=run,
             program=program,
             programs=programs,

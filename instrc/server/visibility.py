@@ -9,6 +9,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Final, TypeAlias, cast
 
+import sqlalchemy as sa
 from msgspec.structs import replace
 
 from instrc import problems
@@ -97,6 +98,15 @@ class Visibility:
             )
             for row, each in zip(rows, people, strict=True)
         )
+
+    def query_for(
+        self, caller: Caller, program: str | None, *, mine: bool, claimed: bool
+    ) -> Callable[..., sa.Select[*tuple[object, ...]]]:
+        """Return the `questions_query` of what a caller may list: also what waits for operators, where they are one."""
+        operated = [name for name in self.launchers if caller.may("operator", name)]
+        seen = [] if mine and not claimed else [name for name in self.launchers if caller.may_any(SEES, name)]
+        who = caller.as_candidates if mine or not caller.may_any(SEES, program or "") else None
+        return partial(questions_query, who=who, seen=seen, operated=operated)
 
     def _rule(self, row: QuestionRow, people: QuestionPeople) -> Approval:
         """Return the rule of a question; one that excludes a group, whose members another project knows, excludes everybody."""

@@ -11,7 +11,7 @@ import pytest
 import sqlalchemy as sa
 from every_case import every_case
 from serving import ANN, ANSWER, BOB, BOSS, CAT, RunService, asking, launcher, on, person, service, settled
-from written_processes import DECISION, chunk, is_, process, repeat, step
+from written_processes import DECISION, TEXT, chunk, is_, process, repeat, step
 
 from instrc import AnswerError, find_run
 from instrc.cli import main
@@ -19,7 +19,9 @@ from instrc.engines import service_tables  # rows are taken away
 from instrc.engines.approvals import Vote  # written as by a process that has ended then
 from instrc.engines.dbos.store_client import report_of  # of a row as another process leaves it
 from instrc.engines.hosts import engine_of
+from instrc.engines.launch import Launcher
 from instrc.engines.operating import AuditFilter, audit_log  # what the commands read
+from instrc.engines.prepare import Prepared
 from instrc.engines.run_table import RunChange  # of another process
 from instrc.problems.errors import NotFoundError, RateLimitError, StaleError
 from instrc.problems.runs import RejectedAnswer
@@ -29,6 +31,7 @@ from instrc.runtime.run_report import RunFilter
 from instrc.server.operators import act_on_runs  # what an action does
 from instrc.server.records import Records  # what is left in it is looked at
 from instrc.vibes.service_settings import PeopleSettings, ServiceSettings  # without a file
+from instrc.vibes.settings import Settings
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
 
@@ -188,6 +191,19 @@ def test_questions_are_listed_for_who_sees_their_program_holds_or_may_answer_the
     on(service(tmp_path, settings=ServiceSettings(people=people)), body)
 
 
+def test_a_held_run_waits_for_its_operator(tmp_path: Path) -> None:
+    chunks = {"llmContext1": chunk(step1_draft=step(TEXT, "prompt")), "llmContext2": chunk(step2_more=step(TEXT, "step1_draft"))}
+    operator, other = person("op", "operator", program="two"), person("eve", "operator", program="letter")
+
+    async def body(made: RunService) -> None:
+        made.launchers["two"] = Launcher(Prepared("two", process(**chunks), Path(), Settings()), rehearse=True, requests=1)
+        run = (await made.start(BOSS, "two", "x", wait=20)).report.run
+        await settled(made, run, "held")
+        assert [len((await made.questions(each, mine=True)).rows) for each in (operator, BOSS, other, BOB)] == [1, 1, 0, 0]
+
+    on(service(tmp_path, name="durable"), body)
+
+
 def test_a_question_given_to_somebody_wakes_who_follows_its_run(tmp_path: Path) -> None:
     async def body(made: RunService) -> None:
         run = (await made.start(ANN, "pay", "x", wait=30)).report.run
@@ -235,7 +251,7 @@ def test_who_may_only_start_runs_follows_those(tmp_path: Path) -> None:
     async def body(made: RunService) -> None:
         for caller in (BOSS, ANN, BOB):
             await made.start(caller, "pay", "x", wait=30)
-        seen = made.event_streams.events(ANN, None)
+        seen = made.event_streams.events(person("ann", "starter"), None)
         kinds = [(await anext(seen)).kind for _ in range(3)]
         await seen.aclose()
         assert kinds == ["run.started", "question.opened", "run.waiting"]
