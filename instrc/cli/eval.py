@@ -346,6 +346,8 @@ def _rendered(done: list[_Done], shape: EvalFormat, folder: Path) -> str:
     if shape == "answers":
         from instrc.testing.evaluation.export import recorded_answers
 
+        lost = sum(run.error is not None for run in done[0].found.results)
+        _say([f"{lost} runs did not come to their end: the file lacks what they have no answer for"] if lost else [])
         return recorded_answers(done[0].found, folder, done[0].settings)
     if shape == "json":
         return f"{dumps(report.as_json(found, (each.gates for each in done)))}\n"

@@ -153,11 +153,11 @@ def require_other(run: str, words: str, others: Callable[[str], Model] | None, p
 
 
 class Recording(Struct, frozen=True):
-    """The model, prompts and settings of recorded answers."""
+    """The model, prompts and settings of recorded answers, which are also listed by step."""
 
     model: str
-    prompts: list[str]
-    """Digests of messages, schemas and settings."""
+    prompts: dict[str, Json]
+    """Lists of whole answers, in order, by the digest of message, schema and settings."""
     settings: dict[str, Json] = {}
     """Settings of the requests."""
 
@@ -177,14 +177,14 @@ class RecordedModel:
     def __init__(self, model: Model, recording: Recording, provider: Provider | None) -> None:
         """Take the `provider` of the recording, which shows what would be sent to it now."""
         self.model, self.recording, self.provider = model, recording, provider
-        self._warned = False
+        self._recorded, self._warned = Scripted(recording.prompts), False
 
     async def answer(self, request: Request) -> Reply:
         """Answer a request, with a note, and a warning the first time, if the answers belong to other prompts."""
-        reply = await self.model.answer(request)
         message = request.message if self.provider is None else self.provider.preview(request)[0].message
-        if prompt_digest(message, request.schema, self.recording.settings) in self.recording.prompts:
-            return reply
+        if (digest := prompt_digest(message, request.schema, self.recording.settings)) in self.recording.prompts:
+            return await self._recorded.answer(structs.replace(request, key=digest))
+        reply = await self.model.answer(request)
         note = f"the answers were recorded with `{self.recording.model}` for another prompt than that of `{request.name}` now"
         if not self._warned:
             self._warned = True

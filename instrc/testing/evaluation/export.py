@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import cast
 
 from instrc.runtime.interpreter.documents import Done, Outcome, bare_name
 from instrc.runtime.models.catalogue import RECORDED, prompt_digest
@@ -30,17 +31,20 @@ def _traces(found: EvaluationResult, folder: Path) -> dict[str, list[Event]]:
 
 
 def recorded_answers(found: EvaluationResult, folder: Path, settings: JsonObject) -> str:
-    """Return a file of answers by step for `scripted:FILE`, with the digests of the prompts that they were recorded with."""
+    """Return a file of answers for `scripted:FILE`: by the digests of their prompts, and by step for other prompts."""
     traces = _traces(found, folder)
     answers: dict[str, list[Json]] = {}
-    prompts: list[str] = []
-    for events in (traces[result.trace] for result in found.results if traces.get(result.trace)):
+    prompts: dict[str, list[Json]] = {}
+    in_order = sorted(found.results, key=lambda result: result.repeat)  # as they are asked
+    for events in (traces[result.trace] for result in in_order if traces.get(result.trace)):
         for name, value in _answers(events).items():
             answers.setdefault(name, []).append(value)
         asked = {event["id"]: event for event in events if event["event"] == "asked"}
         answered = [(event, asked[event["id"]]) for event in events if event["event"] == "answered" and event["id"] in asked]
-        prompts += [prompt_digest(event.get("sent", before["sent"]), before["schema"], settings) for event, before in answered]
-    model: Json = {"model": found.model, "prompts": [*dict.fromkeys(prompts)], "settings": settings}
+        for event, before in answered:
+            digest = prompt_digest(event.get("sent", before["sent"]), before["schema"], settings)
+            prompts.setdefault(digest, []).append(event["answer"])
+    model: Json = {"model": found.model, "prompts": cast("Json", prompts), "settings": settings}
     return f"{dumps({RECORDED: model, **answers})}\n"
 
 

@@ -17,6 +17,7 @@ import pytest
 from http_server import Answer, Asked, serving
 
 import instrc
+from instrc.testing.evaluation.export import recorded_answers  # as the command makes them
 from instrc.testing.evaluation.report import gates_of  # as the command makes them
 from instrc.testing.evaluation.runner import SILENCE  # as above
 
@@ -272,6 +273,22 @@ def test_killed_it_goes_on_and_asks_nothing_twice(tmp_path: Path, cases: int, ki
     for run in (done, again):
         found = instrc.EvaluationResult.from_json(json.loads(run.stdout)["evaluations"][0])
         assert (len(found.results), set(found.scores().values()), found.results[0].tokens) == (cases, {1.0}, 7)
+
+
+def test_recorded_answers_are_those_of_their_cases(tmp_path: Path) -> None:
+    """Also where cases are repeated, and where one of them was refused."""
+    said = {f"case {at}": {"label": "good" if at % 3 else "bad"} for at in (0, 2, 3, 4, 5)}
+    model = Answering(
+        lambda text: next((each for word, each in said.items() if word in text), instrc.ModelError("no", code="refused"))
+    )
+    cases = [{**case, "expected": {"label": "bad"}} for case in CASES[:6]]
+    found = instrc.evaluate(LABEL, cases, model=model, repeat=2, store=tmp_path)
+    (tmp_path / "answers.json").write_text(recorded_answers(found, tmp_path, {}))
+    with pytest.warns(RuntimeWarning, match="for another prompt"):
+        again = instrc.evaluate(LABEL, cases, model=f"scripted:{tmp_path}/answers.json", repeat=2, concurrency=1)
+    scores = {case: score for case, score in found.scores().items() if case != "1"}
+    assert {case: again.scores()[case] for case in scores} == scores
+    assert set(scores.values()) == {0.0, 1.0}
 
 
 class Drawing:
