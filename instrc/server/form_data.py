@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from itertools import islice
 from typing import Final, TypeGuard
+from urllib.parse import unquote
 
 from instrc import problems
 from instrc.problems.errors import LimitError
@@ -242,6 +243,7 @@ def changed(schema: Json, data: dict[str, str], button: str, show: Json, most: i
 
     `add:NAME` adds a row, `remove:NAME` removes one, `take:NAME POINTER` fills a field from a shown value, as by `data_of`,
     `kind:NAME` shows the fields of the chosen alternative, and `pick:NAME TEXT` chooses one.
+    A NAME before a space is quoted as in a URL.
     """
     action, _, name = button.partition(":")
     if action == "add":
@@ -252,6 +254,7 @@ def changed(schema: Json, data: dict[str, str], button: str, show: Json, most: i
         return _without_row(data, name)
     if action == "pick":
         chosen, _, text = name.partition(" ")
+        chosen = unquote(chosen)
         return {**data, chosen: text}, chosen[chosen.find("/") :]
     if action == "take":
         return _filled(schema, data, name, show, most)
@@ -276,6 +279,7 @@ def _without_row(data: dict[str, str], name: str) -> tuple[dict[str, str], str]:
 
 def _filled(schema: Json, data: dict[str, str], button: str, show: Json, most: int) -> tuple[dict[str, str], str]:
     name, _, source = button.partition(" ")
+    name = unquote(name)
     path = tuple(tokens(name.removeprefix(ROOT))) if name.startswith(f"{ROOT}/") else ()
     try:
         value, part = at(show, source), schema

@@ -15,6 +15,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from enum import Enum
 from typing import Final, TypeAlias
+from urllib.parse import quote
 
 from msgspec import Struct, field
 
@@ -224,9 +225,9 @@ class AnswerForm:
     @property
     def decisions(self) -> list[tuple[str, str]]:
         """The submit buttons: what each chooses, `NAME TEXT`, and its label; for alternatives, those without fields."""
-        plain = [(f"kind:{self.root.name} {index}", self.root.options[int(index)][1]) for index in self.root.plain]
+        plain = [(f"kind:{quote(self.root.name)} {index}", self.root.options[int(index)][1]) for index in self.root.plain]
         decided = [part for part in (self.root, *self.root.children) if part.decides]
-        return plain + [(f"{part.name} {code}", label) for part in decided for code, label in part.options]
+        return plain + [(f"{quote(part.name)} {code}", label) for part in decided for code, label in part.options]
 
     @property
     def value(self) -> Json:

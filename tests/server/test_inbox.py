@@ -8,6 +8,7 @@ import sys
 import threading
 from collections.abc import AsyncIterator
 from datetime import datetime, timedelta
+from html import unescape
 from importlib import import_module
 from pathlib import Path
 from time import time
@@ -522,6 +523,22 @@ def test_whoever_operates_gives_a_question_on_that_is_for_others(tmp_path: Path)
 
     people = {"letter.approve": PeopleSettings(("bob",))}
     inbox(tmp_path, test, caller=BOSS, settings=ServiceSettings(people=people))
+
+
+def test_buttons_choose_fields_whose_names_have_spaces(tmp_path: Path) -> None:
+    schema = {
+        "type": "object",
+        "properties": {"a 100% choice": {"enum": ["Yes", "No"]}},
+        "required": ["a 100% choice"],
+    }
+
+    async def test(http: httpx.AsyncClient, run: str) -> None:
+        page = await http.get(asked(run))
+        [button] = [each for each in re.findall(r'value="(answer:[^"]*)"', page.text) if "Yes" in each]
+        await http.post(asked(run), data={**seen(page).sent, "do": unescape(button)})
+        assert (await http.get(f"/v1/runs/{run}", headers={"prefer": "wait=5"})).json()["status"] == "done"
+
+    inbox(tmp_path, test, ask=process(userContext1=chunk(step1_ask=step(schema, "prompt"))))
 
 
 def test_whoever_a_question_is_delegated_to_gets_its_form(tmp_path: Path) -> None:
