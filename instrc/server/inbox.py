@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from time import time
 from typing import Final
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 from zoneinfo import ZoneInfo
 
 from msgspec import structs
@@ -48,7 +48,7 @@ from instrc.runtime.run_report import RunFilter, RunReport, step_values
 from instrc.runtime.trace_page import page_of
 from instrc.server.access import Caller, RateLimiter, page_refusal
 from instrc.server.door import CONTENT_POLICY, caller_of, peer_in
-from instrc.server.files import files_in, keep, reference_of, stems_of, stored_file
+from instrc.server.files import files_in, is_reference, keep, reference_of, stems_of, stored_file
 from instrc.server.form_data import NAMES, ROOT, begun, changed, data_of, pairs
 from instrc.server.forms import AnswerForm, Words, fitted
 from instrc.server.http import used_link
@@ -335,7 +335,7 @@ class Inbox:
         comment = sent.pop("/comment", "").replace("\r\n", "\n")
         if button.startswith("answer:"):  # a button of a choice chooses, and sends
             place, _, code = button.removeprefix("answer:").partition(" ")
-            sent, button = {**sent, place: code}, "answer"
+            sent, button = {**sent, unquote(place): code}, "answer"
         schema, show = self._asked(request, found), found.question.show
         limit = self.service.settings.body
         filled = partial(AnswerForm, schema, words=self.words(request), show=show, decides=True, files=limit)
@@ -545,7 +545,8 @@ class Inbox:
         try:
             await self.service.visibility.seen(caller, run)
         except NotFoundError:
-            for row in await asyncio.to_thread(self.service.records.showing, file, caller.as_candidates):
+            shown = self.service.records.showing
+            for row in await asyncio.to_thread(shown, file, caller.as_candidates) if is_reference(file) else ():
                 if run in await asyncio.to_thread(stems_of, self.service.records, row.run):  # others show what was typed
                     with suppress(InstrcError):
                         if file in files_in((await self.service.question(caller, row.run, row.question.id)).question.show):

@@ -470,8 +470,8 @@ class RunService:
         take_back = partial(self.records.unvote, run, name, caller.name, caller.by, caller.nonce)
         decided = await asyncio.to_thread(found.approval.tally, votes)
         if decided is None:
-            if found.claimed_by == caller.name:  # now left to the others
-                await asyncio.to_thread(self.records.claim, found, caller.name, None, caller.by)
+            if (holder := found.claimed_by) and holder in {caller.name, caller.sender}:  # now left to the others
+                await asyncio.to_thread(self.records.claim, found, holder, None, caller.by)
             change = RunChange("question.voted", run, found.program, {"question": name, "who": caller.name})
             await asyncio.to_thread(self.records.tell, change)
             report = await self.engine.show(run)

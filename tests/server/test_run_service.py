@@ -191,6 +191,18 @@ def test_questions_are_listed_for_who_sees_their_program_holds_or_may_answer_the
     on(service(tmp_path, settings=ServiceSettings(people=people)), body)
 
 
+def test_a_link_of_a_holder_that_is_used_leaves_the_question_to_the_others(tmp_path: Path) -> None:
+    async def body(made: RunService) -> None:
+        run = (await made.start(BOSS, "pay", "x", wait=20)).report.run
+        await made.claim(ANN, run, "userContext1")
+        await made.answer(await made.linked(await made.link(ANN, run, "userContext1", "cat")), run, "userContext1", ANSWER)
+        assert (await made.question(BOB, run, "userContext1")).claimed_by is None
+        await made.answer(BOB, run, "userContext1", ANSWER)
+        await settled(made, run, "done")
+
+    on(service(tmp_path, pay=asking(**{"x-approvers": ["ann", "bob", "cat"], "x-needed": 2})), body)
+
+
 def test_a_held_run_waits_for_its_operator(tmp_path: Path) -> None:
     chunks = {"llmContext1": chunk(step1_draft=step(TEXT, "prompt")), "llmContext2": chunk(step2_more=step(TEXT, "step1_draft"))}
     operator, other = person("op", "operator", program="two"), person("eve", "operator", program="letter")
