@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
@@ -17,6 +17,9 @@ from instrc.text.source import Source
 from instrc.vibes.registry import Registry
 from instrc.vibes.settings import Settings, read_settings
 from instrc.vibes.settings_places import readable_path
+
+if TYPE_CHECKING:
+    from instrc.vibes.lock import Lock
 
 
 class Project(Struct, frozen=True):
@@ -83,22 +86,21 @@ class ProjectContext:
             self._near[near] = self._registry(source)
         return self._near[near]
 
-    def called(self, source: Path, root: Path) -> Registry:
-        """Return the registry of a program found in a root, which also becomes one of its roots."""
-        return self._registry(source, root)
+    def called(self, source: Path, root: Path, lock: Lock | None) -> Registry:
+        """Return the registry of a program found in a root, which also becomes one of its roots; the lock is the caller's."""
+        return self._registry(source, root, lock)
 
-    def _registry(self, source: Path | None, root: Path | None = None) -> Registry:
+    def _registry(self, source: Path | None, root: Path | None = None, lock: Lock | None = None) -> Registry:
         settings = self.settings(source)
         workspace: tuple[Path, ...] = (*self._roots, *_beside(source), *settings.roots, *self._generated(settings))
         shared = (*self._shared, *settings.shared)
         if root is not None and os.path.realpath(root) not in map(os.path.realpath, (*workspace, *shared)):
             workspace = (*workspace, root)
         max_bytes = settings.limits.get("vibe", VIBE_BYTES)
-        place = self.lock_place(source) if self._locked else None
+        place = lock.path if lock is not None else self.lock_place(source) if self._locked else None
         key = (workspace, shared, max_bytes, place)
         if key not in self._registries:
-            lock = None
-            if place is not None:
+            if place is not None and lock is None:
                 from instrc.vibes.lock import open_lock  # only needed with a lock
 
                 lock = open_lock(place)

@@ -69,7 +69,7 @@ class Registry:
         lock: Lock | None = None,
         memory: Mapping[str, Json] | None = None,
         unsaved: Mapping[str, str] | None = None,
-        around: Callable[[Path, Path], Registry] | None = None,
+        around: Callable[[Path, Path, Lock | None], Registry] | None = None,
     ) -> None:
         built_in = files.folder("schemas") if library is None else library
         self.roots: tuple[Root, ...] = tuple(_distinct(workspace, [*shared, built_in, *package_roots()]))
@@ -137,8 +137,8 @@ class Registry:
 
     def of(self, file: ProgramFile) -> Registry:
         """Return the registry for a program in a root: this one, if it has the same roots."""
-        found = self if self._around is None else self._around(Path(file.path), file.root)
-        return self if found.lock is self.lock and _seen(found) == _seen(self) else found
+        found = self if self._around is None else self._around(Path(file.path), file.root, self.lock)
+        return self if _seen(found) == _seen(self) else found
 
     def names(self) -> tuple[str, ...]:
         """Return the original spelling of every vibe's name, in order of roots."""

@@ -270,6 +270,23 @@ def test_each_project_in_a_folder_has_its_own_lock(instrc: Instrc, folder: Path)
     assert "mail/aug.lock:" not in done.err
 
 
+def test_the_lock_of_a_program_counts_for_the_programs_of_other_projects_that_it_calls(instrc: Instrc, folder: Path) -> None:
+    (folder / "pyproject.toml").write_text('[tool.instrc]\nshared = ["library/shared"]\n')
+    (folder / "it.aug").write_text("Answer(prompt)")
+    (folder / "library" / "shared").mkdir(parents=True)
+    (folder / "library" / "pyproject.toml").write_text('[tool.instrc]\nroots = ["more"]\n')
+    (folder / "library" / "shared" / "Answer.aug").write_text('"x" | Reply')
+    (folder / "library" / "more").mkdir()
+    reply = folder / "library" / "more" / "reply.vibe.json"
+    reply.write_text(json.dumps(DRAFT))
+    assert instrc("lock", "it.aug").err.splitlines() == ["wrote aug.lock"]
+    assert instrc("compile", "it.aug", "--locked").code == 0
+    reply.write_text(json.dumps({**DRAFT, "title": "other"}))
+    for _ in range(2):
+        assert "`library/more/reply.vibe.json` has changed" in instrc("compile", "it.aug", "--locked").err
+        (folder / "library" / "aug.lock").write_text("version = 1\n")
+
+
 def test_a_lock_in_which_nothing_is_left_is_written_too(instrc: Instrc, folder: Path) -> None:
     for name in ("mail", "shop"):
         (folder / name / "schemas").mkdir(parents=True)
