@@ -221,8 +221,8 @@ class _YamlReader:
         """Finish a collection: merged members precede its own."""
         node.end, node.is_open = event.end_mark.index, False
         merged: dict[str | int, _YamlNode] = {}
-        for source in node.merged:
-            merged = {**source.parts, **merged}
+        for key, part in (item for source in node.merged for item in source.parts.items()):
+            merged.setdefault(key, part)
         if merged and isinstance(node.value, dict):
             node.parts = {**merged, **node.parts}
             node.value.clear()

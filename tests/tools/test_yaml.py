@@ -74,6 +74,7 @@ def test_scalars_have_the_values_of_the_core_schema(text: str) -> None:
     [
         ("on: 1\nno: 2\n12:30: 3\n1.10: 4\n", {"on": 1, "no": 2, "12:30": 3, "1.10": 4}),
         ("\ufeffa: &x {b: 1, c: 2}\nd: {<<: *x, c: 3}\n", {"a": {"b": 1, "c": 2}, "d": {"b": 1, "c": 3}}),
+        ("- &x {b: 1, c: 2}\n- {<<: [*x, {a: 3, b: 4}], d: 5}\n", [{"b": 1, "c": 2}, {"b": 1, "c": 2, "a": 3, "d": 5}]),
         ("- &x a\n- *x\n- &x b\n- *x\n", ["a", "a", "b", "b"]),
         ('a: {"<<": 1, b: [<<]}', {"a": {"<<": 1, "b": ["<<"]}}),
         ('{\n\t"a": "\\ud83d\\ude00"\n}', {"a": "\U0001f600"}),
@@ -113,6 +114,14 @@ VALUES = st.recursive(
 @given(st.dictionaries(st.text("ab", min_size=1), VALUES, min_size=1, max_size=4))
 def test_what_another_library_writes_is_read_back(value: dict[str, Json]) -> None:
     assert of_yaml(Source("a.yaml", yaml12.format_yaml(value))).value == value
+
+
+@every_case("text", ["  <<: [" + "{k%s: 1}, " * 20_000 + "]\n", "  <<: {k%s: 1}\n" * 20_000])
+def test_many_mappings_are_merged_in_one_pass(text: str) -> None:
+    start = time.process_time()
+    value = of_yaml(Source("a.yaml", "a:\n" + text % (*range(20_000),))).value
+    assert time.process_time() - start < 4
+    assert value == {"a": {f"k{n}": 1 for n in range(20_000)}}
 
 
 def test_a_megabyte_is_read_in_seconds() -> None:
