@@ -239,7 +239,8 @@ class Operation:
                     what = mapping(written).get("$ref", f"parameter {index + 1}")
                     self.given.left_out((*path, "parameters", index), what, "a parameter needs a `name`")
                 else:
-                    found[str(parameter.get("in")), name] = (parameter, place)
+                    where = str(parameter.get("in"))
+                    found[where, name.lower() if where == "header" else name] = (parameter, place)
         yield from found.values()
 
     def parameter(self, parameter: dict[str, Json], path: Location) -> None:

@@ -117,6 +117,16 @@ def test_parameters_of_the_path_hold_unless_the_operation_says_otherwise() -> No
     assert {name: schema["type"] for name, schema in made["properties"].items()} == {"petId": "integer", "limit": "integer"}
 
 
+def test_names_of_headers_are_equal_in_any_case() -> None:
+    named = [{"name": name, "in": where} for name in ("X-Trace", "x-trace") for where in ("header", "query")]
+    made = tool(document({"parameters": named[2:]}, parameters=named[:2]))
+    assert {name: item["x-in"] for name, item in made["properties"].items()} == {
+        "x-trace": "header",
+        "X-Trace": "query",
+        "x-trace_query": "query",
+    }
+
+
 def test_one_name_in_two_places_is_two_properties() -> None:
     made = tool(document({"parameters": [PARAMETERS[0], {"name": "petId", "in": "query", "schema": {"type": "boolean"}}]}))
     assert made["properties"]["petId"] == {"type": "string", "x-in": "path"}
