@@ -111,7 +111,8 @@ def is_definition(value: JsonObject) -> bool:
     named = any(value.get(key).__class__ is str for key in NAMES)
     wraps = any(value.get(key).__class__ in {dict, list} for key in ("function", "tools", "functions", "json_schema"))
     provider = value.get("type").__class__ is str and value["type"] not in {"function", "custom", "object"} and not has_schema
-    bare = named and (value.keys() <= _OF_A_FUNCTION or "description" in value or value.get("type") in ("function", "custom"))
+    marked = "description" in value or value.get("type") in ("function", "custom") or value.get("format").__class__ is dict
+    bare = named and (marked or value.keys() <= _OF_A_FUNCTION)
     return (has_schema or bare) and not (wraps or provider)
 
 

@@ -211,6 +211,13 @@ class TestNames:
         assert [vibe.name for vibe in import_tools("openai", [read, write, write, read]).vibes] == ["a", "a-2"]
 
 
+@pytest.mark.parametrize("form", [{"type": "text"}, {"type": "grammar", "grammar": {"syntax": "lark", "definition": "s: x"}}])
+def test_a_custom_tool_of_chat_completions_needs_no_description(form: Json) -> None:
+    made = only("openai", [{"type": "custom", "custom": {"name": "get_weather", "format": form}}])
+    assert made["title"] == "get_weather"
+    assert list(made["properties"]) == ["input"]
+
+
 class TestWhatIsLeftOut:
     @pytest.mark.parametrize(
         "entry", [None, 3, True, "text", {}, {"type": "web_search_20250305", "name": "web_search", "max_uses": 5}]
