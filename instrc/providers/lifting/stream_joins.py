@@ -94,7 +94,7 @@ def _begins_call(known: JsonObject, part: JsonObject, own: Json) -> bool:
         return bool(name) and (before.get("name") not in (None, name) or (opens and _is_whole(held)))
     if not known.get("id") or own == known["id"]:
         return False
-    return (_is_whole(held) and held not in ({}, "{}")) or (bool(name) and (opens or not more))
+    return (bool(name) and (opens or not more)) or (opens and _is_whole(held) and held not in ({}, "{}"))
 
 
 def _is_whole(arguments: Json) -> bool:
@@ -166,10 +166,10 @@ def _gemini(pieces: list[JsonObject]) -> JsonObject:
     ended: JsonObject = {}
     joined: JsonObject = {}
     for piece in pieces:
-        if isinstance(feedback := first(piece, "promptFeedback", "prompt_feedback"), dict):
+        if first(feedback := mapping(first(piece, "promptFeedback", "prompt_feedback")), "blockReason", "block_reason"):
             joined["promptFeedback"] = feedback
-        for candidate in listing(piece.get("candidates"))[:1]:
-            if isinstance(candidate, dict):
+        for candidate in listing(piece.get("candidates")):
+            if isinstance(candidate, dict) and not candidate.get("index"):  # further candidates are other answers
                 parts += listing(mapping(candidate.get("content")).get("parts"))
                 if reason := first(candidate, "finishReason", "finish_reason"):
                     ended["finishReason"] = reason

@@ -346,7 +346,7 @@ def value_at(text: str, place: int) -> tuple[Json, int] | None:
 
 
 def json_calls(text: str) -> list[RawCall]:
-    """Read one call, a list of calls, or several in a row, as JSON; a cut one is a call without an end."""
+    """Read one call, a list of calls, or several in a row, as JSON; a cut or damaged one is a call without arguments."""
     text = text.strip()
     if not text.startswith(("{", "[")):
         return []
@@ -356,9 +356,10 @@ def json_calls(text: str) -> list[RawCall]:
             result += with_repeated(_named_calls(value), repeated_keys(written, value))
         elif isinstance(value, str) and not result and (repaired := loose_json(value)) is not None:
             result += [replace(call, loose=value) for call in _named_calls(loads(repaired))]
-        elif isinstance(value, str) and ends_early(value):
-            name = re.search(r'"name"\s*:\s*"([^"\\]+)"', value)
-            result.append(RawCall(name[1] if name else None, value, None, "it has no end", partial=True))
+        elif isinstance(value, str) and (ends_early(value) or '"name"' in value):
+            name, cut = re.search(r'"name"\s*:\s*"([^"\\]+)"', value), ends_early(value)
+            reason = "it has no end" if cut else "it is damaged"
+            result.append(RawCall(name[1] if name else None, value, None, reason, partial=cut))
     return result
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from time import process_time
 from typing import Any
 
 from every_case import every_case
@@ -165,3 +166,12 @@ def test_calls_of_a_stream_with_one_call_id_are_each_a_call(own: Any, events: bo
     lifted = lift([{"type": "response.created", "response": {}}, *parts, {"type": "response.completed", "response": ended}], MAP)
     assert (lifted.status, lifted.values) == ("ok", [{"a": "x"}, {"a": "y"}])
     assert [[repair.what for repair in call.repairs] for call in lifted.calls] == [[], ["repeated-id"]]
+
+
+def test_fragments_with_ids_of_their_own_take_time_that_grows_with_them() -> None:
+    begun, halves = process_time(), [f'{{"a": ["{"x" * 400_000}', *["x"] * 3000, '"]}']
+    parts = [{"index": 0, "id": f"c{place}", "function": {"arguments": text}} for place, text in enumerate(halves)]
+    parts[0]["function"] = {"name": "one", "arguments": halves[0]}
+    lifted = lift(_chunks(*({"tool_calls": [part]} for part in parts)), MAP)
+    assert [call.value for call in lifted.calls] == [{"a": ["x" * 403_000]}]
+    assert process_time() - begun < 2

@@ -165,6 +165,25 @@ def test_a_value_may_speak_of_the_marks_of_thoughts(city: str) -> None:
         assert lifted.values == [{"city": city, "days": 2}, {"zone": "CET"}], form
 
 
+@every_case(
+    "text",
+    [
+        f'<tool_call>{ONE}</tool_call><tool_call>{{"name": "time", "arguments": {{"zone": oops}}}}</tool_call>',
+        f'[TOOL_CALLS][{ONE}, {{"name": "time", "arguments": {{"zone": oops}}}}]',
+        f'<|tool_call|>{ONE} {{"name": "time", "arguments": {{"zone": oops}}}}',
+    ],
+)
+def test_a_damaged_call_beside_others_is_not_dropped(text: str) -> None:
+    lifted = lift(chat(text), lower_all([("weather", WEATHER), ("time", TIME)], "vllm").map)
+    assert (lifted.status, lifted.calls[-1].violations[0].keyword) == ("invalid", "json")
+
+
+def test_an_example_in_a_fence_with_other_keys_is_no_call() -> None:
+    tool = lower({"type": "object", "properties": {"zone": {"type": "string"}}}, "ollama", "time")
+    assert lift(chat('I cannot. An example:\n```json\n{"x": 1}\n```\nMore?'), tool).status == "empty"
+    assert lift(chat('Here:\n```json\n{"zone": "CET"}\n```\nMore?'), tool).values == [{"zone": "CET"}]
+
+
 def test_what_stands_around_the_calls_is_text() -> None:
     lifted = lift(chat(TEXTS["hermes with text around"]), lower_all([("weather", WEATHER), ("time", TIME)], "vllm").map)
     assert lifted.text == "I will look.\n and \nDone."

@@ -130,6 +130,19 @@ def test_parallel_calls_of_a_stream_are_told_apart() -> None:
     assert len(lift(miscounted, lower(SCHEMA, "openai", "weather").map).calls) == 2
 
 
+def test_a_gemini_stream_is_whole_by_its_reason_alone_and_has_one_candidate() -> None:
+    tool = lower(SCHEMA, "gemini", "tool")
+    parts = [{"functionCall": {"name": "tool", "args": VALUE}}]
+    begun: Any = {"candidates": [{"index": 0, "content": {"parts": parts}}]}
+    for feedback in ({}, {"safetyRatings": []}):
+        assert lift([{**begun, "promptFeedback": feedback}], tool).status == "cut"
+    assert lift([{"promptFeedback": {"blockReason": "SAFETY"}}], tool).refusal == "SAFETY"
+    other: Any = {"candidates": [{"index": 1, "content": {"parts": parts}, "finishReason": "STOP"}]}
+    ended: Any = {"candidates": [{"index": 0, "content": {"parts": [{"text": ""}]}, "finishReason": "STOP"}]}
+    assert lift([begun, other], tool).status == "cut"
+    assert lift([begun, other, ended], tool).values == [VALUE]
+
+
 def test_an_error_in_a_stream_is_one() -> None:
     record = lower(SCHEMA, "anthropic", "weather").map
     for pieces in (
