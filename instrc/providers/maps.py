@@ -168,11 +168,9 @@ def tool_map(record: Json) -> ToolMap:
 
 
 def of_results(records: Records) -> Records:
-    """Return the maps for results, for tools that declare an output schema; others unchanged."""
+    """Return the maps for results; the output schema of a tool that declares none accepts anything."""
     return {
-        name: replace(record, schema=output, keys=(*mapping(output.get("properties")),), codec=None)
-        if isinstance(output := record.output, dict)
-        else record
+        name: replace(record, schema=record.output, keys=(*mapping(mapping(record.output).get("properties")),), codec=None)
         for name, record in records.items()
     }
 

@@ -146,7 +146,8 @@ class Transcoder:
             case ArrayCodec():
                 return self._items(self.decode, codec, value, level) if isinstance(value, list) else value
             case PairsCodec():
-                return self._pairs(codec, value, level) if isinstance(value, list) else value
+                pairs: Json = [value] if isinstance(value, dict) and value.keys() == {"key", "value"} else value
+                return self._pairs(codec, pairs, level) if isinstance(pairs, list) else value
             case TupleCodec():
                 return self._tuple(codec, value, level) if isinstance(value, dict) else value
             case TextCodec():
@@ -300,7 +301,7 @@ class Transcoder:
             for item in choice:
                 if item.key is not None and item.key in value:
                     return self.decode(item.codec, value[item.key], level + 1)
-        return value
+        return value if named is None else {}
 
     def _covers(self, schema: Json, value: Json) -> bool:
         """Return whether a schema declares all keys of an object."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 from msgspec import Struct
 
 from instrc.problems.suggest import comparison_key
-from instrc.providers.codec import ToolMap
+from instrc.providers.codec import NamesCodec, ToolMap
 from instrc.providers.key_renaming import Shaping, shaped
 from instrc.providers.lifting.reply import loose_json
 from instrc.providers.transcode import CODEC_LEVELS, Transcoder
@@ -171,7 +171,7 @@ def _read_otherwise(record: ToolMap, arguments: Json, state: _State) -> _State:
     if record.codec is None:
         return state
     held = unpacked(arguments) if isinstance(arguments, str) and arguments.lstrip().startswith(("{", "[", '"')) else arguments
-    for fold in (False, True):
+    for fold in (False,) if isinstance(record.codec, NamesCodec) else (False, True):  # it does not know which place is wrong
         other = Transcoder(record, fold=fold, read=unpacked).read(held)
         wrongness = error_cost(record.schema, other)
         if state.wrongness.is_worse(wrongness):

@@ -362,6 +362,13 @@ def test_what_a_tool_of_an_mcp_server_gives_is_held_against_its_output_schema(to
     assert lift({"name": "count", "arguments": {"q": "x"}}, tool).value == {"q": "x"}, "a call, and no result"
 
 
+def test_what_a_tool_without_an_output_schema_gives_may_be_anything() -> None:
+    tools = {"tools": [{key: COUNTER[key] for key in ("name", "inputSchema")}]}
+    for said in ({"q": 1}, [1], "x"):
+        lifted = lift({"structuredContent": said, "content": []}, tools)
+        assert (lifted.status, lifted.value, lifted.call.repairs) == ("ok", said, ())
+
+
 def test_a_result_without_a_value_and_a_damaged_output_schema_are_told() -> None:
     texts = [{"type": "text", "text": "no city"}]
     assert (lift({"content": texts}, COUNTER).status, lift({"content": texts}, COUNTER).text) == ("empty", "no city")

@@ -236,6 +236,32 @@ def test_a_mended_case_is_told() -> None:
     assert [repair.what for repair in lifted.call.repairs] == ["case"]
 
 
+@every_case("target", ["anthropic", "bedrock", "anthropic-strict", "openai"])
+def test_a_mended_case_changes_no_other_place(target: str) -> None:
+    texts: Any = {"tag": {"anyOf": [{"enum": ["Yes", "No"]}, {"type": "string"}]}, "mode": {"enum": ["fast", "slow"]}}
+    record = lower({"type": "object", "properties": texts, "required": ["tag", "mode"]}, target).map
+    lifted = lift({"tag": "yes", "mode": "FAST"}, record)
+    assert lifted.value == {"tag": "yes", "mode": "fast"}
+    assert [(repair.instance, repair.what) for repair in lifted.call.repairs] == [("/mode", "case")]
+
+
+@every_case("target", ["openai", "ollama", "gemini"])
+def test_one_pair_in_place_of_a_list_of_pairs_is_an_entry(target: str) -> None:
+    texts: Any = {"type": "object", "additionalProperties": {"type": "string"}}
+    record = lower({"type": "object", "properties": {"m": texts}, "required": ["m"]}, target).map
+    assert lift({"m": {"key": "color", "value": "red"}}, record).value == {"m": {"color": "red"}}
+    for value in ({"key": "a", "value": "b"}, {"key": "a"}, {}):
+        assert lift(encode({"m": value}, record), record).value == {"m": value}
+
+
+def test_a_choice_without_what_it_names_names_an_empty_object() -> None:
+    person: Any = {"type": "object", "title": "person", "properties": {"name": {"type": "string"}}, "required": ["name"]}
+    company: Any = {"type": "object", "title": "company", "properties": {"firm": {"type": "string"}}}
+    union: Any = {"anyOf": [person, company]}
+    record = lower({"type": "object", "properties": {"who": union}, "required": ["who"]}, "gigachat").map
+    assert lift({"who": {"choice": "company"}}, record).value == {"who": {}}
+
+
 def test_a_hostile_answer_is_mended_in_bounds() -> None:
     schema = {"type": "object", "additionalProperties": {"type": "integer"}, "required": [f"k{n}" for n in range(300)]}
     lifted = lift({f"k{n}": None for n in range(2000)}, lower(schema, "jsonschema").map)
