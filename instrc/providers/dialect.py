@@ -350,6 +350,8 @@ def in_envelope(rules: Dialect, outer: Dialect) -> Dialect:
         example=outer.example,
         empty_schema=outer.empty_schema,
         result=outer.result,
+        tool_name=outer.tool_name,
+        limits=structs.replace(rules.limits, description=outer.limits.description, tools=outer.limits.tools),
     )
 
 

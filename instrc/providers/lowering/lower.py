@@ -17,7 +17,7 @@ from instrc.problems.targets import LossyTarget, LossyTargetStrict
 from instrc.providers import targets
 from instrc.providers.dialect import Dialect, fill_envelope, in_envelope, relaxed
 from instrc.providers.lowering.build import build
-from instrc.providers.lowering.context import WHOLE, Built, Loss, LoweringOptions, Recursion, join_notes, legal
+from instrc.providers.lowering.context import WHOLE, Built, Loss, LossKind, LoweringOptions, Recursion, join_notes, legal
 from instrc.providers.lowering.encoding import encoded
 from instrc.providers.lowering.intake import flat_survey, read, survey
 from instrc.providers.lowering.losses import Account, grouped_losses
@@ -243,7 +243,12 @@ class Written(Struct, frozen=True, eq=False, gc=False):
     schema: Json
     """Schema of the payload in standard JSON Schema."""
     losses: tuple[Loss, ...]
-    """Losses of its examples."""
+    """Losses of its examples, and of what a root says that is sent as inputs."""
+
+
+_OPEN = ("additionalProperties", "patternProperties")
+_OF_ROOTS = (*_OPEN, "propertyNames", "minProperties", "maxProperties")
+"""Keywords of an object that its properties alone do not say."""
 
 
 def write(built: Built, flat: Json, tool: Tool, name: str, dialect: Dialect) -> Written:
@@ -260,6 +265,10 @@ def write(built: Built, flat: Json, tool: Tool, name: str, dialect: Dialect) -> 
     left_out = not dialect.empty_schema and not keys and mapping(schema).get("type") == "object"
     sent = None if left_out else respell(_shared(schema) if dialect.shares else schema, dialect.spelling)
     examples, more = _examples(tool, record, schema, dialect)
+    for keyword in _OF_ROOTS if not dialect.rooted else ():
+        if keyword in mapping(flat) and mapping(schema).get(keyword, False) is not False:
+            kind: LossKind = "narrowed" if keyword in _OPEN else "unenforced"
+            more.append(Loss("", keyword, mapping(flat)[keyword], kind, "has no place beside the inputs"))
     words: JsonObject = {"@name": name, "@description": said, "@schema": sent, "@map": record, "@examples": examples}
     if "@schema-text" in dialect.words:
         words["@schema-text"] = dumps(sent, indent=False)
@@ -369,6 +378,7 @@ class Mentions:
     def __init__(self, sent: Mapping[str, str], hints: Sequence[Hint] | None = None) -> None:
         """`sent` has the changed names, `hints` are those in the texts; `None` if unknown."""
         self._sent = dict(sent)
+        self._known: dict[str, str] = {}
         words = sorted((name for name in sent if name), key=len, reverse=True)
         self._any = _matching(words)
         self._sure = _matching([name for name in words if not name.isalpha()])
@@ -378,7 +388,12 @@ class Mentions:
         self._changed_hints = changed
 
     def in_text(self, text: str) -> str:
-        """Return a text with the names of properties as sent."""
+        """Return a text with the names of properties as sent; many descriptions are equal."""
+        if text not in self._known:
+            self._known[text] = self._in_text(text)
+        return self._known[text]
+
+    def _in_text(self, text: str) -> str:
         if not any(name in text for name in self._sent):
             return text
         text = self._hints.sub(self._hint_replaced, text)

@@ -329,7 +329,7 @@ def _of_envelope(dialect: Dialect, template: Json, value: Json, path: Location) 
             optional |= {key for key, item in template.items() if item == "@schema"}
         for key in template.keys() - value.keys() - optional:
             yield Breach("envelope", node, f"{dumps(key, indent=False)} is missing")
-        for key in value.keys() - template.keys():
+        for key in value.keys() - template.keys() if "@name" not in template.values() else ():  # options of the provider
             yield Breach("envelope", node, f"{dumps(key, indent=False)} is not known")
         for key in template.keys() & value.keys():
             yield from _of_envelope(dialect, template[key], value[key], (*path, key))

@@ -181,6 +181,24 @@ def test_what_is_said_of_other_keys_than_a_pattern_finds_is_lost_where_keys_are_
     assert lost(schema, "anthropic") >= {("", "patternProperties"), ("", "additionalProperties"), ("", "type")}
 
 
+@every_case(
+    ("said", "told"),
+    [
+        ({"additionalProperties": {"type": "integer"}}, {("additionalProperties", "narrowed")}),
+        (
+            {"additionalProperties": True, "minProperties": 1},
+            {("additionalProperties", "narrowed"), ("minProperties", "unenforced")},
+        ),
+        ({"patternProperties": {"^x-": {}}, "additionalProperties": False}, {("patternProperties", "narrowed")}),
+        ({"additionalProperties": False}, set()),
+        ({}, set()),
+    ],
+)
+def test_what_a_root_says_beside_its_properties_has_no_place_among_inputs(said: Any, told: set[tuple[str, str]]) -> None:
+    lowered = lower({"type": "object", "properties": {"a": {"type": "string"}}, **said}, "smolagents")
+    assert {(loss.keyword, loss.kind) for loss in lowered.losses if loss.grave} == told
+
+
 def test_a_name_that_is_sent_in_another_spelling_is_told() -> None:
     told = [loss for loss in lower({"type": "object"}, "openai", name="bad name!").losses if loss.keyword == "name"]
     assert [(loss.value, loss.reason, loss.grave) for loss in told] == [("bad name!", "is sent as `bad_name`", False)]

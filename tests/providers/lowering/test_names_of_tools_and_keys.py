@@ -136,6 +136,15 @@ def test_tool_names_become_legal(target: str, sent: str) -> None:
     assert result.map["tool"]["sent"] == sent
 
 
+@every_case(("rules", "outer"), [("mcp", "anthropic"), ("gemini", "openai"), ("jsonschema", "openai")])
+def test_the_name_and_the_description_are_those_of_the_envelope(rules: str, outer: str) -> None:
+    lowered = lower({"type": "object"}, rules, "files.read: now", description="x" * 3000, envelope=outer)
+    own = lower({"type": "object"}, outer, "files.read: now", description="x" * 3000)
+    assert lowered.map["tool"] == own.map["tool"]
+    sent, as_own = (made.payload.get("function", made.payload) for made in (lowered, own))
+    assert len(sent["description"]) == len(as_own["description"])
+
+
 @every_case("target", ["openai", "anthropic", "gemini"])
 def test_a_tool_name_has_at_most_64_letters(target: str) -> None:
     assert lower({"type": "object"}, target, "a" * 64).map["tool"]["sent"] == "a" * 64

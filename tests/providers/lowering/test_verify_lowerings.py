@@ -24,6 +24,14 @@ def test_no_payload_breaks_the_rules_it_was_made_for_in_any_envelope(target: str
         assert instrc.verify(instrc.lower(Reply, rules, envelope=envelope)).breaches == ()
 
 
+def test_options_of_a_provider_beside_the_name_are_no_breach() -> None:
+    schema: Json = {"type": "object", "properties": {"a": {"type": "string"}}}
+    for target, options in (("anthropic", {"defer_loading": True}), ("openai", {"defer_loading": True})):
+        lowered = instrc.lower({**schema, "x-tool": {target: options}}, target)
+        assert "defer_loading" in str(lowered.payload)
+        assert instrc.verify(lowered).breaches == ()
+
+
 @every_case("target", instrc.targets())
 def test_a_lowering_is_verified_as_its_payload(target: str) -> None:
     lowered = instrc.lower(Reply, instrc.targets()[target])
