@@ -41,7 +41,7 @@ class KeyRenamer(Struct, frozen=True, eq=False):
         """Return the value in the names and shapes of the other side."""
         if level > RENAMED_LEVELS:
             return value
-        nodes, types, declared = self.place(schemas)
+        nodes, types, declared, taken = self.place(schemas)
         if self.read is not None:
             value = shaped(value, types, self.read)[0] if types & _SHAPED and types <= _SHAPED | {"null"} else value
         if isinstance(value, dict):
@@ -61,7 +61,7 @@ class KeyRenamer(Struct, frozen=True, eq=False):
                     sent = ours
                 elif key in declared:
                     sent = self.rename(key)
-                elif any(key.rstrip("_") == self.rename(name) != name for name in declared):
+                elif key.rstrip("_") in taken:
                     sent = f"{key}_"  # its new name already stands for another key
                 result[sent] = self.converted(item, list(schemas_of_key(nodes, ours)), level + 1)
             return result
@@ -78,7 +78,9 @@ class KeyRenamer(Struct, frozen=True, eq=False):
         if key not in self.places:
             nodes = list(in_place(schemas, self.root))
             types = frozenset(kind for node in nodes for kind in types_named(node, "") if kind)
-            self.places[key] = Place(nodes, types, frozenset(name for node in nodes for name in _names(node)))
+            declared = frozenset(name for node in nodes for name in _names(node))
+            taken = frozenset(new for name in declared if (new := self.rename(name)) != name)
+            self.places[key] = Place(nodes, types, declared, taken)
         return self.places[key]
 
 
@@ -88,6 +90,8 @@ class Place(NamedTuple):
     nodes: list[JsonObject]
     types: frozenset[str]
     declared: frozenset[str]
+    taken: frozenset[str]
+    """New names of declared keys."""
 
 
 def types_named(node: JsonObject, otherwise: str) -> list[str]:

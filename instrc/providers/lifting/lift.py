@@ -375,6 +375,8 @@ def _with_calls_in_text(reply: RawReply, records: Records) -> RawReply:
         RawReply(tuple(said.calls), (said.rest,) if said.rest.strip() else (), cut=said.unended) for said in result
     )
     if not reply.calls and len(reply.texts) == 1 and (fenced := _value_in(reply.texts[0], records)) is not None:
+        if not _ownership(fenced[0].arguments, records).any:
+            return reply  # an example
         return structs.replace(reply, calls=(fenced[0],), texts=(fenced[1],) if fenced[1] else ())
     return reply
 
@@ -520,7 +522,7 @@ def message(record: ToolMap | None, name: str | None, call_id: str | None, value
     words: dict[str, Json] = {
         "@id": call_id,
         "@name": record.tool.sent or name,
-        "@text": text,
+        "@text": text if text.strip() or not error else "(empty)",  # Anthropic refuses an error without a word
         "@words": text if text.strip() else "(empty)",
         "@json": dumps(said, indent=False),
         "@object": {"error": text} if error else said if isinstance(said, dict) else {"result": said},

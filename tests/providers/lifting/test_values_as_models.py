@@ -188,6 +188,8 @@ def test_the_result_of_an_mcp_server_is_told_by_its_content(given: object, text:
 
 
 def test_errors_are_marked_where_providers_have_a_mark() -> None:
+    (part,) = lift(ANSWER, lower(F, "anthropic", "f").map).call.result(" ", error=True)["content"]
+    assert part["content"] == "(empty)"
     (part,) = lift(ANSWER, lower(F, "anthropic", "f").map).call.result("no", error=True)["content"]
     assert part["is_error"] is True
     assert lift(ANSWER, lower(F, "gemini", "f").map).call.result(5)["parts"][0]["functionResponse"]["response"] == {"result": 5}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import pytest
@@ -216,3 +217,10 @@ def test_names_in_a_path_are_those_that_are_sent() -> None:
     sent = Mentions({"тема": "tema", "имя": "imya"})
     assert sent.in_text("Тема find.тема и тема.имя.") == "Тема find.tema и tema.imya."
     assert sent.in_text("Это тема. Имя и имя.") == "Это тема. Имя и имя."
+
+
+def test_many_renamed_keys_take_time_that_grows_with_them() -> None:
+    begun = process_time()
+    properties: Any = {f"k {number}": {"type": "string"} for number in range(2000)}
+    lower({"type": "object", "properties": properties, "default": {f"x{number}": "1" for number in range(5000)}}, "anthropic")
+    assert process_time() - begun < 2
