@@ -355,8 +355,11 @@ def checks_of(
         except InstrcError as error:
             reason = error.problems[0].message
             wrong.append(InvalidDataSet(at=data.at, what=f"check `{name}`", reason=reason))
+    reason = "a function that is given has the same name"
+    twice = [name for name in functions if name in data.checks]
+    wrong += [InvalidDataSet(at=data.at, what=f"check `{name}`", reason=reason) for name in twice]
     expected = _expected_paths(data)
-    known = ("pass", *data.checks, *functions, *expected)
+    known = ("pass", *data.checks, *functions, *(at or "value" for at in expected))
     for name in data.minimum:
         if name not in known:
             reason = f"there is no such check: {did_you_mean(nearest(name, known)) or 'there are ' + ', '.join(known)}"
@@ -370,9 +373,9 @@ def checks_of(
     if wrong:
         raise CompileError(wrong)
     result += [check_of_function(name, function) for name, function in functions.items()]
-    covered = {check.at for check in result if check.expects}
-    if "" not in covered:
-        result += [EvalCheck(at or "value", _equal({}, place), at, expects=True) for at in expected if at not in covered]
+    named, covered = {check.name for check in result}, {check.at for check in result if check.expects}
+    others = [at for at in expected if "" not in covered and at not in covered and (at or "value") not in named]
+    result += [EvalCheck(at or "value", _equal({}, place), at, expects=True) for at in others]
     return tuple(result) or (EvalCheck("done", lambda *_: CheckScore(1.0, passed=True)),)
 
 

@@ -86,6 +86,17 @@ def test_a_check_has_a_score_and_passes_or_not(check: Any, expected: Any, came: 
     assert passed or found.reason
 
 
+def test_a_check_with_the_name_of_a_member_stands_in_place_of_its_equality() -> None:
+    cases = [{"input": "?", "expected": {"x": 1, "y": 2}}]
+    for check in (lambda run: run.value["x"] > 0, {"check": "schema", "at": "x", "schema": {"type": "integer"}}):
+        model = instrc.Scripted({"answer": {"x": 3, "y": 2}})
+        [result] = instrc.evaluate(PROGRAM, cases, model=model, checks={"x": check}).results
+        assert [(each.name, each.passed) for each in result.checks] == [("x", True), ("y", True)]
+    head = {"checks": {"x": {"check": "schema", "schema": {}}}}
+    with pytest.raises(instrc.CompileError, match="check `x`: a function that is given has the same name"):
+        instrc.evaluate(PROGRAM, [head, *cases], model=instrc.Scripted([]), checks={"x": lambda _run: True})
+
+
 def test_a_check_says_nothing_of_a_case_that_expects_nothing_there() -> None:
     cases = [{"input": "?", "expected": {"x": 1}}, {"input": "?", "expected": {"y": 2}}, {"input": "?"}]
     found = instrc.evaluate(PROGRAM, cases, model=instrc.Scripted({"answer": {"x": 1, "y": 2}}), checks={"z": lambda _run: True})
