@@ -310,7 +310,7 @@ class ProgramRunner:
             while (answer := _answer_of(live, script)) is not None:
                 await live.answer_async(*answer)
         facts = _facts(live, monotonic() - began)
-        if not facts.unanswered and not _failed_codes(live.events):
+        if not facts.unanswered and not _failed_codes(live.events, real=self.real):
             self.kept.keep(key, facts)
             if budget.counted is not None:
                 budget.counted.add(key)
@@ -408,11 +408,11 @@ def _facts(live: LiveRun, seconds: float) -> RunFacts:
     )
 
 
-def _failed_codes(events: Iterable[Event]) -> set[str]:
-    """Return the codes of model failures that another attempt may avoid."""
+def _failed_codes(events: Iterable[Event], *, real: bool = False) -> set[str]:
+    """Return the codes of failures of models, and of `real` activities, that another attempt may avoid."""
     asked = {event["id"] for event in events if event["event"] == "asked"}
-    failed = (event for event in events if event["event"] == "failed" and event.get("id") in asked)
-    return {str(event["code"]) for event in failed} - _FINAL
+    failed = (event for event in events if event["event"] == "failed" and (real or event.get("id") in asked))
+    return {str(event.get("code")) for event in failed} - _FINAL
 
 
 def _uses(events: Iterable[Event], only: str | None) -> tuple[StepUse, ...]:

@@ -17,9 +17,17 @@ import pytest
 from http_server import Answer, Asked, serving
 
 import instrc
+from instrc.engines.prepare import prepare
+from instrc.runtime.activities import Activities
+from instrc.testing.evaluation.dataset import EvalCase  # a case without a file
 from instrc.testing.evaluation.export import recorded_answers  # as the command makes them
 from instrc.testing.evaluation.report import gates_of  # as the command makes them
-from instrc.testing.evaluation.runner import SILENCE  # as above
+from instrc.testing.evaluation.runner import (  # as above
+    SILENCE,
+    EvalOptions,
+    KeptRuns,
+    ProgramRunner,
+)
 
 LABEL = '@{ title: "Label", type: "object", properties: { label: { enum: ["good", "bad"] } }, required: ["label"] }'
 PROCESS = """
@@ -116,6 +124,24 @@ def test_a_provider_that_is_silent_is_not_asked_for_every_case() -> None:
     assert "wrong key" in str(found.stopped)
     assert f"; no answer in {len(found.results)} of {len(found.results)} runs: " in repr(found)
     assert "wrong key" in repr(found)
+
+
+def test_a_failure_of_a_real_activity_is_not_kept(tmp_path: Path) -> None:
+    down = [True]
+
+    def find(_text: str) -> Any:
+        if down[0]:
+            raise ConnectionError("it is down")
+        return ["Ann"]
+
+    program = prepare(instrc.Source("find.aug", PROCESS.partition("const mail")[0] + "people"))
+    options = EvalOptions(Answering(None), activities=Activities({"Find_Activity": find}))
+    runner = ProgramRunner(program, options, real=True)
+    runner.kept = KeptRuns(tmp_path / "kept.jsonl")
+    found = []
+    for down[0] in (True, False, True):
+        found.append(asyncio.run(runner.run(EvalCase(id="a", input="x"))))
+    assert [(run.value, run.kept) for run in found] == [(None, False), (["Ann"], False), (["Ann"], True)]
 
 
 class SlowAtFirst:
