@@ -193,8 +193,9 @@ class Tuning(NamedTuple):
 
     @property
     def better(self) -> bool:
-        """Whether the held-back cases show that the best form is better."""
-        return self.comparison is not None and self.comparison.overall.shown and self.comparison.overall.paired.difference > 0
+        """Whether enough held-back cases show that the best form is better."""
+        found = None if self.comparison is None else self.comparison.overall
+        return found is not None and found.shown and found.paired.difference > 0 and found.paired.cases >= HELD
 
 
 async def tuned(subject: Subject, start: PromptForm, say: Callable[[str], object]) -> Tuning:

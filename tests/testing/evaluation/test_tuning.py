@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 import instrc
 from instrc import Reply, Request
@@ -172,6 +173,15 @@ def test_the_level_of_words_that_a_program_has_is_not_tried_again(program: str) 
         stages = {name: [*alternatives(PromptForm())] for name, alternatives in stages_of(subject, {}, ())}
         assert tried == ([form.words for form in stages["words"] if not form.texts] if "words" in stages else None)
         assert bool(stages["order of values"]) is (used != "keys")
+
+
+def test_a_test_that_ends_early_shows_nothing(program: str) -> None:
+    found = tune(program, Feeling(), 200)
+    assert found.comparison is not None
+    overall = found.comparison.overall
+    early = replace(overall, paired=replace(overall.paired, cases=HELD - 1))
+    assert found.better
+    assert not found._replace(comparison=replace(found.comparison, overall=early)).better
 
 
 def test_with_few_cases_it_only_reports(program: str) -> None:
