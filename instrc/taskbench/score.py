@@ -265,7 +265,7 @@ def plan_check(options: JsonObject, place: CheckPlace) -> Callable[[CheckedRun, 
             tools = loads(read_whole(str(place.folder / tools)))
         except (OSError, ValueError) as error:
             raise ValueError(f"`tools` cannot be read: {error}") from None
-    if not isinstance(least, int | float) or metric not in {None, *METRICS}:
+    if not isinstance(least, int | float) or metric not in (None, *METRICS):
         raise ValueError(f"`min` is a number, and `score` one of {', '.join(METRICS)}")
     wrong: list[str] = []
     bench = read_bench(tools, lambda _path, reason: wrong.append(reason))

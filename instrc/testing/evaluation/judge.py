@@ -101,7 +101,7 @@ async def _votes(ask: AskJudge, prepared: Prepared, judged: tuple[Json, Json, Js
         facts = await ask(_asked(prepared, {"input": given, "first": first, "second": second}))
         votes.append(mapping(facts.value).get(BETTER))
         reasons.append(_reason(facts, BETTER))
-    if any(vote not in {*_SIDES, "tie"} for vote in votes):
+    if any(vote not in (*_SIDES, "tie") for vote in votes):
         return None, reasons
     return {("second", "first"): 1.0, ("first", "second"): 0.0}.get((str(votes[0]), str(votes[1])), 0.5), reasons
 

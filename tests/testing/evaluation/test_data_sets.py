@@ -79,6 +79,7 @@ WRONG = {
     '{"checks": {"a": {"check": "schema", "schema": {"type": "txt"}}}}\n{"input": "x"}': "check `a`",
     '{"checks": {"a": {"check": "function", "name": "os:getcwd"}}}\n{"input": "x"}': "on the command line",
     '{"checks": {"a": {"check": "metric"}}}\n{"input": "x"}': "`metric` is the name of a metric",
+    '{"checks": {"a": {"check": "plan", "tools": {"nodes": [{"id": "a"}]}, "score": []}}}\n{"input": "x"}': "`score` one of n-F1",
     '{"checks": {"a": {"check": "plan", "tools": "no.json"}}}\n{"input": "x"}': "`tools` cannot be read",
     '{"report_evaluators": ["ConfusionMatrix"]}\n{"input": "x"}': "evaluators of reports",
     '{"checks": [1]}\n{"input": "x"}': "`checks` is an object",
