@@ -35,7 +35,7 @@ EXPECTED = ("output", "thoughts", "metrics", "problems", "value", "error")
 _WORDS = (*sorted(GIVEN), *EXPECTED)
 _HEADING = re.compile(r"^## (.+)$", re.MULTILINE)
 _MARKS = re.compile(r"^ {0,3}(```+|~~~+)(.*)$", re.MULTILINE)
-_TYPE = re.compile(r"(json[ \t]+)?(\w+)(.*)")
+_TYPE = re.compile(r"[ \t]*((?i:json)[ \t]+)?([\w{}]+)(.*)")
 """What follows the marks that open a block."""
 _NO_HEADING = "before the first case"
 """Title used for content before the first heading."""
@@ -85,7 +85,7 @@ def read_cases(text: str) -> list[Case]:
         fences = list(_fences(text, head.end(), following.start() if following else len(text)))
         typed = list(_blocks(text, fences))
         blocks = tuple(block for _, block in typed if block.word in _WORDS)
-        unknown = [each for each in typed if each[1].word not in _WORDS and (each[0] or _is_like_a_word(each[1].word))]
+        unknown = [each for each in typed if each[1].word not in _WORDS and (each[0] or _is_meant(each[1]))]
         opened = next((mark for mark, last in fences if last is None), None)
         mistake = _mistake(blocks, unknown)
         if mistake is None and opened is not None:
@@ -121,9 +121,10 @@ def _line(text: str, offset: int) -> int:
     return text.count("\n", 0, offset) + 1
 
 
-def _is_like_a_word(language: str) -> bool:
-    """Return whether the language of a fence is a block type in another number or case, such as `problem` and `Output`."""
-    return language.lower().removesuffix("s") in {word.removesuffix("s") for word in _WORDS}
+def _is_meant(block: Block) -> bool:
+    """Return whether a block is meant as one of ours: `problem`, `Output`, `jsonc output`."""
+    is_like_a_word = block.word.lower().removesuffix("s") in {word.removesuffix("s") for word in _WORDS}
+    return is_like_a_word or ("json" in block.word.lower() and not set(block.rest).isdisjoint(_WORDS))
 
 
 def _mistake(blocks: tuple[Block, ...], unknown: list[tuple[bool, Block]]) -> str | None:

@@ -309,6 +309,23 @@ def test_nothing_wrong_passes_in_a_case(instrc: Instrc, tmp_path: Path, blocks: 
         assert (tmp_path / "mail.cases.md").read_text() == f"## One\n\n{blocks}"
 
 
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("jsonc", "`jsonc` has no meaning"),
+        ("{json}", "`{json}` has no meaning"),
+        ("JSON", "expected output"),
+        (" json", "expected"),
+    ],
+)
+def test_each_spelling_of_a_block_of_json_is_read_or_told(instrc: Instrc, folder: Path, language: str, said: str) -> None:
+    blocks = '```json answer\n{ "step1_draft": { "text": "a" } }\n```\n```json thoughts\n{}\n```\n'
+    (folder / "mail.cases.md").write_text(f"## One\n\n{blocks}```{language} output\n{{}}\n```\n")
+    done = instrc("test")
+    assert done.code == 1
+    assert said in done.out
+
+
 def test_a_block_of_another_language_is_no_part_of_a_case(instrc: Instrc, tmp_path: Path) -> None:
     (tmp_path / "mail.aug").write_text(PROGRAM)
     note = '```python\nprint(1)\n```\n```json\n{ "any": 1 }\n```\n'
