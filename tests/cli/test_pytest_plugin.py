@@ -40,6 +40,10 @@ def test_cases_are_replayed_and_a_different_one_fails(
     with pytest.raises(AssertionError, match="see the output"):
         replay_cases(tmp_path / "letter.aug")
     assert "Dear Bob" in capsys.readouterr().out
+    cases.write_text(CASE % "Ann")
+    (tmp_path / "other.aug").write_text(DRAFT)
+    with pytest.raises(AssertionError, match="there is none"):
+        replay_cases(tmp_path / "letter.aug", tmp_path / "other.aug")
     cases.unlink()
     with pytest.raises(AssertionError, match="there is none"):
         replay_cases(tmp_path)
