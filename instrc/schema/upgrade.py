@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 
 from instrc.problems.errors import CompileError
 from instrc.schema.references import SchemaStore
-from instrc.schema.scopes import DynamicScope, Resource
+from instrc.schema.scopes import DynamicScope
 from instrc.schema.walk import conjuncts, definition_named_by, map_schemas, subschemas, unescaped, walk, with_parts, without
 from instrc.text.jsonvalue import LATEST_DRAFT, Json, Location, as_object, as_text, equal, pointer, tokens
 
@@ -43,21 +43,19 @@ class _Upgrade:
         self.root = schema
         self.scope = scope
         self.renamed: dict[int, dict[str, Json]] = {}
-        self.places: dict[int, tuple[Resource, tuple[str | int, ...]]] = {}
-        """Where each schema will stand, within its resource."""
+        self.places: dict[int, Location] = {}
+        """Where each schema will stand in the document."""
 
     def document(self) -> Json:
         """Return the whole document, rewritten."""
         order: list[tuple[Json, DynamicScope]] = []
-        stack: list[tuple[Json, DynamicScope, tuple[str | int, ...]]] = [(self.root, self.scope, ())]
+        stack: list[tuple[Json, DynamicScope, Location]] = [(self.root, self.scope, ())]
         while stack:
             node, scope, path = stack.pop()
             if node.__class__ is not dict or id(node) in self.places:
                 continue
-            below = self.store.below(node, scope)
-            if below is not scope:
-                scope, path = below, path if below.resource.holder is not None else ()
-            self.places[id(node)] = (scope.resource, path)
+            scope = self.store.below(node, scope)
+            self.places[id(node)] = path
             order.append((node, scope))
             view = self.renamed[id(node)] = self.named_anew(self.store.view(node, scope), node, scope)
             stack.extend((child, scope, (*path, *step)) for step, child in subschemas(view))
@@ -105,14 +103,14 @@ class _Upgrade:
             return reference
         try:
             target, _ = self.store.find(reference, scope.resource, None)
+            start, _ = self.store.find(f"{base}#", scope.resource, None)
         except CompileError:
             return reference  # outside the document or dangling: unchanged
-        place = self.places.get(id(target))
+        place, above = self.places.get(id(target)), self.places.get(id(start), ())
         if place is None:
             return reference
-        before = tokens(unescaped(fragment))
-        after = [str(step) for step in place[1]]
-        return reference if before == after else f"{base}#{pointer(place[1])}"
+        after = place[len(above) :] if place[: len(above)] == above else place
+        return reference if tokens(unescaped(fragment)) == [*map(str, after)] else f"{base}#{pointer(after)}"
 
 
 KEYWORD = "discriminator"

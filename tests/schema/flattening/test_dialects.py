@@ -518,6 +518,23 @@ def test_upgrading_a_reference_to_data() -> None:
     assert upgrade(old)["prefixItems"] == [{"$ref": "#/x-data/a"}]
 
 
+@every_case(("draft", "own"), [(D4, "id"), (D7, "$id"), (D19, "$id")])
+def test_upgrading_pointers_into_a_definition_with_an_identifier(draft: str, own: str) -> None:
+    user = {
+        own: "User",
+        "required": ["n"],
+        "properties": {"n": {"$ref": "#/definitions/k"}},
+        "definitions": {"k": {"minimum": 1}},
+    }
+    pointers = ["#/definitions/User", "#/definitions/User/definitions/k", "User#/definitions/k", "User"]
+    schema = {"$schema": draft, "properties": {name: {"$ref": name} for name in pointers}, "definitions": {"User": user}}
+    upgraded = upgrade(schema)
+    moved = ["#/$defs/User", "#/$defs/User/$defs/k", "User#/$defs/k", "User"]
+    assert [part["$ref"] for part in upgraded["properties"].values()] == moved
+    assert upgraded["$defs"]["User"]["properties"]["n"] == {"$ref": "#/$defs/k"}
+    assert flatten(upgraded) == flatten(schema)
+
+
 def test_dependencies_on_names_alone_need_no_dependent_schemas() -> None:
     flat = flatten({"$schema": D7, "allOf": [{"dependencies": {"a": ["b"]}}, {"minimum": 1}]})
     assert flat == {"$schema": LATEST, "dependentRequired": {"a": ["b"]}, "minimum": 1}
