@@ -11,12 +11,12 @@ from instrc.problems.errors import CompileError
 from instrc.schema.flattening.flatten import flatten
 from instrc.schema.impossible import may_be_impossible
 from instrc.schema.relations import disjoint
-from instrc.schema.walk import map_schemas, refers, without
+from instrc.schema.walk import map_schemas, nodes, redirected, refers, without
 from instrc.text.jsonvalue import Json, JsonObject, as_object, equal
 from instrc.text.names import free_name
 from instrc.text.source import Span
 
-_LOCAL = r"(?s)#(?:/\$defs/([^/]+)(.*))?"  # compiled on first use
+_LOCAL = r"(?s)#/\$defs/([^/]*)(.*)"  # compiled on first use
 
 
 class DocumentDefinitions:
@@ -27,6 +27,8 @@ class DocumentDefinitions:
         self._names_taken = taken
         self._plain: dict[int, JsonObject] = {}
         """Schemas without definitions and references, by identity: many blocks give the same."""
+        self._hoisted: dict[frozenset[str], list[tuple[JsonObject, dict[str, str]]]] = {}
+        """Definitions that were hoisted together, with their final names, by the original ones."""
 
     @cached_property
     def _taken(self) -> frozenset[str]:
@@ -44,30 +46,24 @@ class DocumentDefinitions:
             schema = as_object(
                 map_schemas(schema, lambda node: self.hoist(node, name) if isinstance(node, dict) and "$defs" in node else node)
             )
-        body = without(schema, "$defs")
-        found = as_object(schema.get("$defs", {}))
+        body, found = without(schema, "$defs"), as_object(schema.get("$defs", {}))
+        if any(node.get("$ref") == "#" for node in nodes(schema)):
+            whole = free_name(name, found.__contains__)
+            moved = {"#": f"#/$defs/{whole}"}
+            body = as_object(redirected(body, moved))
+            found = {**{old: redirected(each, moved) for old, each in found.items()}, whole: body}
         names = self._names(found)
-        used_root = False
 
         def rename(node: Json) -> Json:
-            nonlocal used_root
-            if not isinstance(node, dict):
-                return node
-            reference = node.get("$ref")
+            reference = node.get("$ref") if isinstance(node, dict) else None
             match = re.fullmatch(_LOCAL, reference) if isinstance(reference, str) else None
-            if match is None:
+            if match is None or not isinstance(node, dict):
                 return node
-            if match[1] is None:
-                used_root = True
-                return {**node, "$ref": f"#/$defs/{name}"}
             return {**node, "$ref": f"#/$defs/{names.get(match[1], match[1])}{match[2]}"}
 
         for old, definition in found.items():
             self.schemas[names[old]] = map_schemas(definition, rename)
-        body = as_object(map_schemas(body, rename))
-        if used_root:
-            self.schemas[name] = body
-        return body
+        return map_schemas(body, rename)
 
     def intersect(self, schemas: list[Json]) -> Json:
         """Return the conjunction of parts of this document, which may refer to its definitions."""
@@ -83,14 +79,17 @@ class DocumentDefinitions:
         return schema
 
     def _names(self, found: dict[str, Json]) -> dict[str, str]:
-        """Return the final names of definitions: the original ones, by which they refer to each other, if new or equal."""
-        if self._taken.isdisjoint(found) and all(equal(self.schemas.get(name, result), result) for name, result in found.items()):
-            return dict(zip(found, found, strict=True))
-        return {old: self._free(old, result, found) for old, result in found.items()}
+        """Return the final names of definitions: those of equal ones; else, if each is new or equal, the original ones."""
+        alike = self._hoisted.setdefault(frozenset(found), [])
+        known = next((names for one, names in alike if equal(one, found)), None)
+        if known is not None:
+            return known
+        fits = self._taken.isdisjoint(found) and all(
+            equal(self.schemas.get(name, result), result) for name, result in found.items()
+        )
+        names = {old: old if fits else self._free(old, found) for old in found}
+        alike.append((found, names))
+        return names
 
-    def _free(self, old: str, definition: Json, found: dict[str, Json]) -> str:
-        def is_taken(name: str) -> bool:
-            kept = self.schemas.get(name)
-            return name in self._taken or (name in self.schemas and not (len(found) == 1 and equal(kept, definition)))
-
-        return free_name(old, is_taken)
+    def _free(self, old: str, found: dict[str, Json]) -> str:
+        return free_name(old, lambda name: name in self._taken or name in self.schemas or (name != old and name in found))

@@ -114,10 +114,10 @@ class Gathering:
         body = {keyword: value for keyword, value in schema.items() if keyword != "$defs"}
         found = {node["$ref"] for _, node in walk(schema) if node.__class__ is dict and node.get("$ref").__class__ is str}
         moved: dict[str, str] = {}
-        for name, definition in own.items():
-            if f"#/$defs/{name}" not in found:
-                continue
-            new = name if equal(self.schemas.get(name, definition), definition) else self.free(name)
+        used = {name: definition for name, definition in own.items() if f"#/$defs/{name}" in found}
+        same = all(equal(self.schemas.get(name, definition), definition) for name, definition in used.items())
+        for name, definition in used.items():
+            new = name if same else self.free(name)
             self.schemas[new] = definition
             if new != name:
                 moved[f"#/$defs/{name}"] = f"#/$defs/{new}"
@@ -131,10 +131,9 @@ class Gathering:
         elif moved:
             body = as_object(redirected(body, moved))
         if moved:
-            for name in own:
+            for name in used:
                 new = moved.get(f"#/$defs/{name}", f"#/$defs/{name}").rpartition("/")[2]
-                if new in self.schemas:
-                    self.schemas[new] = redirected(self.schemas[new], moved)
+                self.schemas[new] = redirected(self.schemas[new], moved)
         return body
 
     def free(self, name: str) -> str:
