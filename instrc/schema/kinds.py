@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final, TypeGuard
+from typing import TYPE_CHECKING, Final, TypeGuard
 
 from instrc.text.jsonvalue import Json, freeze, kind_of, listing
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 TYPES: Final = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
 ALL: Final = frozenset({"null", "boolean", "string", "array", "object", "integer", "fraction"})
@@ -16,6 +19,13 @@ _OF_TYPE: dict[str, frozenset[str]] = {name: frozenset({name}) for name in ALL -
 def is_number(value: Json) -> TypeGuard[int | float]:
     """Return whether a value is a JSON number, excluding booleans."""
     return value.__class__ is int or value.__class__ is float
+
+
+def as_decimal(number: float) -> Fraction:
+    """Return the exact value of the text of a number in JSON."""
+    from fractions import Fraction  # few schemas have a `multipleOf`
+
+    return Fraction(number if isinstance(number, int) else repr(number))
 
 
 def types_of(value: Json) -> tuple[str, ...] | None:

@@ -21,7 +21,7 @@ from jsonschema.exceptions import ValidationError
 from jsonschema.validators import extend
 from referencing.jsonschema import DRAFT202012
 
-from instrc.schema.kinds import EqualityKeys, has_type, listed_values, types_of
+from instrc.schema.kinds import EqualityKeys, as_decimal, has_type, is_number, listed_values, types_of
 from instrc.schema.patterns import search, time_limit, why_unreadable
 from instrc.schema.violation_words import UNIONS, in_words, names_as_json, of_intended_branch, value_in_words
 from instrc.schema.walk import dereferenced, map_schemas, without
@@ -88,6 +88,7 @@ def validator_class() -> Callable[..., Validator]:
             "additionalProperties": _additional_properties,
             "unevaluatedItems": _unevaluated_items,
             "unevaluatedProperties": _unevaluated_properties,
+            "multipleOf": _multiple_of,
             "uniqueItems": _unique_items,
             "not": _not,
             **{word: partial(_unwritten, Draft202012Validator.VALIDATORS[word]) for word in _UNWRITTEN},
@@ -372,6 +373,11 @@ def _holds(validator: Validator, instance: Json, schema: Json) -> bool:
         _note_undecided(errors)
         known[key] = not errors
     return cast("bool", known[key])
+
+
+def _multiple_of(_validator: Validator, step: float, instance: Json, _: Json) -> Iterator[ValidationError]:
+    if is_number(instance) and as_decimal(instance) % as_decimal(step):
+        yield ValidationError(f"{value_in_words(instance)} is not a multiple of {value_in_words(step)}")
 
 
 def _unique_items(_validator: Validator, unique: Json, instance: Json, _: Json) -> Iterator[ValidationError]:

@@ -56,6 +56,7 @@ UNCERTAIN: list[tuple[Any, Any]] = [
     ("a", {"pattern": "(?<=a)b"}),
     ("a", {"pattern": 3}),
     (0.3, {"multipleOf": 0.1}),
+    (2**42 + 1 / 1024, {"multipleOf": 1 / 1024}),  # by its text, 4398046511104.001, it is none
     (3, {"multipleOf": 0}),
     (2**60, {"multipleOf": 3}),
     (3, {"minimum": "3"}),

@@ -80,6 +80,8 @@ ROWS: list[tuple[str, Any, Any, Any]] = [
     ("multipleOf", 2**53, 1, 2**53),
     ("multipleOf", 2**53, 3, NO_LAW),
     ("multipleOf", 2**52 + 1, 3, NO_LAW),
+    ("multipleOf", 2**42 + 1 / 1024, 1, NO_LAW),  # written 4398046511104.001
+    ("multipleOf", 10**400, 3, NO_LAW),
     ("multipleOf", 0, 1, NO_LAW),
     ("multipleOf", 1, 0, NO_LAW),
     ("multipleOf", -2, 3, NO_LAW),

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sized
-from math import ceil, floor, gcd, inf, isfinite
-from typing import Final, TypeAlias, cast
+from math import ceil, floor, gcd, inf, lcm
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 from msgspec import Struct
 
-from instrc.schema.kinds import NUMBERS, is_number, types_of
+from instrc.schema.kinds import NUMBERS, as_decimal, is_number, types_of
 from instrc.schema.laws.law import NO_LAW, Answer, InstanceEvaluation, KeywordLaws, Kinds, Relations, Schema, Verdict
 from instrc.text.jsonvalue import Json, as_number
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 
 class Range(Struct, frozen=True):
@@ -133,6 +136,14 @@ _FINEST = 1024
 """Denominator up to which all validators agree on whole numbers and binary fractions."""
 
 
+def _agreed(value: Json) -> Fraction | None:
+    """Return a number that is the same in all validators, as a text and in binary, or `None`."""
+    if not is_number(value) or not -_EXACT <= value <= _EXACT:
+        return None
+    number = as_decimal(value)
+    return number if number == value and number.denominator <= _FINEST else None
+
+
 def number_range(schema: Schema, *, integers: bool) -> Range:
     """Return the range of numbers that a schema's own bounds allow; for integers, with integer ends."""
     low = bound(schema, "minimum")
@@ -169,11 +180,10 @@ def disjoint(left: Schema, right: Schema, *, integers: bool) -> bool:
 
 def holds_no_multiple(within: Range, step: Json, *, integers: bool) -> bool:
     """Return whether a range contains no multiple of a step, by the arithmetic of all validators."""
-    if not is_number(step) or step <= 0 or not isfinite(step):
+    agreed = _agreed(step)
+    if agreed is None or agreed <= 0:
         return False
-    counter, divisor = step.as_integer_ratio()
-    if divisor > _FINEST or counter > _EXACT:
-        return False
+    counter, divisor = agreed.as_integer_ratio()
     if integers:
         divisor = 1  # an integer that is a multiple of 3/2 is one of 3
     elif divisor == 1:
@@ -216,11 +226,8 @@ _UPPER = KeywordLaws(_bound_satisfied, lesser, implied=_bound_implied)
 
 
 def _multiple_satisfied(_evaluation: InstanceEvaluation, value: Json, keyword: str, schema: Schema, _depth: int) -> Answer:
-    number, step = as_number(value), schema[keyword]
-    if not is_number(step) or step <= 0 or abs(number) > _EXACT or step > _EXACT:
-        return None
-    (a, b), (c, d) = number.as_integer_ratio(), step.as_integer_ratio()
-    return None if max(b, d) > _FINEST else (a * d) % (b * c) == 0
+    number, step = _agreed(value), _agreed(schema[keyword])
+    return None if number is None or step is None or step <= 0 else number % step == 0
 
 
 def _multiple_of(left: Json, right: Json) -> Json | Verdict:
@@ -232,13 +239,14 @@ def _multiple_of(left: Json, right: Json) -> Json | Verdict:
         return NO_LAW
     if left == right:
         return left
-    (a, b), (c, d) = left.as_integer_ratio(), right.as_integer_ratio()
-    if max(b, d) > _FINEST:
+    one, other = _agreed(left), _agreed(right)
+    if one is None or other is None:
         return NO_LAW
-    numerator, denominator = a * c // gcd(a, c), gcd(b, d)
-    if numerator > _EXACT:
+    numerator, denominator = lcm(one.numerator, other.numerator), gcd(one.denominator, other.denominator)
+    common: int | float = numerator if denominator == 1 else numerator / denominator
+    agreed = _agreed(common)
+    if agreed is None or agreed.as_integer_ratio() != (numerator, denominator):  # in lowest terms, as both fractions are
         return NO_LAW
-    common: int | float = numerator if denominator == 1 else numerator / denominator  # in lowest terms, as both fractions are
     return left if common == left else right if common == right else common
 
 
