@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from instrc.schema.flattening.flatten import flatten
 from instrc.schema.kinds import types_of
+from instrc.schema.patterns import time_limit
 from instrc.schema.relations import Answering, disjoint, implies
 from instrc.schema.samples import instances, sample, text_of
 from instrc.schema.upgrade import upgrade
@@ -267,6 +268,7 @@ WORDS = frozenset({"title", "description", "examples", "default", "$comment", "d
 """Keywords that do not constrain instances."""
 
 
+@time_limit()
 def includes(wide: Json, narrow: Json) -> tuple[Inclusion, Json]:
     """Return whether a schema accepts everything that another does, with a counterexample if it does not."""
     if certainly_includes(wide, narrow):

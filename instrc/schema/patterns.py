@@ -303,13 +303,11 @@ _DOUBLED = r"--|&&|~~|\|\|.*\]"
 
 @lru_cache(maxsize=4096)
 def matches(pattern: str, name: str) -> bool | None:
-    """Return whether a pattern matches in a name, or `None` if validators may disagree, or it takes too long."""
-    if not (name.isascii() and name.isprintable()) or len(name) > MATCHED_NAME:
+    """Return whether a pattern matches in a name, or `None` if validators may disagree, or it may take long."""
+    if not (name.isascii() and name.isprintable()) or len(name) > MATCHED_NAME or not _read_alike(pattern):
         return None
-    if not _read_alike(pattern):
-        return None
-
-    return search(pattern, name)
+    matcher = _matcher(pattern)
+    return matcher(name) if isinstance(matcher, _Linear) else None
 
 
 @lru_cache(maxsize=1024)

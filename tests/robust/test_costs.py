@@ -283,6 +283,17 @@ def references_to_nothing(size: int) -> object:
     return reviewed({"properties": {f"p{i}": {"$ref": f"#/$defs/x{i}"} for i in range(size)}})
 
 
+def unevaluated_properties(size: int) -> object:
+    """Intersect objects that each forbid what is unevaluated, all of them of one type."""
+    branches = [{"type": "object", "properties": {f"p{i}": {}}, "unevaluatedProperties": False} for i in range(size)]
+    return instrc.flatten({"allOf": branches})
+
+
+def unevaluated_items(size: int) -> object:
+    """Intersect lists that each describe what is unevaluated."""
+    return instrc.flatten({"allOf": [{"prefixItems": [{"const": i}], "unevaluatedItems": {"minimum": i}} for i in range(size)]})
+
+
 def conditions_alone(size: int) -> object:
     """Ask of each `if` without `then` whether a schema, the last one, asks what it evaluates."""
     alone = {f"p{i}": {"if": {"minProperties": i}} for i in range(size)}
@@ -341,6 +352,8 @@ COSTS = [
     (required_beside_patterns, 150, 2.5),
     (dangling_paths, 100, 2.5),
     (conditions_alone, 200, 2.5),
+    (unevaluated_properties, 400, 2.5),
+    (unevaluated_items, 200, 2.5),
     (references_to_nothing, 100, 2.5),
     (different_in_each_property, 200, 2.5),
 ]
@@ -368,6 +381,30 @@ def counted(work: Callable[[int], object], size: int) -> int:
 def test_twice_as_much_costs_no_more_than_it_may(work: Callable[[int], object], size: int, most: float) -> None:
     work(size)  # what is loaded and kept by the first call is not counted
     assert counted(work, 2 * size) / counted(work, size) <= most
+
+
+def test_searches_that_go_back_share_a_time_limit_however_many_names_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    limits: list[object] = []
+    made = instrc.schema.patterns._Clock
+
+    def counting(**options: float) -> object:
+        limits.append(options)
+        return made(**options)
+
+    def count(ask: Callable[[JsonObject], object], size: int) -> int:
+        names = {f"p{next(TURNS)}": {"type": "string"} for _ in range(size)}
+        limits.clear()
+        ask({"type": "object", "patternProperties": {"^(?!b)[a-z0-9]+$": {"minLength": 1}}, "properties": names})
+        return len(limits)
+
+    monkeypatch.setattr("instrc.schema.patterns._Clock", counting)
+    asked = {"required": ["p"], "minProperties": 2}
+    for ask in (
+        lambda schema: instrc.lower(schema, "openai"),
+        lambda schema: instrc.flatten({"allOf": [schema, asked]}),
+        lambda schema: instrc.subsumes({**schema, **asked}, schema),
+    ):
+        assert count(ask, 20) == count(ask, 10) <= 2
 
 
 def test_blocks_keep_no_copies_of_the_names_that_they_can_read() -> None:

@@ -25,6 +25,7 @@ from instrc.providers.lowering.spelling import respell
 from instrc.providers.maps import VERSION, tool_map
 from instrc.providers.targets import TargetName, known_target
 from instrc.providers.transcode import Inexpressible
+from instrc.schema.patterns import time_limit
 from instrc.schema.walk import map_schemas, without
 from instrc.text import arguments
 from instrc.text.arguments import takes_plain_values
@@ -175,6 +176,7 @@ def report_losses(result: Lowering, *, strict: bool, report: Report | None) -> L
     return result
 
 
+@time_limit()
 def lower_tool(
     tool: Tool,
     dialect: Dialect,
