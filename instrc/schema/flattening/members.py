@@ -115,14 +115,13 @@ def _read_unevaluated(state: MergeState, place: int, said: _Said) -> None:
     """Read an `unevaluatedProperties` as properties if its subject is certain; otherwise keep it."""
     conjuncts = state.conjuncts
     value, scope = conjuncts[place].view["unevaluatedProperties"], conjuncts[place].scope
-    views = [conjunct.view for conjunct in conjuncts]
     certain, possible = evaluated(state.run.store, conjuncts[place].node, scope)
     if value in TRIVIAL:
         if said.open_extra is None:
             said.open_extra = value
-    elif certain.all_properties or unevaluated.excluded("object", views):
+    elif certain.all_properties or state.siblings.forbid_objects:
         pass
-    elif certain.covers_properties(possible) or properties_void(views, certain, possible, value):
+    elif certain.covers_properties(possible) or properties_void(state.siblings, certain, possible, value):
         said.groups.append(
             PropertyRules(
                 {name: [] for name in (*certain.names, *possible.names)},
@@ -223,7 +222,6 @@ def merged_items(state: MergeState) -> Remainder:
     kept: list[Term] = []
     apart: dict[str, list[JsonObject]] = {}
     trivial: Json = None
-    views = [conjunct.view for conjunct in state.conjuncts]
     for place in dict.fromkeys(place for keyword in _LISTED_FIRST for place in state.groups.get(keyword, ())):
         conjunct = state.conjuncts[place]
         view, scope = conjunct.view, conjunct.scope
@@ -241,7 +239,7 @@ def merged_items(state: MergeState) -> Remainder:
             certain, possible = evaluated(state.run.store, conjunct.node, scope)
             if value in TRIVIAL:
                 trivial = value
-            elif certain.all_items or items_void(state.run.store, views, certain, value):
+            elif certain.all_items or items_void(state.run.store, state.siblings, certain, value):
                 pass
             elif certain.covers_items(possible):
                 parts.append(ItemRules([(True, scope)] * certain.items, (value, scope)))

@@ -232,7 +232,8 @@ class ResidualAllOf:
         nothing = [group for group in self.groups if group.get("maxContains") == 0]
         if len(nothing) > 1:
             one = none_of_several(nothing)
-            self.groups = [one if group is nothing[0] else group for group in self.groups if group not in nothing[1:]]
+            few = [group for group in self.groups if group is nothing[0] or group.get("maxContains") != 0]
+            self.groups = [one if group is nothing[0] else group for group in few]
         if self.unseen_items and len(self.groups) <= COMPARED_CONTAINS:
             self.absorb(partial(contains_more, implies))
 

@@ -13,7 +13,7 @@ from instrc.problems.errors import CompileError
 from instrc.problems.report import Report
 from instrc.schema.drafts import FLAT
 from instrc.schema.flattening.conjunction import UNWATCHED, Conjunct, Expansion, MarksThatStay, Merging, PendingPart, carry
-from instrc.schema.flattening.unevaluated import Watched, evaluated, items_void, matters, properties_void
+from instrc.schema.flattening.unevaluated import Siblings, Watched, evaluated, items_void, matters, properties_void
 from instrc.schema.references import Locate, SchemaStore
 from instrc.schema.scopes import DynamicScope, Resource, SchemaDocument, Term
 from instrc.schema.vocabulary import HOLDERS, MANY, NAMED
@@ -102,6 +102,11 @@ class MergeState(Merging):
         self.conjuncts: list[Conjunct] = expansion.conjuncts
         self.groups = expansion.groups
 
+    @cached_property
+    def siblings(self) -> Siblings:
+        """The schemas of the conjunction."""
+        return Siblings(conjunct.view for conjunct in self.conjuncts)
+
     def place_child(self, container: JsonObject, keyword: str, terms: list[Term]) -> None:
         """Set the schema of a conjunction, at once if known, or else later."""
         if len(terms) == 1:
@@ -129,8 +134,7 @@ class MergeState(Merging):
 
     def watch(self) -> MarksThatStay:
         """Return the remaining `unevaluated…` whose subject depends on the instance, in this schema or an enclosing one."""
-        views = [conjunct.view for conjunct in self.conjuncts]
-        store = self.run.store
+        store, siblings = self.run.store, self.siblings
         properties = items = False
         for keyword in ("unevaluatedProperties", "unevaluatedItems"):
             for conjunct in [self.conjuncts[place] for place in self.groups.get(keyword, ())]:
@@ -139,9 +143,9 @@ class MergeState(Merging):
                 value = conjunct.view[keyword]
                 certain, possible = evaluated(store, conjunct.node, conjunct.scope)
                 if keyword == "unevaluatedItems":
-                    items |= not (certain.covers_items(possible) or items_void(store, views, certain, value))
+                    items |= not (certain.covers_items(possible) or items_void(store, siblings, certain, value))
                 else:
-                    properties |= not (certain.covers_properties(possible) or properties_void(views, certain, possible, value))
+                    properties |= not (certain.covers_properties(possible) or properties_void(siblings, certain, possible, value))
         watched, indexed = self.run.watched, store.indexed
         for conjunct in self.conjuncts:
             unknown = watched.everything or id(conjunct.node) not in indexed

@@ -12,6 +12,7 @@ and a schema with them can be merged only with schemas that
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cached_property
 
 from msgspec import Struct, field
 
@@ -152,9 +153,9 @@ def to_open(store: SchemaStore, expansion: Expansion) -> int | None:
             (conjunct.node, conjunct.scope, conjunct.view) for conjunct in expansion.conjuncts
         ]
         others += [(other, where, None) for other, where in expansion.units if other is not node]
-        all_views = [*views, view]
-        properties = matters(view, PROPERTIES) and not properties_void(all_views, certain, possible, view[PROPERTIES])
-        items = matters(view, ITEMS) and not items_void(store, all_views, certain, view[ITEMS])
+        siblings = Siblings([*views, view])
+        properties = matters(view, PROPERTIES) and not properties_void(siblings, certain, possible, view[PROPERTIES])
+        items = matters(view, ITEMS) and not items_void(store, siblings, certain, view[ITEMS])
         for other, where, beside in others:
             sure, perhaps = evaluated(store, other, where, skip_own=False, conjunct=beside is not None)
             if properties and not _keeps_properties(certain, possible, sure, perhaps, beside):
@@ -204,16 +205,47 @@ def matters(view: JsonObject, keyword: str) -> bool:
     return keyword in view and view[keyword] not in TRIVIAL
 
 
-def properties_void(views: Iterable[JsonObject], certain: Evaluated, possible: Evaluated, value: Json) -> bool:
+class Siblings:
+    """The schemas that apply to the same instance as one with `unevaluated…`, which is one of them."""
+
+    def __init__(self, views: Iterable[JsonObject]) -> None:
+        self.views = list(views)
+
+    @cached_property
+    def forbid_objects(self) -> bool:
+        """Whether one of them allows no object."""
+        return _excluded("object", self.views)
+
+    @cached_property
+    def forbid_arrays(self) -> bool:
+        """Whether one of them allows no array."""
+        return _excluded("array", self.views)
+
+    @cached_property
+    def closed(self) -> list[JsonObject]:
+        """Those that forbid the properties that they do not list."""
+        return [view for view in self.views if view.get("additionalProperties") is False]
+
+    @cached_property
+    def of_items(self) -> list[JsonObject]:
+        """Those that describe items beyond the first ones."""
+        return [view for view in self.views if "items" in view]
+
+    @cached_property
+    def longest(self) -> float:
+        """Maximum number of items that all of them allow."""
+        return min(map(_longest, self.views))
+
+
+def properties_void(siblings: Siblings, certain: Evaluated, possible: Evaluated, value: Json) -> bool:
     """Return whether sibling schemas forbid every property whose evaluation for `unevaluatedProperties` is uncertain."""
-    views = list(views)
-    return excluded("object", views) or any(_closes(view, certain, possible, value) for view in views)
+    return siblings.forbid_objects or any(_closes(view, certain, possible, value) for view in siblings.closed)
 
 
 def _closes(view: JsonObject, certain: Evaluated, possible: Evaluated, value: Json) -> bool:
-    """Return whether one schema forbids every such property."""
+    """Return whether a closed schema forbids every such property."""
     listed, patterns = view.get("properties", {}), view.get("patternProperties", {})
-    if view.get("additionalProperties") is not False or listed.__class__ is not dict or patterns.__class__ is not dict:
+    if listed.__class__ is not dict or patterns.__class__ is not dict:
         return False
     if patterns:
         if value is not False or certain.patterns or possible.patterns or possible.all_properties:
@@ -224,14 +256,13 @@ def _closes(view: JsonObject, certain: Evaluated, possible: Evaluated, value: Js
     return all(is_evaluated(certain, possible, name) is not None for name in listed)
 
 
-def items_void(store: SchemaStore, views: Iterable[JsonObject], certain: Evaluated, value: Json) -> bool:
+def items_void(store: SchemaStore, siblings: Siblings, certain: Evaluated, value: Json) -> bool:
     """Return whether sibling schemas forbid all items that `unevaluatedItems` applies to, or imply its schema."""
-    views = list(views)
-    if excluded("array", views) or any(_longest(view) <= certain.items for view in views):
+    if siblings.forbid_arrays or siblings.longest <= certain.items:
         return True
-    for view in views:
+    for view in siblings.of_items:
         prefix = view.get("prefixItems", [])
-        if "items" in view and prefix.__class__ is list:
+        if prefix.__class__ is list:
             asked = [*prefix[certain.items :], view["items"]]
             if not any(id(schema) in store.needs_flattening for schema in (*asked, value)) and all(
                 implies(one, value) for one in asked
@@ -266,7 +297,7 @@ def never_evaluated(conjuncts: list[Conjunct], certain: Evaluated, possible: Eva
     return [name for name in names if is_evaluated(certain, possible, name) is False]
 
 
-def excluded(name: str, views: Iterable[JsonObject]) -> bool:
+def _excluded(name: str, views: Iterable[JsonObject]) -> bool:
     """Return whether one of some schemas allows no instance of a type."""
     for view in views:
         names = types_of(view["type"]) if "type" in view else None
