@@ -21,7 +21,7 @@ from instrc.schema.upgrade import spelt_out, upgrade
 from instrc.schema.vocabulary import KEYWORDS, MANY, NAMED, NO_ASSERTIONS, ONE
 from instrc.schema.walk import every_schema, is_schema, walk
 from instrc.schema.wellformed import SOUND, has_sound_keywords, problems_of
-from instrc.text.jsonvalue import Json, JsonObject, Location, as_object, at_or, mapping, pointer
+from instrc.text.jsonvalue import LATEST_DRAFT, Json, JsonObject, Location, as_object, at_or, mapping, pointer
 
 LOWERED_SCHEMAS: Final = 100_000
 """Maximum schemas of a flat schema that is lowered; a larger one shares parts under `$defs` or is `too-large`."""
@@ -128,6 +128,14 @@ def _normalized(schema: Json) -> tuple[Json, list[Loss]]:
     notes = [*result.notes, *sound.notes]
     _refuse(schema, notes)
     return sound.schema, _losses([*notes, *_without_unreadable(sound.schema)], schema)
+
+
+def inheriting(documents: Mapping[str, Json] | None, schema: Json) -> Mapping[str, Json] | None:
+    """Return documents in the dialect of the schema that refers to them, unless they name their own, as `flatten` reads them."""
+    named = mapping(schema).get("$schema", LATEST_DRAFT)
+    if documents.__class__ is not dict or named == LATEST_DRAFT:
+        return documents
+    return {uri: {"$schema": named, **each} if isinstance(each, dict) else each for uri, each in documents.items()}
 
 
 def _refuse(schema: Json, notes: Iterable[Note]) -> None:

@@ -19,7 +19,7 @@ from instrc.providers.dialect import Dialect, fill_envelope, in_envelope, relaxe
 from instrc.providers.lowering.build import build
 from instrc.providers.lowering.context import WHOLE, Built, Loss, LossKind, LoweringOptions, Recursion, join_notes, legal
 from instrc.providers.lowering.encoding import encoded
-from instrc.providers.lowering.intake import flat_survey, read, survey
+from instrc.providers.lowering.intake import flat_survey, inheriting, read, survey
 from instrc.providers.lowering.losses import Account, grouped_losses
 from instrc.providers.lowering.spelling import respell
 from instrc.providers.maps import VERSION, tool_map
@@ -193,6 +193,7 @@ def lower_tool(
     name = legal(sent or tool.name, dialect.tool_name, "tool") if dialect.named else sent or tool.name
     written = survey(schema_of(tool))
     readable, unread = read(written)
+    documents = inheriting(documents, written.schema)
     flat = flat_survey(readable, documents, sharing=(options.recursion or dialect.recursion) != "refuse")
     built = build(flat, dialect, options, name)
     result = write(built, flat.schema, tool, name, dialect)

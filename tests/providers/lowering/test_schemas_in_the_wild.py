@@ -181,6 +181,18 @@ def test_beside_a_reference_nothing_counts_in_the_drafts_that_say_so() -> None:
     assert (newer["properties"]["a"], losses) == (schema["properties"]["a"], [])
 
 
+def test_documents_without_a_dialect_have_that_of_the_schema_that_refers_to_them() -> None:
+    schema = {"$schema": "http://json-schema.org/draft-07/schema#", "properties": {"a": {"$ref": "http://x/z#/definitions/n"}}}
+
+    def lowered(part: Any, **around: Any) -> Any:
+        documents = {"http://x/z": {"definitions": {"n": part}, **around}, "http://x/y": True}
+        return lower(schema, "mcp", documents=documents).schema["properties"]["a"]
+
+    assert lowered({"items": [{"minimum": 1}], "additionalItems": False}) == {"prefixItems": [{"minimum": 1}], "items": False}
+    newer = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
+    assert lowered({"prefixItems": [{"minimum": 1}]}, **newer) == {"prefixItems": [{"minimum": 1}]}
+
+
 def test_a_schema_of_a_dialect_that_nobody_knows_is_refused() -> None:
     with pytest.raises(CompileError) as caught:
         understood({"$schema": "https://example.org/my-own-dialect", "type": "object"})
