@@ -9,6 +9,7 @@ the content is spliced into the mixins, innermost first, and the result is merge
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TypeAlias
@@ -22,6 +23,7 @@ from instrc.schema.flattening.conjunction import STRIPPED, Collecting, DerivedSc
 from instrc.schema.flattening.contradictions import one_line
 from instrc.schema.flattening.run import Flattening
 from instrc.schema.kinds import is_number, unique
+from instrc.schema.patterns import matches
 from instrc.schema.scopes import DynamicScope, Term
 from instrc.schema.vocabulary import IN_PLACE
 from instrc.schema.walk import map_schemas, without, without_property
@@ -47,6 +49,7 @@ Intersect: TypeAlias = Callable[..., Json]
 SLOT = "default"
 _OF_THE_MIXIN = STRIPPED | {"title", "description", "properties", "required", "examples", "$comment"}
 _CLOSING = ("additionalProperties", "unevaluatedProperties")
+_SYNTAX = r"[$()*+./?\[\\\]^{|}]"
 _WRITTEN_HERE = frozenset({"properties", "required", *_CLOSING})
 
 
@@ -140,6 +143,8 @@ def _lift(node: JsonObject, names: tuple[str, ...], always: int) -> Json:
     if node.get("additionalProperties", True) is not True or node.get("unevaluatedProperties", True) is not True:
         known = mapping(node.get("properties"))
         changes["properties"] = {**known, **{name: True for name in names if name not in known}}
+    if isinstance(patterns := node.get("patternProperties"), dict):
+        changes["patternProperties"] = {_sparing(pattern, names): schema for pattern, schema in patterns.items()}
     if "propertyNames" in node:
         changes["propertyNames"] = {"anyOf": [node["propertyNames"], {"enum": [*names]}]}
     if is_number(most := node.get("maxProperties")):
@@ -147,6 +152,12 @@ def _lift(node: JsonObject, names: tuple[str, ...], always: int) -> Json:
     if is_number(least := node.get("minProperties")):
         changes["minProperties"] = least + always
     return {**node, **changes} if changes else node
+
+
+def _sparing(pattern: str, names: tuple[str, ...]) -> str:
+    """Return a pattern that matches in the same texts as another, except in some names."""
+    spared = [re.sub(_SYNTAX, r"\\\g<0>", name) for name in names if matches(pattern, name) is not False]
+    return rf"^(?!(?:{'|'.join(spared)})$)[\s\S]*(?:{pattern})" if spared else pattern
 
 
 def _required(outer: JsonObject, inner: JsonObject, inside: JsonObject, properties: JsonObject) -> JsonArray:

@@ -14,6 +14,7 @@ from every_case import every_case
 from instrc import CompileError, Report
 from instrc.schema.flattening.flatten import flatten
 from instrc.schema.flattening.parts import splice  # slots without a vibe
+from instrc.schema.validation import is_valid
 
 OUTER = {
     "title": "Outer",
@@ -110,6 +111,27 @@ def test_what_is_put_in_speaks_of_its_own_properties_only() -> None:
         assert judge.is_valid(around | inside) is good, inside
     assert not judge.is_valid(around | {"x": 2, "z": None, "zz": None})
     assert not judge.is_valid({"after": "", "x": 1})
+
+
+def test_patterns_of_the_content_do_not_speak_of_properties_of_the_mixin() -> None:
+    mixin = {"type": "object", "properties": {"_note": {"type": "string"}, "$size|": {"type": "string"}, "default": {}}}
+    patterns = {"^[a-z_]+$": {"type": "integer"}, "[$]": {"type": "null"}, "^x": {"type": "null"}}
+    table = {"type": "object", "patternProperties": patterns, "additionalProperties": False}
+    mixed = splice(mixin, table)
+    assert list(mixed["patternProperties"]) == [
+        r"^(?!(?:_note)$)[\s\S]*(?:^[a-z_]+$)",
+        r"^(?!(?:\$size\|)$)[\s\S]*(?:[$])",
+        "^x",
+    ]
+    for inside, good in (
+        ({"_note": "n", "$size|": "s", "word": 1, "a$": None}, True),
+        ({"_note": 1}, False),
+        ({"_notes": "n"}, False),
+        ({"$size": "s"}, False),
+        ({"B": 1}, False),
+        ({"xy": 1}, False),
+    ):
+        assert is_valid(inside, mixed) is good, inside
 
 
 def test_further_keywords_of_the_mixin_hold_too() -> None:
