@@ -95,7 +95,7 @@ class _TextReader:
         self.text = text
         self.position = 0
         self.space = re.compile(r"[ \t\n\r]*").match  # compiled on first use
-        self.number = re.compile(r"-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?").match
+        self.number = re.compile(r"-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?", re.ASCII).match
         self.stack: list[_Open] = []
         self.places: dict[tuple[int, str | int], ValueOffsets] = {}
         self.repeated: list[RepeatedMember] = []

@@ -205,6 +205,7 @@ EXCLUDED: list[tuple[Any, Any]] = [
     # steps
     ({"type": "integer", "minimum": 1, "maximum": 4}, {"multipleOf": 5}),
     ({"type": "integer", "exclusiveMinimum": 3, "maximum": 5}, {"multipleOf": 1.5}),
+    ({"type": "integer", "minimum": float("inf")}, {"maximum": 1}),
     ({"type": "number", "exclusiveMinimum": 1.5, "exclusiveMaximum": 3}, {"multipleOf": 1.5}),
     ({"type": "number", "minimum": 1.25, "maximum": 1.75}, {"multipleOf": 1}),
     # conditions

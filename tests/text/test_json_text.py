@@ -51,7 +51,23 @@ def test_both_readers_find_the_same_mistakes(text: str, data: st.DataObject) -> 
 
 
 @every_case(
-    "text", ["NaN", "[Infinity]", "[1e999]", '"\\ud800"', "[01]", "[1.]", "[+1]", "['a']", "[1,]", '{"a":1,}', "\ufeff1", ""]
+    "text",
+    [
+        "NaN",
+        "[Infinity]",
+        "[1e999]",
+        '"\\ud800"',
+        "[01]",
+        "[1.]",
+        "[+1]",
+        "['a']",
+        "[1,]",
+        '{"a":1,}',
+        "\ufeff1",
+        "",
+        "1٢",
+        "[1.٣]",
+    ],
 )
 def test_what_only_resembles_json_is_refused_however_long_the_text(text: str) -> None:
     for padded in (text, text + " " * 200_000):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from msgspec import Struct
@@ -98,7 +99,7 @@ def _alternatives(schema: Json) -> Iterator[JsonObject | None]:
         if isinstance(together, dict):
             beside = _beside(first, schema, definitions)
             ways = [(*beside, *way, *others) for way in _ways(first)]
-            waiting += [_Alternative(together, way, seen | {id(first)}) for way in reversed(ways)]
+            waiting += [_Alternative(together, way, {**seen, id(first): first}) for way in reversed(ways)]
     yield None
 
 
@@ -109,8 +110,8 @@ class _Alternative(NamedTuple):
     """Constraints on members from the examined schemas, as one schema."""
     rest: tuple[Json, ...]
     """Further schemas that also hold and were not examined."""
-    seen: frozenset[int] = frozenset()
-    """The `id`s of examined schemas, since a schema may refer to itself."""
+    seen: Mapping[int, Json] = MappingProxyType({})
+    """Examined schemas by their `id`, since a schema may refer to itself; another one may get the `id` of one that is gone."""
 
 
 def _beside(node: JsonObject, root: Json, definitions: JsonObject) -> Iterator[Json]:

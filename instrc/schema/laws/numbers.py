@@ -159,9 +159,9 @@ def number_range(schema: Schema, *, integers: bool) -> Range:
 
 def _of_integers(found: Range) -> Range:
     low, high = found.low, found.high
-    if low != -inf:
+    if abs(low) != inf:
         low = floor(low) + 1 if found.above_low else ceil(low)
-    if high != inf:
+    if abs(high) != inf:
         high = ceil(high) - 1 if found.below_high else floor(high)
     return Range(low, high)
 

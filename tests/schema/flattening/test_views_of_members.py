@@ -22,9 +22,14 @@ NODE = an_object("next", next={"$ref": "#/$defs/node"})
 DEFINED = {"$defs": {"node": NODE, "alias": {"$ref": "#/$defs/node"}, "x": an_object("x", x=TEXT)}}
 
 
+def nested_unions(levels: int) -> Any:
+    return {"anyOf": [{}], "oneOf": [nested_unions(levels - 1)]} if levels else an_object("x", x=TEXT)
+
+
 @every_case(
     ("schema", "found", "optional"),
     [
+        *((nested_unions(levels), TEXT, False) for levels in range(1, 9)),
         (True, {}, False),
         ({}, {}, False),
         ({"type": "object"}, {}, False),
