@@ -52,16 +52,11 @@ class Marks:
         return isinstance(schema, dict) and any(part.get(self.mark) is True for part in conjuncts(schema, self.definitions))
 
     def _unrequire(self, node: Json) -> Json:
-        """Return one schema that requires no marked property, directly or in its `allOf`."""
-        if not isinstance(node, dict) or not ("required" in node or "allOf" in node):
+        """Return one schema that requires no marked property, directly or in its parts."""
+        if not isinstance(node, dict) or node.keys().isdisjoint(("required", "dependentRequired", *_PARTS)):
             return node
         gone = {name for part in conjuncts(node, self.definitions) for name in self._marked(part)}
-        if not gone:
-            return node
-        result = _not_required(node, gone)
-        if isinstance(branches := result.get("allOf"), list):
-            result["allOf"] = [_not_required(branch, gone) if isinstance(branch, dict) else branch for branch in branches]
-        return result
+        return map_schemas(node, lambda part: _not_required(part, gone), _PARTS) if gone else node
 
     def _remove(self, node: Json) -> Json:
         """Return one schema without its own marked properties."""
@@ -77,13 +72,21 @@ class Marks:
                 yield name
 
 
-def _not_required(node: dict[str, Json], gone: set[str]) -> dict[str, Json]:
-    """Return a copy of a schema that does not require removed properties."""
-    required = node.get("required")
-    if not isinstance(required, list):
-        return dict(node)
-    kept = [name for name in required if name not in gone]
-    return {key: kept if key == "required" else value for key, value in node.items() if key != "required" or kept}
+_PARTS: Final = frozenset({"allOf", "anyOf", "then", "else", "dependentSchemas"})
+"""Keywords whose schemas apply to the same value; not `oneOf`, which refuses alternatives that all require nothing."""
+
+
+def _not_required(node: Json, gone: set[str]) -> Json:
+    """Return a schema that does not require removed properties."""
+    if not isinstance(node, dict) or node.keys().isdisjoint(("required", "dependentRequired")):
+        return node
+    others: JsonObject = {
+        name: [each for each in listing(names) if each not in gone]
+        for name, names in mapping(node.get("dependentRequired")).items()
+    }
+    kept: list[Json] = [name for name in listing(node.get("required")) if name not in gone]
+    changed: JsonObject = {"required": kept, "dependentRequired": others}
+    return {key: changed.get(key, value) for key, value in node.items() if changed.get(key, True)}
 
 
 _ELSEWHERE = "nothing is fetched from elsewhere"

@@ -620,6 +620,18 @@ class TestDirections:
         made = self.made({"allOf": [{"$ref": "#/components/schemas/Marked"}, {"required": ["id"]}]})
         assert made["properties"]["body"]["allOf"] == [{"$ref": "#/$defs/Marked"}, {}]
 
+    @pytest.mark.parametrize(
+        ("said", "kept"),
+        [
+            ({"anyOf": [{"required": ["id"]}, {"required": ["id", "name"]}]}, {"anyOf": [{}, {"required": ["name"]}]}),
+            ({"if": {"required": ["name"]}, "then": {"required": ["id"]}}, {"if": {"required": ["name"]}, "then": {}}),
+            ({"dependentRequired": {"name": ["id", "password"]}}, {"dependentRequired": {"name": ["password"]}}),
+        ],
+    )
+    def test_no_part_of_a_schema_requires_them(self, said: dict[str, Json], kept: dict[str, Json]) -> None:
+        sent = self.made({**MARKED, **said})["properties"]["body"]
+        assert {word: sent[word] for word in kept} == kept
+
     def test_a_parameter_is_sent_whatever_its_schema_says(self) -> None:
         made = tool(document({"parameters": [{**PARAMETERS[0], "schema": {"type": "string", "readOnly": True}}]}))
         assert made["required"] == ["petId"]
