@@ -116,9 +116,11 @@ class UnitsOfRegion:
         if not any(self.waits):
             return {}
         followed = [
-            [] if steps and isinstance(steps[-1].content, ir.Race) else needs
+            []
+            if steps and isinstance(content := steps[-1].content, ir.Race | ir.Repeat) and len(ir.parts_of(content)) > 1
+            else needs
             for steps, needs in zip(self.steps, self.needs, strict=True)
-        ]  # the dependencies of one branch of a race do not delay the others
+        ]  # what one branch of a race or the `else` of a `repeat` needs does not delay the others
         last = [step_numbers((unit,))[-1] for unit in self.units]
         forms = {unit: place for place, chunk in enumerate(chunks) if chunk.executor == PLACE["user"] for unit in chunk.units}
         form = [forms.get(unit, -1 - place) for place, unit in enumerate(self.units)]

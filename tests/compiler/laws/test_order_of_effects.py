@@ -155,7 +155,7 @@ class Writer:
         word = self.one(*self.words)
         if word == "call":
             return Called(self.body(depth + 1, [], level + 1))
-        count = 2 if word in {"try", "race", "when"} else 1
+        count = 2 if word in {"try", "race", "when", "until"} else 1
         return Block(word, [self.body(depth + 1 + (word == "try" and part), known, level + 1) for part in range(count)])
 
     def text_of_body(self, body: Body, *, top: bool = False) -> str:
@@ -179,6 +179,10 @@ class Writer:
                 return f"each e{self.number()} in 2 {self.text_of_body(body)}"
             case Block("repeat", [body]):
                 return f"repeat e{self.number()} in 2 {self.text_of_body(body)}"
+            case Block("until", [body, otherwise]):
+                return (
+                    f"repeat {self.text_of_body(body)} until round >= {self.one(1, 2)} max 1 else {self.text_of_body(otherwise)}"
+                )
             case Block("do", [body]):
                 return f"do {self.text_of_body(body)}"
             case Block(word, [first, second]):
@@ -270,7 +274,12 @@ def run(document: Any, choose: Any, effects: dict[int, Effect]) -> list[Event]:
     events: list[Event] = []
     time = 0
     while True:
-        for command in versions.issue(plan, state):
+        issued = versions.issue(plan, state)
+        for each in state.pop("withdrawn", ()):  # before another command begins, as an engine cancels them without a pause
+            for event in open_[each]:
+                event.ended = time
+            waiting = [command for command in waiting if command["id"] != each]
+        for command in issued:
             waiting.append(command)
             time += 1
             open_[command["id"]] = [
@@ -327,7 +336,7 @@ def _parts(scope: str) -> list[str]:
     return scope.split(".") if scope else []
 
 
-WORDS = ("each", "repeat", "do", "when", "try", "race", "call")
+WORDS = ("each", "repeat", "until", "do", "when", "try", "race", "call")
 
 
 def compiled(text: str, files: dict[str, str], folder: Path) -> Any:
