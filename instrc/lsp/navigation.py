@@ -105,7 +105,7 @@ def renameable(document: TextDocument, offset: int) -> Definition | None:
     return None if found is None or found.kind in {"key", "round"} else found
 
 
-def rename(document: TextDocument, offset: int, name: str) -> types.WorkspaceEdit | str:
+def rename(document: TextDocument, offset: int, name: str, session: EditorSession) -> types.WorkspaceEdit | str:
     """Return the edits that rename a name, or the reason why it cannot be renamed."""
     found = renameable(document, offset)
     if found is None:
@@ -120,6 +120,9 @@ def rename(document: TextDocument, offset: int, name: str) -> types.WorkspaceEdi
         return f"`{name}` has a meaning in the language"
     if any(each.text == name for each in document.index.mentions):
         return f"`{name}` is used here for something else, which it would no longer reach"
+    own = ProgramFile("", Path(document.path).stem.partition("@")[0], document.path, b"", Path())
+    if found.kind in {"input", "tool"} and any(use.uri != document.uri for use in _uses(own, document, session)):
+        return f"other files use this program, and may say `{found.name}`: rename it by hand, there too"
     edits = [types.TextEdit(document.lines.range(found.span), name)]
     edits += [
         types.TextEdit(document.lines.range(each.span), f"{each.text}: {name}" if each.short else name)

@@ -397,7 +397,7 @@ def _edits(server: Server) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_RENAME, types.RenameOptions(prepare_provider=True))
     def renamed(params: types.RenameParams) -> types.WorkspaceEdit | None:
-        made = _asked(server, params, lambda document, offset: navigation.rename(document, offset, params.new_name), None)
+        made = _asked(server, params, lambda doc, offset: navigation.rename(doc, offset, params.new_name, server.session), None)
         if isinstance(made, str):
             server.window_show_message(types.ShowMessageParams(types.MessageType.Warning, made))
             return None

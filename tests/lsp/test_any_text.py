@@ -40,7 +40,7 @@ def ask_everything(session: EditorSession, path: Path, text: str, offset: int) -
         navigation.places_in_project(known, document, session, declaration=True)
     if not document.is_vibe:
         navigation.references(document, offset, declaration=True)
-        navigation.rename(document, offset, "renamed")
+        navigation.rename(document, offset, "renamed", session)
         navigation.symbols(document)
         signature(document, offset, session)
         hints.semantic_tokens(document)
@@ -81,8 +81,9 @@ def test_deep_and_long_texts(folder: Path, size: int) -> None:
 
 @pytest.mark.parametrize("name", ["round", "a b", "tool", "", "9", "x" * 300])
 def test_a_bad_new_name_is_refused_in_words(folder: Path, name: str) -> None:
-    document = EditorSession().put(str(folder / "a.aug"), "const a = Draft(prompt);\nDraft(a)\n")
-    refused = navigation.rename(document, 6, name)
+    session = EditorSession()
+    document = session.put(str(folder / "a.aug"), "const a = Draft(prompt);\nDraft(a)\n")
+    refused = navigation.rename(document, 6, name, session)
     assert isinstance(refused, str) is (name not in {"round", "x" * 300})
 
 

@@ -192,15 +192,15 @@ def test_every_name_of_the_language_is_offered_once(opened: Any) -> None:
 
 def test_a_name_that_also_names_an_argument_of_a_tool_keeps_it_when_it_is_renamed(opened: Any) -> None:
     text = "const ¦to = FindGuests(prompt);\nDraft(to, { subject: Plan(Send_Activity(to, from: to)) })"
-    document, offset, _ = opened(text)
-    edits = navigation.rename(document, offset, "people").changes[document.uri]
+    document, offset, session = opened(text)
+    edits = navigation.rename(document, offset, "people", session).changes[document.uri]
     assert [edit.new_text for edit in edits] == ["people", "people", "to: people", "people"]
 
 
 def test_a_name_of_a_round_is_renamed_where_its_first_value_is_given(opened: Any) -> None:
     text = "repeat { const ¦d = Draft(prompt, previous.d); d } from { d: prompt } until d.text is 1"
-    document, offset, _ = opened(text)
-    edits = navigation.rename(document, offset, "mail").changes[document.uri]
+    document, offset, session = opened(text)
+    edits = navigation.rename(document, offset, "mail", session).changes[document.uri]
     places = [found.start() for found in re.finditer(r"\bd\b", document.source.text)]
     assert sorted(edit.range.start.character for edit in edits) == places
 
@@ -215,14 +215,23 @@ def test_a_name_of_a_round_is_renamed_where_its_first_value_is_given(opened: Any
     ],
 )
 def test_a_name_that_means_something_is_no_new_name(opened: Any, name: str, reason: str) -> None:
-    document, offset, _ = opened("const ¦a = Draft(prompt);\nconst b = Draft(a);\nDraft(b)\n")
-    assert navigation.rename(document, offset, name) == reason
+    document, offset, session = opened("const ¦a = Draft(prompt);\nconst b = Draft(a);\nDraft(b)\n")
+    assert navigation.rename(document, offset, name, session) == reason
+
+
+def test_an_input_that_other_files_give_keeps_its_name(opened: Any) -> None:
+    document, _, session = opened("Triage(prompt, customer: prompt)¦")
+    path = str(Path(document.path).parent / "schemas" / "support" / "triage.aug")
+    called = session.put(path, "input customer;\nDraft(prompt, customer);\n")
+    assert "by hand" in navigation.rename(called, 6, "client", session)
+    session.put(document.path, "Draft(prompt)")
+    assert not isinstance(navigation.rename(called, 6, "client", session), str)
 
 
 @pytest.mark.parametrize("name", ["draft", "Triage"])
 def test_a_name_may_be_like_an_instruction_that_is_not_used(opened: Any, name: str) -> None:
-    document, offset, _ = opened("const ¦a = Draft(prompt);\nDraft(a)\n")
-    assert not isinstance(navigation.rename(document, offset, name), str)
+    document, offset, session = opened("const ¦a = Draft(prompt);\nDraft(a)\n")
+    assert not isinstance(navigation.rename(document, offset, name, session), str)
 
 
 @pytest.mark.parametrize(
@@ -235,8 +244,8 @@ def test_a_name_may_be_like_an_instruction_that_is_not_used(opened: Any, name: s
     ],
 )
 def test_a_name_of_a_round_is_renamed_in_earlier_rounds_too(opened: Any, text: str) -> None:
-    document, offset, _ = opened(text)
-    edit = navigation.rename(document, offset, "neu")
+    document, offset, session = opened(text)
+    edit = navigation.rename(document, offset, "neu", session)
     assert not isinstance(edit, str)
     [edits] = (edit.changes or {}).values()
     plain = document.source.text
