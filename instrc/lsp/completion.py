@@ -206,7 +206,7 @@ def _names(document: TextDocument, offset: int, knowledge: Knowledge, fits: Expe
         if spelled not in seen:
             seen.add(spelled)
             yield types.CompletionItem(
-                label=spelled, kind=types.CompletionItemKind.Function, sort_text=f"2{spelled}", data={"vibe": name}
+                label=spelled, kind=types.CompletionItemKind.Function, sort_text=f"2{spelled}", data=document.uri
             )
     own = Path(document.path).stem
     for spelled in map(_program_name, knowledge.registry.program_names()):

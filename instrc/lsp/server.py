@@ -333,7 +333,7 @@ def _questions(server: Server) -> None:
 
     @server.feature(types.COMPLETION_ITEM_RESOLVE)
     def resolved(item: types.CompletionItem) -> types.CompletionItem:
-        document = next((each for each in session.documents.values() if not each.is_vibe), None)
+        document = server.document(item.data) if isinstance(item.data, str) else None
         return server.safely(lambda: completion.resolve_item(item, session.knowledge(document) if document else None), item)
 
     @server.feature(types.TEXT_DOCUMENT_SIGNATURE_HELP, types.SignatureHelpOptions(["(", "{", ","]))

@@ -253,6 +253,24 @@ def test_a_statement_is_offered_with_its_blanks_to_fill(talk: Talk) -> None:
     talk(scenario)
 
 
+def test_an_instruction_is_described_as_its_project_has_it(talk: Talk, folder: Path) -> None:
+    for name in ("one", "two"):
+        (folder / name / "schemas").mkdir(parents=True)
+        (folder / name / "pyproject.toml").write_text("")
+        (folder / name / "schemas" / "draft.vibe.json").write_text(f'{{"description": "Of {name}.", "type": "object"}}')
+
+    async def scenario(editor: Editor) -> None:
+        for name in ("one/a.aug", "two/a.aug"):
+            await editor.open(name, "")
+        where = types.CompletionParams(editor.document("two/a.aug"), types.Position(0, 0))
+        items = await editor.text_document_completion_async(where)
+        assert isinstance(items, list)
+        (draft,) = (item for item in items if item.label == "Draft")
+        assert "Of two." in str((await editor.completion_item_resolve_async(draft)).documentation)
+
+    talk(scenario)
+
+
 def test_colours(talk: Talk) -> None:
     text = PROGRAM + "Note(prompt) | aug:mail/note;\nDraft({\n  text: 'a',\n})\n"
 
