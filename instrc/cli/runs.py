@@ -354,10 +354,12 @@ async def _acted(
     from asyncio import Semaphore, gather  # not needed for the help of commands
 
     from instrc.engines.operating import erase_names
+    from instrc.runtime.engine_protocol import Engine
     from instrc.runtime.retry import RetryOptions
     from instrc.server.records import secrets_given
 
-    size = _BATCH if action in {"delete", "erase"} else 1
+    together = action in {"delete", "erase"} and type(kept).delete_all is not Engine.delete_all  # which deletes one by one
+    size = _BATCH if together else 1
     turns, reasons = Semaphore(1 if size > 1 else _AT_ONCE), dict[str, str]()
     secret = (secrets_given() or [records.secret()])[-1]
 
@@ -463,6 +465,8 @@ def deliveries_command(
     """
     from instrc.engines.operating import DeliveryFilter, deliveries, send_again
 
+    if yes and not again:
+        options.refuse_use("it says that messages are sent again: give `--again` with it", "--yes")
     chosen, place = DeliveryFilter(hook, status, event, run, message), at.place
     if again:
         count = sum(_read(place, lambda records: [send_again(records, chosen, dry_run=not yes)]))

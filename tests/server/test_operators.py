@@ -317,6 +317,23 @@ def test_a_run_of_the_default_engine_is_acted_on_once_where_that_is_memory(
     assert [line.split()[-2:] for line in sorted(capsys.readouterr().out.splitlines())] == [["delete", "one"], ["delete", "two"]]
 
 
+def test_a_run_that_is_gone_does_not_hide_that_others_are_deleted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async def listed(*_: object) -> list[str]:
+        return ["one", "gone"]
+
+    monkeypatch.chdir(tmp_path)
+    Path("p.aug").write_text('prompt | @{ title: "Draft", type: "object", properties: { text: { type: "string" } } }')
+    assert main(["run", "p.aug", "-i", "x", "--model", "sample", "--id", "one", "--engine", "memory"]) == 0
+    monkeypatch.setattr("instrc.engines.folder.FolderEngine.run_ids", listed)
+    capsys.readouterr()
+    assert main(["runs", "--engine", "memory", "--do", "delete", "--yes"]) == 1
+    assert capsys.readouterr().err == "gone: there is no run `gone` in `.instrc`\ndeleted 1 of 2 runs\n"
+    assert main(["audit"]) == 0
+    assert capsys.readouterr().out.split()[-2:] == ["delete", "one"]
+
+
 def test_the_command_line_counts_first_and_then_acts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

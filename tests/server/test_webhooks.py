@@ -304,6 +304,7 @@ def test_the_command_lists_messages_and_sends_them_again(
     made, address = server
     assert main(["deliveries", "--store", str(tmp_path / "none"), "--again", "--yes"]) == 0
     assert not (tmp_path / "none").exists(), "who reads makes no store"
+    assert main(["deliveries", "--store", str(tmp_path / "none"), "--yes"]) == 2
     for path in ("", "/in"):
         asyncio.run(made.hooks.add(f"{address}{path}", owner="ann", events=["run.held", "run.done"]))
     for run in ("r1", "r2"):
