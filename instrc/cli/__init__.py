@@ -62,18 +62,19 @@ def _run(given: list[str]) -> int:
 
 def _own_mistake(error: Exception) -> int:
     """Report an internal error on one line; show the traceback on request."""
-    from instrc.cli.terminal import write_error
+    from instrc.cli.terminal import write_error, write_foreign
+    from instrc.runtime.secrets import redacted
     from instrc.text.arguments import is_on
 
     notes = "".join(f" {note}" for note in getattr(error, "__notes__", ()))
-    write_error(f"instrc: internal error: {type(error).__name__}: {str(error)[:300]!r}{notes}\n")
+    write_foreign(f"instrc: internal error: {type(error).__name__}: {redacted(str(error))[:300]!r}{notes}\n")
     write_error(
         "This is a mistake in instrc, not in your files: please report it; with INSTRC_DEBUG=1 it shows where it happened.\n"
     )
     if is_on("INSTRC_DEBUG"):
         import traceback
 
-        write_error("".join(traceback.format_exception(error)))
+        write_foreign("".join(traceback.format_exception(error)))
     return INTERNAL_ERROR
 
 

@@ -208,8 +208,9 @@ def test_a_thousand_vibes_share_one_registry(instrc: Instrc, folder: Path) -> No
 
 def test_a_mistake_of_ours_is_one_plain_message(instrc: Instrc, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object, **__: object) -> None:
-        raise KeyError
+        raise KeyError("sk-not-for-everyone")
 
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-not-for-everyone")
     monkeypatch.setattr("instrc.compiler.driver.check_source", broken)
     (folder / "a.aug").write_text("Greet\n")
     done = instrc("check", "a.aug")
@@ -219,4 +220,6 @@ def test_a_mistake_of_ours_is_one_plain_message(instrc: Instrc, folder: Path, mo
     assert "report" in done.err
     assert "Traceback" not in done.err
     monkeypatch.setenv("INSTRC_DEBUG", "1")
-    assert "Traceback" in instrc("check", "a.aug").err
+    shown = instrc("check", "a.aug").err
+    assert "Traceback" in shown
+    assert "not-for-everyone" not in done.err + shown
