@@ -130,11 +130,11 @@ class Watcher:
     def _fitting(self, lines: int) -> tuple[list[CommandRow], int]:
         """Return the rows that fit into a number of lines, open ones and the latest first, and the number of omitted ones."""
         rows = list(self.rows.values())
-        open_ = [row.id for row in rows if row.state in {"running", "waiting"}]
+        open_ = {row.id: row for row in rows if row.state in {"running", "waiting"}}
         kept: list[CommandRow] = []
         used: set[tuple[str, ...]] = set()
         latest = [row for row in rows if row.id not in open_][::-1]
-        for row in [*(self.rows[name] for name in open_), *latest]:
+        for row in [*open_.values(), *latest]:
             blocks = {row.blocks[:depth] for depth in range(1, len(row.blocks) + 1)}
             if len(kept) + sum(bool(each.growing) for each in (*kept, row)) + len(used | blocks) + 1 > lines:
                 break

@@ -152,3 +152,16 @@ def test_a_command_shows_its_own_run_although_its_process_carries_others(capsys:
         "serverContext1",
         "serverContext1/serverContext1",
     ]
+
+
+def test_rows_that_go_while_a_tree_is_made_are_in_it_once_more() -> None:
+    class Rows(dict[str, Any]):
+        def values(self) -> Any:
+            found = [*super().values()]
+            self.clear()
+            return found
+
+    watcher = Watcher(quiet=True)
+    watcher.saw({"at": time(), "run": "lunch", **called("serverContext1")})
+    watcher.rows = Rows(watcher.rows)
+    assert len(watcher.tree().children) == 1
