@@ -10,6 +10,7 @@ from time import time
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from msgspec import structs
 
 from instrc import problems
 from instrc.cli import options
@@ -164,6 +165,8 @@ def studio_command(
     Beside the text are the views of the commands: problems, schemas, previews, graphs, and runs as they proceed.
     It listens at this machine only, and changes the files of the project, nothing else.
     """
+    from instrc.engines.places import scheme_of
+
     with imports_of("studio"):
         from instrc.server import hosting
         from instrc.server.streams import Hub
@@ -171,6 +174,8 @@ def studio_command(
     if not folder.is_dir():
         raise SettingsError([problems.runs.UnusableSetting(what="path", word=str(folder), reason="it is not a folder")])
     listener = hosting.listener_at("127.0.0.1", port)
+    if at.store is not None and not scheme_of(at.store):  # a place where the user stands
+        at = structs.replace(at, store=at.store.absolute())
     os.chdir(folder)
     hub = Hub()
     service = hosting.service_at({}, engine(at, watch=hub.saw, parts=hub.heard), at.place, hub)

@@ -6,14 +6,18 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from socket import socket
 from typing import Any
 
 import httpx
 import pytest
 from msgspec.structs import asdict
 from serving import go, service, settled
+from temporal_server import free_port
 
+from instrc.cli import main
 from instrc.problems.report import Report
+from instrc.server import hosting  # the room behind its commands
 from instrc.server.http import app_of  # the room behind its commands
 from instrc.server.inbox import Inbox  # the room behind its commands
 from instrc.server.studio import COOKIE, Studio  # the room behind its commands
@@ -54,6 +58,24 @@ async def post(http: httpx.AsyncClient, name: str, **body: Any) -> Any:
     made = await http.post(f"/studio/{name}", json=body)
     assert made.status_code == 200, made.text
     return made.json()
+
+
+def test_the_store_of_the_command_is_where_the_user_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    places: list[str] = []
+
+    def service_at(_tools: object, _engine: object, place: str, _hub: object) -> None:
+        places.append(place)
+
+    async def served(_service: object, _host: str, listener: socket, *_: object, **__: object) -> None:
+        listener.close()
+
+    (tmp_path / "project").mkdir()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(hosting, "service_at", service_at)
+    monkeypatch.setattr(hosting, "serve", served)
+    monkeypatch.setattr(Studio, "close", lambda _: None)
+    assert main(["studio", "project", "--store", "runs", "--engine", "memory", "--port", str(free_port())]) == 0
+    assert places == [str(tmp_path / "runs")]
 
 
 def test_problems_fixes_and_completions_are_those_of_the_language_server(tmp_path: Path) -> None:
