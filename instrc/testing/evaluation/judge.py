@@ -218,12 +218,13 @@ async def _calibrated(file: str, options: EvalOptions) -> tuple[Agreement, str]:
     ]
     asked = await evaluated(prepared, msgspec.structs.replace(labels, cases=tuple(cases)), options)
     good = True if word == PASS else "first"
-    pairs = [
-        (mapping(result.value)[word] == good, as_object(result.expected)[word] == good)
+    said = [
+        (mapping(result.value)[word], as_object(result.expected)[word])
         for result in asked.results
         if word in mapping(result.value)
     ]
-    return agreement([judged for judged, _ in pairs], [labelled for _, labelled in pairs]), asked.model
+    pairs = [(judged == label, label == good) for judged, label in said if not judged == label == "tie"]
+    return agreement([label == same for same, label in pairs], [label for _, label in pairs]), asked.model
 
 
 async def calibrations(data: DataSet, options: EvalOptions, answered_by: frozenset[str]) -> list[JudgeReport]:

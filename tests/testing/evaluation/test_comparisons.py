@@ -391,6 +391,17 @@ def test_a_judge_counts_if_people_agree_with_it(project: Path, labels: int, coun
     assert ("no gate goes by it" in remarks) is not counts
 
 
+def test_a_tie_of_a_judge_is_not_what_people_prefer(project: Path) -> None:
+    data = judged(project, judge_of("better", {"enum": ["first", "second", "tie"]}))
+    labels = ["first", "second", "tie"]
+    lines = [{"input": {"answer": f"review {at}"}, "expected": {"better": labels[at % 3]}} for at in range(60)]
+    (project / "polite.eval.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    for said, agreed, of in ((["first", "tie", "tie"], 20, 40), (labels, 40, 40), (["first", "second", "second"], 40, 60)):
+        model = Stub(lambda request, said=said: {"reason": "so", "better": said[number(request) % 3]})
+        [found] = asyncio.run(calibrations(data, EvalOptions(model=model), frozenset()))
+        assert (found.agreed.agreed, found.agreed.labels) == (agreed, of)
+
+
 def test_no_gate_goes_by_a_judge_that_is_not_calibrated() -> None:
     found = without_checks(results({"label": [1.0, 1.0], "polite": [0.0, 1.0]}), frozenset({"polite"}))
     assert found.checks == ("label",)
