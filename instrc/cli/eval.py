@@ -183,6 +183,8 @@ class _Job(NamedTuple):
     program: str
     prepared: Prepared
     data: DataSet
+    export: str | None = None
+    """The export, if it was named."""
 
 
 def eval_jobs(sets: list[tuple[str, str]], chosen: str, demanded: dict[str, float], group: EvalGroup) -> list[_Job]:
@@ -196,7 +198,8 @@ def eval_jobs(sets: list[tuple[str, str]], chosen: str, demanded: dict[str, floa
         cases = () if data is None else tuple(case for case in data.cases if chosen in " ".join((case.id, *case.tags)))
         if data is not None and cases:
             data = structs.replace(data, cases=cases, minimum={**data.minimum, **demanded})
-            jobs.append(_Job(program, prepare(program, export=group.export, project=group.project, model=group.model), data))
+            prepared = prepare(program, export=group.export, project=group.project, model=group.model)
+            jobs.append(_Job(program, prepared, data, group.export and prepared.name))
     report.stop_if_failed()
     if not jobs:
         none = "there are no cases: write some into NAME.eval.jsonl beside NAME.aug (`instrc eval -h` shows one)\n"
@@ -244,7 +247,7 @@ def _measure(
     folder = asked.folder or Path(FOLDER)
     done = _evaluated(jobs, asked, quiet=quiet)
     for each in done if record else ():
-        _record(each.job.program, each.found, folder)
+        _record(each.job, each.found, folder)
     _deliver(partial(_rendered, done, folder=folder), shape, written)
     if not quiet and (failed := next((run for each in done for run in each.found.results if not run.passed), None)):
         write_error(f"how a run went: instrc trace {folder / 'traces' / failed.trace}.jsonl\n")
@@ -317,14 +320,17 @@ async def _evaluate_all(jobs: list[_Job], asked: EvalOptions) -> list[Evaluation
     return [structs.replace(each, program=program) for program, each in found]
 
 
-def _record(program: str, found: EvaluationResult, folder: Path) -> None:
+def _record(job: _Job, found: EvaluationResult, folder: Path) -> None:
     """Write the answers of models as cases that can be replayed without one."""
     from instrc.testing.cases import RECORDED
     from instrc.testing.evaluation.export import recorded_cases
+    from instrc.text.names import counted
 
-    [file] = beside(program, (RECORDED,))
-    if wrong := try_to_write({file: recorded_cases(found, folder)}):
+    [file] = beside(job.program, (RECORDED,))
+    text, left = recorded_cases(found, folder, job.export)
+    if wrong := try_to_write({file: text}):
         raise SettingsError(wrong)
+    _say([f"not recorded, as the first run did not come to an end: {counted(left, 'case')}"] if left else [])
     report_written([file], Format.TEXT)
 
 

@@ -327,7 +327,7 @@ class Studio(Struct):
             if kind == "eval" and outcome["status"] == "done":
                 text = eval_case(*case, outcome, events)
             else:
-                text = test_case(*case, outcome, events)
+                text = test_case(*case, outcome, events, None)
             file.write_text(f"{before}{'' if not before or before.endswith(chr(10)) else chr(10)}{text}", encoding="utf-8")
         return {"file": file.relative_to(self.root).as_posix()}
 

@@ -128,6 +128,19 @@ all | @{ title: "Approve_User", type: "object", properties: { ok: { type: "boole
 """
 
 
+def test_what_it_records_is_of_the_export_and_of_runs_that_have_ended(instrc: Instrc, folder: Path) -> None:
+    step = 'prompt | @{{ title: "{0}", type: "object", properties: {{ {0}: {{ type: "string" }} }} }}'
+    asking = f'{step.format("b")} | @{{ title: "Approve_User", type: "object" }}'
+    (folder / "two.aug").write_text(f"tool First = {step.format('a')};\ntool Second = {asking};\n", encoding="utf-8")
+    (folder / "script.json").write_text('{"a": {"a": "x"}, "b": {"b": "y"}}', encoding="utf-8")
+    cases = [{"id": "one", "input": "x", "answers": {"approve": {}}}, {"id": "two", "input": "y"}]
+    (folder / "two.eval.jsonl").write_text("\n".join(map(json.dumps, cases)), encoding="utf-8")
+    done = instrc("eval", "two.aug", "--export", "Second", "--model", "scripted:script.json", "--record")
+    assert "not recorded, as the first run did not come to an end: 1 case\n" in done.err
+    assert "export=" in (folder / "two.eval.cases.md").read_text("utf-8")
+    assert instrc("test", "two.aug").err == "1 passed\n"
+
+
 def test_what_it_records_is_replayed_without_a_model(instrc: Instrc, folder: Path) -> None:
     """Answers that were not accepted are left out; of a step that answers several times each answer has its place."""
     (folder / "greet.aug").write_text(PROCESS, encoding="utf-8")

@@ -14,15 +14,17 @@ from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject
 
 
-def recorded_cases(found: EvaluationResult, folder: Path) -> str:
-    """Return a file of cases with the first run of each case: the accepted answers, and the results.
+def recorded_cases(found: EvaluationResult, folder: Path, export: str | None = None) -> tuple[str, int]:
+    """Return a file of cases with the first run of each case: the accepted answers, and the results; and how many it lacks.
 
-    Traces of runs are in a folder.  Runs without a trace or an answer are left out.
+    Traces of runs are in a folder.  Runs without a trace, an answer, or an end with a value or an error are left out.
     """
     traces = _traces(found, folder)
     first = [results[0] for results in found.by_case().values()]
-    parts = [_recorded(item, traces[item.trace]) for item in first if traces.get(item.trace) and not item.unanswered]
-    return f"# {found.program}: recorded by `instrc eval --record`, with {found.model}\n\n" + "\n".join(parts)
+    kept = [item for item in first if traces.get(item.trace) and not item.unanswered]
+    parts = [part for item in kept if (part := _recorded(item, traces[item.trace], export)) is not None]
+    head = f"# {found.program}: recorded by `instrc eval --record`, with {found.model}\n\n"
+    return head + "\n".join(parts), len(first) - len(parts)
 
 
 def _traces(found: EvaluationResult, folder: Path) -> dict[str, list[Event]]:
@@ -48,23 +50,23 @@ def recorded_answers(found: EvaluationResult, folder: Path, settings: JsonObject
     return f"{dumps({RECORDED: model, **answers})}\n"
 
 
-def _recorded(result: CaseResult, events: Sequence[Event]) -> str:
+def _recorded(result: CaseResult, events: Sequence[Event], export: str | None) -> str | None:
     outcome = next((event["outcome"] for event in reversed(events) if event["event"] == "ended"), None)
     if result.error is None:
         outcome = {"status": "done", "value": result.value, "output": None}
-    elif outcome is not None and outcome["status"] == "done":
-        outcome = None
-    return test_case(" ".join(result.case.split()) or "case", result.input, outcome, events)
+    elif outcome is None or outcome["status"] != "failed":
+        return None
+    return test_case(" ".join(result.case.split()) or "case", result.input, outcome, events, export)
 
 
-def test_case(title: str, inputs: Json, outcome: Outcome | None, events: Iterable[Event]) -> str:
+def test_case(title: str, inputs: Json, outcome: Outcome | None, events: Iterable[Event], export: str | None) -> str:
     """Return a case of `instrc test` of a run: its input, the accepted answers, and its value or error."""
     ended: JsonObject = {}
     if outcome is not None and outcome["status"] == "done":
         ended = {"value": outcome["value"]}
     elif outcome is not None and outcome["status"] == "failed":
         ended = {"error": {"message": outcome["error"]["message"]}}
-    blocks = {"input": inputs, "answers": _answers(events), **ended}
+    blocks = {"input" if export is None else f"input export={export}": inputs, "answers": _answers(events), **ended}
     return f"## {title}\n\n" + "".join(_block(word, value) for word, value in blocks.items())
 
 
