@@ -68,7 +68,7 @@ def lower_all(
         call = {"type": "tool_use", "id": "1", "name": "send", "input": {"text": "Dear Ann"}}
         assert instrc.lift([call], lowered).call.name == "send"
 
-    Equal names get numbers.  Tools beyond the limit of a request are reported as a `budget-exceeded` problem,
+    Equal names get numbers, in answers too.  Tools beyond the limit of a request are reported as a `budget-exceeded` problem,
     but sent like the others.  A tool that would exceed a budget of the whole request is sent without strictness
     if the target has such an envelope, and reported as a `budget-exceeded` problem; `Tool.priority` decides which stay strict,
     and `Tool.strict` decides for a single one.  Otherwise the same as `lower`.
@@ -78,7 +78,8 @@ def lower_all(
     dialect = targets.dialect(target)
     if envelope is not None:
         dialect = in_envelope(dialect, targets.dialect(envelope))
-    wanted = _name_tools(each_of(tools), dialect)
+    given = [*each_of(tools)]
+    wanted = _name_tools(given, dialect)
     options = LoweringOptions(ordered, unroll, recursion)
     spent = build.BudgetUse()
     done: dict[int, _Joined] = {}
@@ -87,8 +88,8 @@ def lower_all(
         spent = done[index].spent
     results = [done[index] for index in range(len(wanted))]
     lowerings = tuple(
-        report_losses(_with_tool_in_losses(each.lowering, tool.name), strict=strict, report=reported)
-        for each, (tool, _) in zip(results, wanted, strict=True)
+        report_losses(_with_tool_in_losses(each.lowering, own.name, tool.name), strict=strict, report=reported)
+        for each, own, (tool, _) in zip(results, given, wanted, strict=True)
     )
     too_many = build.too_many_tools([tool.name for tool, _ in wanted], dialect)
     problems = [*too_many, *(problem for each in results for problem in each.problems)]
@@ -102,8 +103,8 @@ def lower_all(
 
 
 def _name_tools(tools: Sequence[Tool], dialect: Dialect) -> list[tuple[Tool, str]]:
-    """Return each tool with its sent name; a valid name is kept by the first tool that has it."""
-    taken: set[str] = set()
+    """Return each tool with its sent name; the first tool of a name keeps it, and is sent under it if it is valid."""
+    taken, named = set[str](), set[str]()
     own = {tool.name for tool in tools if dialect.tool_name.allows(tool.name)}
     result = []
     for tool in tools:
@@ -114,7 +115,8 @@ def _name_tools(tools: Sequence[Tool], dialect: Dialect) -> list[tuple[Tool, str
                 legal(tool.name, dialect.tool_name, "tool"), taken | own, dialect.tool_name.most, dialect.tool_name.joint
             )
         taken.add(sent)
-        result.append((tool, sent))
+        result.append((tool._replace(name=sent) if tool.name in named else tool, sent))
+        named.add(tool.name)
     return result
 
 
@@ -161,9 +163,10 @@ def _lower_member(
     )
 
 
-def _with_tool_in_losses(lowering: Lowering, name: str) -> Lowering:
-    """Return a lowering that names its tool in each loss."""
-    return structs.replace(lowering, account=tuple(structs.replace(loss, tool=name) for loss in lowering.losses))
+def _with_tool_in_losses(lowering: Lowering, own: str, name: str) -> Lowering:
+    """Return a lowering that names its tool in each loss, with that of its own name if an earlier tool has the same."""
+    losses = (*lowering.losses, *Loss.of_name(own, name))
+    return structs.replace(lowering, account=tuple(structs.replace(loss, tool=name) for loss in losses))
 
 
 __all__ = ["LoweredTools", "lower_all"]

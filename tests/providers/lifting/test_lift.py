@@ -270,6 +270,12 @@ def test_the_map_travels_in_a_tool_for_mcp() -> None:
     assert lift(VALUE, json.loads(json.dumps(result.payload))).value == VALUE
 
 
+def test_tools_of_one_name_are_called_by_their_numbers() -> None:
+    tools = lower_all([("s", {"type": "object"}), ("s", {"type": "object"}), ("s t", {"type": "object"})], "openai")
+    calls = [{"type": "function", "id": name, "function": {"name": name, "arguments": "{}"}} for name in ("s", "s_2", "s_t")]
+    assert [call.name for call in lift(calls, tools).calls] == ["s", "s_2", "s t"]
+
+
 def test_a_call_without_a_name_is_of_the_only_tool_that_has_its_keys() -> None:
     text: Any = {"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"]}
     other: Any = {"type": "object", "properties": {"query": {"type": "string"}}}
