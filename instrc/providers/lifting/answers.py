@@ -453,7 +453,12 @@ def _choices(answer: JsonObject) -> RawReply | None:
     result = [choice for choice in choices if isinstance(choice, dict)]
     if len(result) < len(choices) or (result and "delta" in result[0] and "message" not in result[0]):
         return None  # chunks of a stream are joined first
-    return choice_of(result[0]) if result else RawReply()
+    return choice_of(_first_of(result)) if result else RawReply()
+
+
+def _first_of(answers: list[JsonObject]) -> JsonObject:
+    """Return the first of several answers by their numbers, which may not be in order."""
+    return next((answer for answer in answers if not answer.get("index")), answers[0])
 
 
 def _candidates(answer: JsonObject) -> RawReply | None:
@@ -462,9 +467,8 @@ def _candidates(answer: JsonObject) -> RawReply | None:
     if not isinstance(candidates, list) and not isinstance(feedback, dict):
         return candidate_of(answer) if is_candidate(answer) else None
     result = RawReply()
-    for candidate in listing(candidates)[:1]:
-        if isinstance(candidate, dict):
-            result |= candidate_of(candidate)
+    if listed := [candidate for candidate in listing(candidates) if isinstance(candidate, dict)]:
+        result |= candidate_of(_first_of(listed))
     if isinstance(feedback, dict) and (reason := first(feedback, "blockReason", "block_reason")):
         result |= RawReply(refusal=str(reason).rsplit(".", 1)[-1])
     return result

@@ -401,7 +401,8 @@ def _with_text_as_value(reply: RawReply, records: Records) -> RawReply:
     Blank parts count only inside a value.
     """
     said = [text for text in reply.texts if text.strip()]
-    if not reply.envelope or reply.calls or not said or reply.refusal is not None or reply.failure is not None:
+    unasked = reply.paused or reply.refusal is not None or reply.failure is not None
+    if not reply.envelope or reply.calls or not said or unasked:
         return reply
     last, unended = strip_reasoning(said[-1])
     reply = structs.replace(reply, cut=reply.cut or unended)
@@ -422,7 +423,7 @@ def _unlikeliness(value: RawCall, records: Records) -> tuple[bool, ...]:
 def _with_value_in_text(reply: RawReply, records: Records) -> RawReply:
     """Read the value of a structured output inside prose: in a fence, or recognized by its keys."""
     outputs = all(known is not None and not known.tool for known in _dialects(records))
-    if not outputs or reply.refusal is not None or reply.failure is not None:
+    if not outputs or reply.paused or reply.refusal is not None or reply.failure is not None:
         return reply
     unread = [call.arguments for call in reply.calls if call.unreadable is not None and not call.partial]
     texts = [text for text in (unread or reply.texts) if isinstance(text, str)]

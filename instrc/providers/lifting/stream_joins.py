@@ -110,7 +110,7 @@ def _is_whole(arguments: Json) -> bool:
 def _choices_of(pieces: list[JsonObject]) -> Iterator[JsonObject]:
     """Yield the first choice of each chunk; further choices are other answers."""
     for piece in pieces:
-        yield from (choice for choice in map(mapping, listing(piece.get("choices"))) if choice.get("index", 0) == 0)
+        yield from (choice for choice in map(mapping, listing(piece.get("choices"))) if not choice.get("index"))
 
 
 def _words_of(content: Json) -> str:

@@ -72,11 +72,11 @@ def test_calls_of_one_id_are_told_and_doubles_are_one() -> None:
 
 
 def test_a_paused_turn_goes_on() -> None:
-    found = lift(
-        {"role": "assistant", "content": [{"type": "text", "text": "So"}], "stop_reason": "pause_turn"}, lower(N, "anthropic")
-    )
-    assert (found.status, found.paused) == ("empty", True)
-    assert "the turn goes on" in str(found.problems[0])
+    for target, text in (("anthropic", "So"), ("anthropic", '{"n": 1}'), ("anthropic-output", 'So:\n{"n": 1}\n')):
+        answer = {"role": "assistant", "content": [{"type": "text", "text": text}], "stop_reason": "pause_turn"}
+        found = lift(answer, lower(N, target))
+        assert (found.status, found.paused) == ("empty", True)
+        assert "the turn goes on" in str(found.problems[0])
 
 
 @every_case("target", ["openai", "anthropic-strict", "gemini", "vllm", "mcp"])

@@ -143,6 +143,18 @@ def test_a_gemini_stream_is_whole_by_its_reason_alone_and_has_one_candidate() ->
     assert lift([begun, other, ended], tool).values == [VALUE]
 
 
+def test_of_several_answers_the_first_by_number_is_read() -> None:
+    calls = [{"id": "1", "type": "function", "function": {"name": "tool", "arguments": json.dumps(VALUE)}}]
+    ended: Any = {"finish_reason": "stop"}
+    choices: Any = [{"index": 1, "message": {"content": "No."}, **ended}, {"index": 0, "message": {"tool_calls": calls}, **ended}]
+    assert lift({"choices": choices}, lower(SCHEMA, "openai", "tool")).values == [VALUE]
+    parts = [{"functionCall": {"name": "tool", "args": VALUE}}]
+    candidates: Any = [{"index": 1, "content": {"parts": [{"text": "No."}]}}, {"index": 0, "content": {"parts": parts}}]
+    assert lift({"candidates": candidates}, lower(SCHEMA, "gemini", "tool")).values == [VALUE]
+    unnumbered = [{"choices": [{"index": None, "delta": {"tool_calls": [{"index": 0, **calls[0]}]}, **ended}]}]
+    assert lift(unnumbered, lower(SCHEMA, "openai", "tool")).values == [VALUE]
+
+
 def test_an_error_in_a_stream_is_one() -> None:
     record = lower(SCHEMA, "anthropic", "weather").map
     for pieces in (
