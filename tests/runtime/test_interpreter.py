@@ -445,6 +445,31 @@ def test_values_of_rounds_may_lead_deeper_into_each_other() -> None:
     assert played.outcome == {"status": "stopped", "step": "step1_ask"}
 
 
+@pytest.mark.parametrize(
+    ("value", "path", "other", "status"),
+    [
+        ("step1_ask", "step2_repeat.decision", None, "done"),
+        ({"before": "previous"}, "step2_repeat.before.step1_ask.decision", None, "stopped"),
+        ("step1_ask", "step2_repeat.decision", {"const": {"decision": "Perhaps"}}, "done"),
+        ("step1_ask", "step2_repeat", "rounds", "stopped"),
+    ],
+)
+def test_only_a_refusal_in_the_value_that_the_last_round_reads_stops_the_run(
+    value: Any, path: str, other: Any, status: str
+) -> None:
+    asks = process(userContext1=chunk(step1_ask=step(DECISION, "prompt")))
+    until = is_("round" if other is None else "prompt", 2)
+    inner = process(repeatContext2=repeat(asks, until=until, most=2, hands=["step1_ask"], value=value, key="step2_repeat"))
+    if other is not None:
+        inner["properties"]["elseContext1"] = otherwise(process(), "repeatContext2", value=other)
+    decisions = iter(["Reject", "Approve" if other is None else "Reject"])
+    played = Played(
+        process(repeatContext1=repeat(inner, until=is_(path, "never"), most=1)),
+        lambda _command: ok({"decision": next(decisions)}),
+    )
+    assert played.outcome["status"] == status
+
+
 def test_the_else_of_a_repeat_sees_the_rounds_and_gives_the_value() -> None:
     document = process(
         repeatContext1=repeat(

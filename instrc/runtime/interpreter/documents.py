@@ -336,7 +336,7 @@ class BodyState(TypedDict):
     open: dict[str, None]
     children: dict[str, None]
     refused: list[list[int | str]]
-    """Steps that people refused: region and key."""
+    """Steps that people refused: region, key, and 1 if a later round or an `else` gives the value instead."""
 
 
 Counted: TypeAlias = Literal["requests", "tokens"]

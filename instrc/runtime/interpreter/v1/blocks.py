@@ -10,6 +10,7 @@ from instrc.runtime.interpreter.v1.refusals import decisions_of, reads_of_condit
 from instrc.runtime.interpreter.v1.runnable import PlanUnit
 from instrc.runtime.interpreter.v1.state import Machine, error_value, give_up, scoped_id, unit_name
 from instrc.runtime.interpreter.v1.values import evaluate, holds, resolve, test_of
+from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, as_integer, kind_in_words
 
 CHOSEN_FROM: Final = 100_000
@@ -56,10 +57,8 @@ def begin(machine: Machine, scope: str, unit: PlanUnit) -> BlockResult | None:
         case Race():
             race = machine.race(scope, unit)
             race["begun"] = True
-            for number in sorted(race["waiting"]):
-                if (won := _enter_branch(machine, scope, unit, number)) is not None:
-                    return won
-            return None
+            entered = (_enter_branch(machine, scope, unit, number) for number in sorted(race["waiting"]))
+            return next((won for won in entered if won is not None), None)
         case Else(of=of):
             repeated = machine.repeat(scope, of)
             if not repeated["vain"]:
@@ -77,9 +76,8 @@ def begin(machine: Machine, scope: str, unit: PlanUnit) -> BlockResult | None:
             if block.first is not None:
                 state["first"] = evaluate(machine, scope, block.first)
             noted[unit.context] = state
-            if items == [] or block.most == 0:
-                return _end_repeat(machine, scope, unit, block)
-            return _next_round(machine, scope, unit, block)
+            ends = items == [] or block.most == 0
+            return (_end_repeat if ends else _next_round)(machine, scope, unit, block)
     return BlockResult(None, None)
 
 
@@ -245,14 +243,13 @@ def body_done(machine: Machine, inner: str) -> BlockResult | None:
     scope, region = machine.around(inner), machine.region(inner)
     unit = machine.unit(scope, region.owner)
     value = evaluate(machine, inner, region.value)
-    if done["refused"]:
+    if not isinstance(unit.block, Repeat):
         machine.scope(scope)["refused"].extend(done["refused"])
     match unit.block:
         case Each() as block:
             elements = machine.each(scope, unit.context)
-            if not _element_done(machine, inner, elements, block, value) and elements["left"]:
-                return _more_elements(machine, scope, unit, block)
-            return _end_each(machine, scope, unit, block)
+            ends = _element_done(machine, inner, elements, block, value) or not elements["left"]
+            return (_end_each if ends else _more_elements)(machine, scope, unit, block)
         case Repeat() as block:
             ends = _round_ends(machine, inner, unit, block, value)
             return (_end_repeat if ends else _next_round)(machine, scope, unit, block)
@@ -270,20 +267,21 @@ def body_done(machine: Machine, inner: str) -> BlockResult | None:
 
 def _round_ends(machine: Machine, inner: str, unit: PlanUnit, block: Repeat, value: Json) -> bool:
     """Record a round, and close its body; return whether it is the last one."""
-    scope, record = machine.around(inner), machine.scope(inner)["record"]
+    scope, done = machine.around(inner), machine.scope(inner)
     noted = machine.repeat(scope, unit.context)
     ends = block.until is not None and holds(machine, inner, block.until)
     refused = None if ends else _refusing_step(machine, inner, block)
     _hand_on(machine, inner, block, noted)
-    noted["records"].append(record)
+    noted["records"].append(done["record"])
     noted["value"] = value
     if block.source is not None:
         noted["values"].append(value)
     if machine.program.shows:
-        before = noted.get("shows", []) if block.source is not None else []
-        noted["shows"] = [*before, _shown(machine, inner)]
+        noted["shows"] = [*(() if block.source is None else noted.get("shows", ())), _shown(machine, inner)]
     machine.close_scope(inner)
     last = noted["round"] >= ((block.most or 0) if block.source is None else len(noted["items"] or ()))
+    passed = block.source is None and not ends and (not last or block.otherwise is not None)
+    machine.scope(scope)["refused"].extend([*each[:2], 1] if passed else each for each in done["refused"])
     if last and not ends and block.source is None:
         noted["vain"] = True
         machine.state["vain"].append(scoped_id(scope, unit.context))
@@ -294,10 +292,13 @@ def _round_ends(machine: Machine, inner: str, unit: PlanUnit, block: Repeat, val
 
 def _refusing_step(machine: Machine, inner: str, block: Repeat) -> str | None:
     """Return the step of a person who refused in this round, if the failed condition reads it and no `else` follows."""
-    if block.until is None or block.otherwise is not None or not machine.scope(inner)["refused"]:
+    refused = machine.scope(inner)["refused"]
+    if block.until is None or block.otherwise is not None or not refused:
         return None
-    read = decisions_of(machine.program, reads_of_condition(machine.region(inner), block.until))
-    return next((str(key) for number, key in machine.scope(inner)["refused"] if (number, key) in read), None)
+    reads = reads_of_condition(machine.region(inner), block.until)
+    holding = [each for each in reads if '"Reject"' in dumps(resolve(machine, inner, each[1]))]
+    read, kept = decisions_of(machine.program, reads), decisions_of(machine.program, holding)
+    return next((str(key) for number, key, *passed in refused if (number, key) in (kept if passed else read)), None)
 
 
 def key_of(machine: Machine, scope: str, unit: PlanUnit) -> str | None:
