@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
-from contextvars import ContextVar, Token
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from typing import Annotated, Final, TypeAlias, TypeVar, cast
 
 from msgspec import Meta, Struct, field
 
+from instrc.problems.suggest import comparison_key
 from instrc.runtime.interpreter.documents import Complaint, bare_name
 from instrc.schema.validation import SchemaValidator, Violation, validate
 from instrc.text.arguments import attribute, excerpt, several, text
@@ -89,14 +90,12 @@ class Activities:
     """A registry; names are compared without case, `_` and `-`."""
 
     def __init__(self, given: Activities | Mapping[str, object] | Iterable[object] | None = None) -> None:
-        self._known: dict[str, Activity] = {}
-        if isinstance(given, Activities):
-            self._known |= {bare_name(name): result for name in given.names() if (result := given.find(name))}
-        elif isinstance(given, Mapping):
+        self._known: dict[str, Activity] = {**given._known} if isinstance(given, Activities) else {}  # noqa: SLF001  -- of this class
+        if isinstance(given, Mapping):
             for name, value in given.items():
                 self.add(name, value)
-        else:
-            for value in () if given is None else several("activities", given):
+        elif given is not None and not isinstance(given, Activities):
+            for value in several("activities", given):
                 self.add(instruction_name(value) or "", value)
 
     def add(self, name: str, value: object, *, retry: Retry | None = None, input: object = None) -> None:  # noqa: A002  -- its name
@@ -122,7 +121,7 @@ class Activities:
             raise TypeError(f"an activity is a function or a process, not {excerpt(value)}")
         if not bare_name(text("name", name)):
             raise TypeError("an activity needs a name")
-        self._known[bare_name(name)] = result
+        self._known[comparison_key(name)] = result
 
     def __bool__(self) -> bool:
         return bool(self._known)
@@ -134,8 +133,8 @@ class Activities:
         return result
 
     def find(self, name: str) -> Activity | None:
-        """Return the activity of a name."""
-        return self._known.get(bare_name(name))
+        """Return the activity of a name, or else of the key of a step."""
+        return self._known.get(comparison_key(name)) or self._known.get(bare_name(name))
 
     def processes(self) -> Iterator[tuple[str, Json]]:
         """Yield the processes named by plans of its processes, with their addresses."""
@@ -251,19 +250,15 @@ def current_call() -> ActivityCall:
     return _current.get()
 
 
-class calling:  # noqa: N801  -- named after what it does
-    """Context that makes a call the current one."""
-
-    def __init__(self, call: ActivityCall) -> None:
-        self.call = call
-
-    def __enter__(self) -> None:
-        self.token: Token[ActivityCall] = _current.set(self.call)
-        self.before: Token[str] = SPEAKER.set(self.call.activity)
-
-    def __exit__(self, *_error: object) -> None:
-        SPEAKER.reset(self.before)
-        _current.reset(self.token)
+@contextmanager
+def calling(call: ActivityCall) -> Iterator[None]:
+    """Make a call the current one."""
+    token, before = _current.set(call), SPEAKER.set(call.activity)
+    try:
+        yield
+    finally:
+        SPEAKER.reset(before)
+        _current.reset(token)
 
 
 def activity(name: str, *, retry: Retry | None = None, input: object = None) -> Callable[[_F], _F]:  # noqa: A002  -- its name

@@ -32,8 +32,8 @@ from mcp.shared.message import SessionMessage
 from msgspec import field
 from pydantic import ValidationError
 
+from instrc.problems.suggest import comparison_key
 from instrc.runtime.activities import INVALID_OUTPUT, ActivityError, Handler, ServedTable
-from instrc.runtime.interpreter.documents import bare_name
 from instrc.runtime.secrets import UnusableTableError, redacted, secret
 from instrc.schema.validation import validate
 from instrc.text.jsontext import value_in
@@ -141,7 +141,7 @@ class _Session:
 
     async def _answer(self, tool: str | None, activity: str, given: dict[str, Json]) -> Json:
         client, schemas = await asyncio.shield(self.opened)
-        name = tool or _tool_name(activity, {bare_name(each): each for each in schemas})
+        name = tool or _tool_name(activity, {comparison_key(each): each for each in schemas})
         try:
             result = await client.call_tool(name, given)
         except MCPError as error:
@@ -265,7 +265,7 @@ def _value(result: mcp_types.CallToolResult) -> Json:
 
 
 def _tool_name(activity: str, names: Mapping[str, str]) -> str:
-    name = names.get(bare_name(activity)) or names.get(bare_name(activity.removesuffix("_Activity")))
+    name = names.get(comparison_key(activity)) or names.get(comparison_key(activity.removesuffix("_Activity")))
     if name is None:
         known = ", ".join(f"`{item}`" for item in names.values()) or "none"
         there = f"it has {known}: name one as `tool` in the settings of the activity"

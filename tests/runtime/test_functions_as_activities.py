@@ -776,3 +776,13 @@ def test_an_activity_written_without_engine_properties_is_called_once() -> None:
     document: Any = {"type": "object", "properties": contexts, "required": [*contexts]}
     run = instrc.run(document, "x", model=instrc.Scripted({"ping": {"text": "hi"}}), activities={"Ping": called.append})
     assert (run.status, len(called)) == ("done", 1)
+
+
+def test_names_that_look_like_keys_of_steps_are_names_of_their_own() -> None:
+    vibe = {"type": "object", "properties": {"output": {"type": "string"}}, "required": ["output"]}
+    names = ["step1_pay_Activity", "step2_pay_Activity", "buy_item1", "buy_item2"]
+    activities = instrc.Activities({name: lambda _given, name=name: name for name in names})
+    program = "const a = step1_pay_Activity(prompt); const b = step2_pay_Activity(a); { a, b }"
+    vibes = dict.fromkeys(names[:2], vibe)
+    assert instrc.run(program, "x", vibes=vibes, activities=activities).value == {"a": names[0], "b": names[1]}
+    assert [found.name for name in names if (found := activities.find(name))] == names
