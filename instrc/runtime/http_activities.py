@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import zlib
+from codecs import BOM_UTF8
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -84,7 +85,7 @@ def handler_of(name: str, table: HttpTable, folder: Path) -> Handler:  # noqa: A
 
 def _request(method: str, table: HttpTable, given: Json) -> httpx.Request:
     url = urlsplit(_url(table.url, given))
-    headers = {key: _header(key, value, given) for key, value in table.headers.items()}
+    headers = httpx.Headers({key: _header(key, value, given) for key, value in table.headers.items()})
     query = {key: fill_template(value, given) for key, value in (table.query or {}).items()}
     content, is_written = None, _PLACE.search(f"{table.url} {[*table.headers.values()]}")
     if table.body is not None:
@@ -232,10 +233,10 @@ def _result(answer: httpx.Response, body: bytes, pointer: str) -> Json:
     if not body:
         return None
     kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind.startswith("text/"):
+    if kind.startswith("text/") and not pointer:
         return body.decode(coding if _CHARSET.fullmatch(coding := answer.charset_encoding or "") else "utf-8", "replace")
     try:
-        value = loads(body)
+        value = loads(body.removeprefix(BOM_UTF8))
     except ValueError as error:
         raise ActivityError(f"the answer is not JSON: {error}", code="no-json", retry=False) from error
     try:

@@ -94,6 +94,12 @@ def test_a_template_says_what_is_sent(service: Service) -> None:
     assert path.count("q=") == 2
 
 
+def test_a_header_of_the_table_replaces_ours_in_any_case(service: Service) -> None:
+    own = {"content-type": "application/vnd.api+json", "idempotency-key": "k1"}
+    call(made({"url": f"{service.url}/", "headers": own}))
+    assert own.items() <= service.seen[0].headers.items()
+
+
 def test_secrets_come_from_the_environment_and_are_masked(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SEARCH_PASS", "open sesame 7")
     call(made({"url": f"{service.url}/", "headers": {"Authorization": "Bearer ${SEARCH_PASS}"}}))
@@ -115,6 +121,7 @@ def test_an_error_has_its_status_as_code(service: Service, status: int, *, retry
     [
         ((200, "application/json", b"{"), "no-json"),
         ((200, "application/json", b'{"data": 1}'), "no-result"),
+        ((200, "text/html", b"<html>"), "no-json"),
         ((200, "application/json", b" " * (10 * 1024 * 1024 + 1)), "too-large"),
     ],
 )
@@ -128,6 +135,8 @@ def test_an_answer_that_cannot_be_used_is_no_result(service: Service, answer: tu
 def test_a_text_is_a_text_and_nothing_is_null(service: Service) -> None:
     service.said = (200, "text/plain; charset=utf-8", "да".encode())
     assert call(made({"url": f"{service.url}/"})) == "да"
+    service.said = (200, "text/plain", b'\xef\xbb\xbf{"data": 1}')
+    assert call(made({"url": f"{service.url}/", "result": "/data"})) == 1
     service.said = (204, "application/json", b"")
     assert call(made({"url": f"{service.url}/"})) is None
 
@@ -205,6 +214,11 @@ def shout(text: str) -> str:
     if not text:
         raise ValueError("nothing to shout")
     return text.upper()
+
+@server.tool()
+def shout_item2(text: str) -> str:
+    "Shout another text."
+    return "no"
 
 server.run()
 """
