@@ -48,6 +48,13 @@ def test_tools_are_functions_of_whoever_runs_the_code(sandbox: Sandbox) -> None:
     assert seen.value == 11
 
 
+def test_a_none_is_an_argument_unless_its_schema_excludes_null() -> None:
+    maybe = {"anyOf": [{"type": "string"}, {"type": "null"}]}
+    own = {"id": {"type": "integer"}, "mail": {"$ref": "#/$defs/maybe"}, "name": {"type": "string"}}
+    sandbox = Sandbox({"update": {"type": "object", "properties": own, "required": ["id"], "$defs": {"maybe": maybe}}})
+    assert sandbox.run("update(1, mail=None, name=None)", update=lambda **given: given).value == {"id": 1, "mail": None}
+
+
 @pytest.mark.parametrize(
     "code",
     [

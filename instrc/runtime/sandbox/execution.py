@@ -18,8 +18,8 @@ from instrc.problems.errors import SettingsError
 from instrc.problems.settings import MissingExtra, SandboxNotStarted
 from instrc.runtime.sandbox.rounds import Observation, ObservationKind, RoundLimits, RoundStep, ToolCall, ToolResult
 from instrc.runtime.sandbox.values import Printed, plain, show, whole
-from instrc.schema.validation import validate
-from instrc.schema.walk import required_names
+from instrc.schema.validation import is_valid, validate
+from instrc.schema.walk import required_names, with_definitions
 from instrc.text.jsonvalue import Json, as_object, mapping, tokens
 
 if TYPE_CHECKING:
@@ -292,8 +292,11 @@ def _named_arguments(tool: str, schema: Json, given: list[Json], by_name: dict[s
     def fail(reason: str) -> NoReturn:
         raise TypeError(f"{tool}() {reason}")
 
+    def takes_null(name: str) -> bool:
+        return name in required or is_valid(None, with_definitions(names.get(name, {}), mapping(known.get("$defs"))))
+
     known = mapping(schema)
-    names = list(mapping(known.get("properties")))
+    names = mapping(known.get("properties"))
     required = [name for name in required_names(known) if name in names]
     is_open = not names or known.get("additionalProperties") is True
     if len(given) > len(names):
@@ -305,7 +308,7 @@ def _named_arguments(tool: str, schema: Json, given: list[Json], by_name: dict[s
         if name not in names and not is_open:
             fail(f"got an unexpected argument '{name}': it takes {', '.join(names)}")
         arguments[name] = value
-    arguments = {name: value for name, value in arguments.items() if value is not None or name in required}
+    arguments = {name: value for name, value in arguments.items() if value is not None or takes_null(name)}
     for name in required:
         if name not in arguments:
             fail(f"needs the argument '{name}'")
