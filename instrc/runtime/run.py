@@ -335,13 +335,14 @@ class Run(ABC, Generic[Value]):
 
     @property
     def metrics(self) -> JsonObject:
-        """The metrics of all accepted answers, by command and path."""
+        """The metrics of all accepted answers, by command and path; those of a process behind an activity below its command."""
         result: JsonObject = {}
         trace = self.trace
         rejected = {(event["run"], event["id"]) for event in trace if event["event"] == "rejected"}
         for event in trace:
             if event["event"] == "answered" and (event["run"], event["id"]) not in rejected:
-                result |= {f"{event['id']}.{path}": value for path, value in event["metrics"].items()}
+                command = "/".join([*event["run"].split("/")[1:], event["id"]])
+                result |= {f"{command}.{path}": value for path, value in event["metrics"].items()}
         return result
 
 

@@ -62,6 +62,17 @@ def test_spans_tell_who_did_what_and_what_came_of_it() -> None:
     assert run.metrics == {"llmContext1#2.step1_a.$score": 7}
 
 
+def test_the_metrics_of_a_process_behind_an_activity_are_told_apart() -> None:
+    draft = {"llmContext1": chunk(step1_draft=step({"properties": {"text": {}, "$score": {}}}, "prompt"))}
+    document = process(**draft, serverContext1=chunk(step2_trip=call("Trip", "step1_draft.text", {})))
+    answers = [{"step1_draft": {"text": "a", "$score": score}} for score in (1, 2)]
+    run = instrc.run(document, "x", model=instrc.Scripted(answers), activities={"Trip": process(**draft)})
+    assert run.metrics == {
+        "llmContext1.step1_draft.$score": 1,
+        "serverContext1.step2_trip/llmContext1.step1_draft.$score": 2,
+    }
+
+
 @pytest.mark.parametrize("engine", ["memory", "durable"])
 def test_what_a_person_is_asked_is_open_until_it_is_answered_or_the_run_ends(
     engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
