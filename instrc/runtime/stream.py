@@ -104,7 +104,7 @@ def _member(part: AnswerPart, step: str, members: list[str]) -> Json:
     """Return the value of a part at a path so far; the value of a single step may be the whole part."""
     name = bare_name(step)
     named = {bare_name(key): value for key, value in mapping(part.value).items()}
-    value = named.get(name, part.value if name in map(bare_name, part.steps) else None)
+    value = named.get(name, part.value if [*map(bare_name, part.steps)] == [name] else None)
     for item in members:
         value = mapping(value).get(item)
     return value

@@ -23,7 +23,8 @@ from written_processes import HalfTold
 import instrc
 from instrc import CompileError, ModelError, Reply, Request
 from instrc.runtime.models.catalogue import model_of, provider_of
-from instrc.runtime.models.partial import in_shape, prefix_value  # what is said below is about them alone
+from instrc.runtime.models.partial import AnswerPart, TellPart, in_shape, prefix_value  # what is said below is about them alone
+from instrc.runtime.stream import RunStream  # parts that no model writes
 from instrc.tools.partial_instances import partial_instance  # of values that no stream ends with
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
@@ -375,6 +376,20 @@ def test_unfinished_roots_and_tuples_keep_what_each_item_is() -> None:
     assert partial_instance(tuple[Place, date], [place, "2026-01-02"]) == (Place("Rome", date(2026, 1, 2)), date(2026, 1, 2))
     assert partial_instance(tuple[Place, date], [place]) == (Place("Rome", date(2026, 1, 2)),)
     assert partial_instance(tuple[date, ...], ["2026-01-02", "2026"]) == (date(2026, 1, 2), None)
+
+
+def test_a_step_of_several_has_no_value_until_it_begins() -> None:
+    steps = ("text", "body")
+    told = [AnswerPart("r/llmContext1", steps, value, ()) for value in ({"text": {"text": "a"}}, {"body": {"text": "b"}})]
+
+    async def begin(tell: TellPart) -> Any:
+        for part in told:
+            tell(part)
+
+    async def work() -> list[Any]:
+        return [value async for value in RunStream(begin).values(dict, "body")]
+
+    assert asyncio.run(work()) == [{"text": "b"}]
 
 
 def test_values_of_a_stream_are_instances_of_the_class() -> None:
