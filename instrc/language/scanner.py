@@ -271,8 +271,9 @@ QUOTES = frozenset(DOUBLE + _LIKE_SINGLE)
 """Typographic quotes."""
 DOUBLE_END = re.compile(rf'[^{DOUBLE}"\r\n]*[{DOUBLE}"]')
 DOUBLE_SMART = re.compile(rf"[^{DOUBLE}\r\n]*[{DOUBLE}]")
-SINGLE_SMART = re.compile(rf"[^{_LIKE_SINGLE}\r\n]*[{_LIKE_SINGLE}]")
-SINGLE_END = re.compile(rf"[^{_LIKE_SINGLE}'\r\n]*[{_LIKE_SINGLE}']")
+_APOSTROPHE = r"(?<=\w)’(?=\w)"
+SINGLE_SMART = re.compile(rf"[^{_LIKE_SINGLE}\r\n]*(?:{_APOSTROPHE}[^{_LIKE_SINGLE}\r\n]*)*[{_LIKE_SINGLE}]")
+SINGLE_END = re.compile(rf"[^{_LIKE_SINGLE}'\r\n]*(?:{_APOSTROPHE}[^{_LIKE_SINGLE}'\r\n]*)*[{_LIKE_SINGLE}']")
 _LINE_END = re.compile(r"[\r\n]|\Z")
 
 

@@ -126,11 +126,14 @@ REPEAT = "repeat { const d = A(a); d } until"
         ("each x:a.xs { A(x) }", "each x in a.xs { A(x) }"),
         ("try { A(a) }catch{ B }", "try { A(a) }else{ B }"),
         ("A({$a, b: a})", "A({a, b: a})"),
+        ("A(‘it’s fine’)", "A('it’s fine')"),
+        ("A(‘it’s’)", "A('it’s')"),
+        ("A('it’s fine’)", "A('it’s fine')"),
         (f"{REPEAT} d.ok||d.good max 3", f"{REPEAT} d.ok or d.good max 3"),
         (f"{REPEAT} d.ok || B(d)", f"{REPEAT} d.ok | B(d)"),
     ],
 )
-def test_a_word_in_place_of_a_sign_stands_apart_from_its_neighbours(wrong: str, right: str) -> None:
+def test_a_safe_fix_makes_what_was_meant(wrong: str, right: str) -> None:
     report = Report()
     parse(Source("signs.aug", wrong), report)
     assert applied(wrong, [fix for problem in report.problems for fix in problem.fixes if fix.safe]) == (right, 1)
