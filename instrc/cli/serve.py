@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from time import time
 from typing import TYPE_CHECKING, Annotated
@@ -16,13 +16,14 @@ from instrc import problems
 from instrc.cli import options
 from instrc.cli.run_common import engine, imports_of, run_to_end, show_warnings, tell_line
 from instrc.cli.terminal import write, write_error
-from instrc.problems.errors import SettingsError
+from instrc.problems.errors import InstrcError, SettingsError
 from instrc.problems.suggest import nearest
 from instrc.text.durations import seconds
 
 if TYPE_CHECKING:
     from instrc.runtime.engine_protocol import Engine
     from instrc.server.streams import Hub
+    from instrc.vibes.project import Project
 
 
 Carry = Annotated[
@@ -69,6 +70,8 @@ def serve_command(
     for option, said in (("--role", role), ("--group", group), ("--expires", expires)):
         if said and new_key is None:
             options.refuse_use("it says what a new key is for: give `--new-key NAME` with it", option)
+    if new_key is not None:
+        _require_clear_names(paths or ["."], folders.project)
     if new_key is not None or revoke is not None:
         _keep_keys(at.place, new_key, revoke, role or [], group or [], expires)
         return
@@ -110,6 +113,19 @@ def _engine_of_service(at: options.EngineGroup, hub: Hub, carry: int | None, tel
     return kept
 
 
+def _require_clear_names(paths: list[str], project: Project) -> None:
+    """Raise for names in settings and programs that a key makes ambiguous beside an identity provider."""
+    from instrc.engines.approvals import NameRules
+    from instrc.server import hosting
+    from instrc.vibes.settings import read_settings
+
+    settings, launchers = read_settings(Path()).service, {}
+    if settings is not None and settings.oidc is not None:
+        with suppress(InstrcError):  # of programs, which the start of the service reports
+            launchers = hosting.launchers_of(hosting.programs_in(paths, project), None, rehearse=False)
+        hosting.require_clear_names(settings, NameRules(settings.oidc.issuer, has_keys=True), launchers)
+
+
 _LONGEST_NAME = 200
 
 
@@ -117,12 +133,9 @@ def _keep_keys(
     place: str, name: str | None, revoke: str | None, roles: list[str], groups: list[str], expires: str | None
 ) -> None:
     """Create an API key and print it, which happens only once; or revoke keys."""
-    from instrc.engines.approvals import NameRules
-    from instrc.server.hosting import require_clear_names
     from instrc.server.identity import Identity, Signer
     from instrc.server.records import Records
     from instrc.vibes.service_settings import ROLES, ServiceSettings
-    from instrc.vibes.settings import read_settings
 
     for each in roles:
         program, colon, role = each.rpartition(":")
@@ -141,9 +154,6 @@ def _keep_keys(
             records.audit("local", "command", "revoke keys", None, question=revoke)
             write_error(f"keys of {revoke} that are taken back: {taken}\n")
         if name is not None:
-            settings = read_settings(Path()).service or ServiceSettings()
-            issuer = None if settings.oidc is None else settings.oidc.issuer
-            require_clear_names(settings, NameRules(issuer, has_keys=True), {})  # which also are keys from now on
             until = None if expires is None else time() + seconds(expires)
             is_first = not records.requires_keys()
             write(f"{Identity(records, ServiceSettings(), Signer([])).new_key(name, roles, groups, until)}\n")

@@ -572,7 +572,7 @@ def questions_query(
     *,
     who: Iterable[str] | None = None,
     seen: Collection[str] = (),
-    operated: Collection[str] = (),
+    operated: Collection[str] | None = (),
     run: str | None = None,
     program: str | None = None,
     programs: Iterable[str] | None = None,
@@ -586,7 +586,7 @@ def questions_query(
     With `by_due`, questions due first come first, and those without a due time last.
 
     `who` has the identifiers that candidates may have. Questions of the programs `seen`, those to operators of the programs
-    `operated`, and delegated ones need no candidate.
+    `operated`, or of all for `None`, and delegated ones need no candidate.
     """
     place = sa.and_(CLAIMS.c.run == QUESTIONS.c.run, CLAIMS.c.question == QUESTIONS.c.question, CLAIMS.c.until > time())
     source = QUESTIONS.outerjoin(CLAIMS, place)
@@ -603,7 +603,7 @@ def questions_query(
             CANDIDATES.c.opened == QUESTIONS.c.opened,
         )  # fmt: skip  -- one condition
         delegated = sa.and_(CLAIMS.c.who.in_(names), CLAIMS.c.given)
-        held = sa.and_(QUESTIONS.c.by == "operator", QUESTIONS.c.program.in_(list(operated)))
+        held = sa.and_(QUESTIONS.c.by == "operator", sa.true() if operated is None else QUESTIONS.c.program.in_(list(operated)))
         query = query.where(sa.or_(named.exists(), QUESTIONS.c.program.in_(list(seen)), held, delegated))
     for column, value in ((QUESTIONS.c.run, run), (QUESTIONS.c.program, program), (CLAIMS.c.who, claimed_by)):
         query = query if value is None else query.where(column == value)

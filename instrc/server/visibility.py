@@ -103,7 +103,7 @@ class Visibility:
         self, caller: Caller, program: str | None, *, mine: bool, claimed: bool
     ) -> Callable[..., sa.Select[*tuple[object, ...]]]:
         """Return the `questions_query` of what a caller may list: also what waits for operators, where they are one."""
-        operated = [name for name in self.launchers if caller.may("operator", name)]
+        operated = None if caller.may("operator", "") else [name for name in self.launchers if caller.may("operator", name)]
         seen = [] if mine and not claimed else [name for name in self.launchers if caller.may_any(SEES, name)]
         who = caller.as_candidates if mine or not caller.may_any(SEES, program or "") else None
         return partial(questions_query, who=who, seen=seen, operated=operated)

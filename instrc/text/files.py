@@ -199,8 +199,8 @@ def make_private(folder: Path) -> None:
 
 
 def private_opener(path: str, flags: int) -> int:
-    """Open a file for `open(…, opener=…)`, but no link; a new file is accessible to its owner only."""
-    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o600)
+    """Open a file for `open(…, opener=…)`; a new file is accessible to its owner only, and a link is not overwritten."""
+    return os.open(path, flags | (getattr(os, "O_NOFOLLOW", 0) if flags & os.O_TRUNC else 0), 0o600)
 
 
 def is_open_to_others(path: Path) -> bool:

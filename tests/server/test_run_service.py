@@ -212,6 +212,8 @@ def test_a_held_run_waits_for_its_operator(tmp_path: Path) -> None:
         run = (await made.start(BOSS, "two", "x", wait=20)).report.run
         await settled(made, run, "held")
         assert [len((await made.questions(each, mine=True)).rows) for each in (operator, BOSS, other, BOB)] == [1, 1, 0, 0]
+        del made.launchers["two"]
+        assert [len((await made.questions(each, mine=True)).rows) for each in (BOSS, person("op", "operator"))] == [1, 1]
 
     on(service(tmp_path, name="durable"), body)
 

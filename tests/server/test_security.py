@@ -289,6 +289,12 @@ def test_no_key_is_made_that_takes_the_roles_of_subjects_of_the_identity_provide
         (tmp_path / "pyproject.toml").write_text(oidc + roles.format(name))
         assert main(["serve", "--new-key", "robot", "--role", "starter"]) == code
     assert "write `key:ann` or `oidc:ISSUER#ann`" in capsys.readouterr().err
+    (tmp_path / "schemas").mkdir()
+    (tmp_path / "schemas" / "pay_User.vibe.json").write_text('{"type": "object", "x-approvers": ["bob"]}')
+    (tmp_path / "pay.aug").write_text("do { Pay_User(prompt) }")
+    assert main(["serve", "--revoke-keys", "robot", "--new-key", "robot"]) == 1
+    assert "in `pay` it is a key" in capsys.readouterr().err
+    assert main(["serve", "--revoke-keys", "robot"]) == 0  # it is still there
 
 
 def test_no_key_is_kept_in_a_folder_that_is_named_like_an_address(

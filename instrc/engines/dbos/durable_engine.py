@@ -42,7 +42,7 @@ from instrc.runtime.models.partial import AnswerPart
 from instrc.runtime.questions import Question, read_shown_id
 from instrc.runtime.retry import RetryOptions, refuse_cancelled
 from instrc.runtime.run_config import Launch, LaunchDocument, RunConfig, read_launch
-from instrc.runtime.run_report import RunFilter, RunReport
+from instrc.runtime.run_report import OPEN, RunFilter, RunReport
 from instrc.runtime.traces import TRACE_BYTES, Sink, TracePage, join_sinks, trace_file, usage_of
 from instrc.text.jsonvalue import Json, JsonObject
 
@@ -356,13 +356,16 @@ class DurableEngine(TracedEngine):
     async def delete_all(self, runs: Sequence[str]) -> None:
         """Delete ended runs, by the run table, and their children, together: pass some hundred at most.
 
-        One that was continued since it was looked up stays.
+        Raise `ConflictError` if one was continued since it was looked up. One whose end DBOS is about to record has ended.
         """
         await asyncio.to_thread(self._events.flush)
         with store.trouble(self.location):
             named, going = ["", *runs], ["PENDING", "ENQUEUED"]  # an empty list would be of all
             rows = await self.asker.ask(lambda client: client.list_workflows(workflow_ids=named, status=going))
-            runs = [run for run in runs if all(row.workflow_id != run for row in rows)]
+            states = [await asyncio.to_thread(self.table().run, row.workflow_id) for row in rows]
+            for state in states:
+                if state is not None and state.status in OPEN:
+                    raise ConflictError([problems.runs.RunGoesOn(run=state.run, status=state.status)])
             names = [*runs, *await asyncio.to_thread(store.runs_below, self.asker.db(), self.location.schema, runs)]
             await self.asker.ask(lambda client: client.delete_workflows(names))
             await asyncio.to_thread(store.forget, self.asker.db(), names)

@@ -41,9 +41,10 @@ def recorded_answers(found: EvaluationResult, folder: Path, settings: JsonObject
     for events in (traces[result.trace] for result in in_order if traces.get(result.trace)):
         for name, value in _answers(events).items():
             answers.setdefault(name, []).append(value)
-        asked = {event["id"]: event for event in events if event["event"] == "asked"}
-        answered = [(event, asked[event["id"]]) for event in events if event["event"] == "answered" and event["id"] in asked]
-        for event, before in answered:
+        asked = {(event["run"], event["id"]): event for event in events if event["event"] == "asked"}
+        for event in events:
+            if event["event"] != "answered" or (before := asked.get((event["run"], event["id"]))) is None:
+                continue
             digest = prompt_digest(event.get("sent", before["sent"]), before["schema"], settings)
             prompts.setdefault(digest, []).append(event["answer"])
     model: Json = {"model": found.model, "prompts": cast("Json", prompts), "settings": settings}

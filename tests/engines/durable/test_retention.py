@@ -30,7 +30,7 @@ from instrc.engines.service_tables import (  # the tables, as they are written
     RUNS,
     service_store,
 )
-from instrc.problems.errors import NotFoundError, SettingsError
+from instrc.problems.errors import ConflictError, NotFoundError, SettingsError
 from instrc.runtime.run_config import Launch
 from instrc.vibes.service_settings import RetentionSettings  # without a file
 from instrc.vibes.settings import Settings, read_settings
@@ -73,7 +73,12 @@ def test_a_run_that_is_continued_while_it_is_about_to_be_deleted_stays(place: st
         try:
             for run, document in (("asks", ASKING), ("done", WRITING)):
                 await engine.start(launch(run, document))
-            await engine.delete_all(["asks", "done"])  # as listed before
+            with pytest.raises(ConflictError):
+                await engine.delete_all(["asks", "done"])  # as listed before
+            aged(engine, RUNS, "ended", 40)
+            with engine.table().engine.begin() as connection:  # a moment ago
+                connection.execute(sa.update(RUNS).where(RUNS.c.run == "asks").values(status="running"))
+            await sweep(engine, engine.table(), kept(runs=30 * DAY))
             assert (await engine.show("asks")).status == "waiting"
             with pytest.raises(NotFoundError):
                 await engine.show("done")
