@@ -181,13 +181,13 @@ class StepSchemas:
         if not isinstance(mixin, dict):
             return [], []
         around = self.plan.flat.around.get(group.number, ())
-        filled = [self._fill_blocks(mixin, around, item) for item in (items if around else items[:1])]
-        hoisted = [as_object(self.definitions.hoist(each, "Mixin")) for each in filled]
-        mixin = hoisted[0]
+        mixin = self.definitions.hoist(mixin, "Mixin")
+        filled = [as_object(self._fill_blocks(mixin, around, item)) for item in (items if around else items[:1])]
+        mixin = filled[0]
         properties = as_object(mixin.get("properties", {}))
         required = frozenset(as_texts(mixin.get("required", [])))
         reads = {slot.name: slot.reads for slot in group.application.slots if slot.reads}
-        by_item = hoisted if around else hoisted * len(items)
+        by_item = filled if around else filled * len(items)
         listed: list[_Field] = []
         for name in properties:
             schemas = [mapping(each["properties"])[name] for each in by_item]
