@@ -26,7 +26,7 @@ from instrc.language.surface import Argument as Written
 from instrc.language.surface import Expression, Field, Name, Object
 from instrc.process.flow import Constant
 from instrc.schema.relations import satisfies
-from instrc.schema.walk import required_names
+from instrc.schema.walk import nodes, required_names
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, mapping
 from instrc.text.source import Span
@@ -175,6 +175,8 @@ def call(
         given.arguments = [argument for argument in given.arguments if isinstance(argument.value, ir.Path)]
     if given.slots and not check_slots(ev, instruction, called.schema, given.slots, context.annotations):
         return None
+    if called.kind == "user":
+        _check_people(ev, called.schema, given, written, span)
     if called.kind == "server" and given.constants:
         _leave_out(given, called.schema)
     if called.kind == "server" and not context.by_hand:
@@ -196,6 +198,19 @@ def call(
         for label, place in given.labels.items():
             ev.labels.setdefault((number, label), place)
     return StepResult(ir.Path(number))
+
+
+def _check_people(ev: Evaluation, schema: Json, given: CallInputs, written: tuple[Written, ...], span: Span) -> None:
+    """Report an approval rule that would mean a person, as the call passes the value of that name without a label."""
+    unnamed = {each.value.text for each in written if each.label is None and isinstance(each.value, Name)}
+    paths = [each.value for each in given.arguments if each.label is None and isinstance(each.value, ir.Path)]
+    unnamed |= {str(path.tail[-1]) for path in paths if path.tail}
+    rules = ((word, node.get(word)) for node in nodes(schema) for word in ("x-approvers", "x-not"))
+    for word, name in dict.fromkeys(rule for rule in rules if isinstance(rule[1], str) and rule != ("x-not", "starter")):
+        if name in unnamed - given.labels.keys():
+            follows = f"it means a person `{name}`; write `{name}: …` for the value of this call"
+            wanted = "the label of an argument"
+            ev.report.add(problems.schemas.InvalidApprovalRule(at=span, word=word, wanted=wanted, follows=follows))
 
 
 def _is_given(called: Signature, given: CallInputs, context: EvaluationContext) -> bool:

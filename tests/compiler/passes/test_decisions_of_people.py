@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from every_case import every_case
 from objects import an_object
 
@@ -225,6 +226,23 @@ def test_a_block_that_only_a_model_writes_and_nobody_reads_is_told(marked: str) 
 )
 def test_a_block_that_does_something_needs_no_reader(text: str) -> None:
     assert unread_places(text) == []
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        ("Judge_User(d, author: d.author, leads: p.names)", []),
+        ("Judge_User({ author, leads: p.names, d })", []),
+        ("Judge_User(d, author, leads: p.names)", ["x-not"]),
+        ("Judge_User(d.author, leads)", ["x-approvers", "x-not"]),
+    ],
+)
+def test_a_rule_that_names_a_value_without_a_label_is_told(call: str, words: list[str]) -> None:
+    rule: Any = {**an_object(verdict=TEXT), "x-not": "author", "x-approvers": "leads"}
+    vibes = {"People": VIBES["People"], "Draft": an_object(author=TEXT), "Judge_User": rule}
+    found = instrc.check(f"{PEOPLE}{DRAFT}const author = d.author; const leads = p.names; const ok = {call}; ok", vibes=vibes)
+    assert [(each.name, each.at and each.at.text) for each in found] == [("invalid-approval-rule", call)] * len(words)
+    assert [str(each.message).split("`")[1] for each in found] == words
 
 
 def unread_places(text: str) -> list[tuple[str, str]]:
