@@ -293,3 +293,18 @@ def test_plain_keys_have_no_number() -> None:
         'const e = @{ title: "Error", type: "object" }; do { Send_Activity(e) }', vibes=VIBES, naming="plain"
     )
     assert "error_2" in artefact.documents["result"]["properties"]
+
+
+@every_case("test", ["c.n < 5 or c.n >= 5", "c.n >= 5 or c.n < 5"])
+def test_a_null_satisfies_no_comparison(test: str) -> None:
+    vibes = {"Check": an_object(n={"type": ["integer", "null"], "minimum": 0}), "Send_Activity": VIBES["Send_Activity"]}
+    assert instrc.check(f"const c = Check(prompt); when {test} {{ Send_Activity(c) }}", vibes=vibes) == ()
+
+
+def test_branches_are_compared_with_the_ones_before_in_linear_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    implied = conditions.implies
+    monkeypatch.setattr(conditions, "implies", lambda *given: asked.append(1) or implied(*given))
+    branches = " else ".join(f"when c.more is {number} {{ Send_Activity(n: {number}) }}" for number in range(200))
+    instrc.compile(f"const c = Open(prompt); {branches}", vibes=VIBES | {"Send_Activity": an_object(n={})})
+    assert len(asked) <= 200 * conditions.COMPARED_TESTS
