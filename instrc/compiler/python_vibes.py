@@ -96,7 +96,9 @@ def described(modules: Iterable[str]) -> Json:
         for value in vars(import_module(module)).values():
             own = getattr(value, "__module__", None) == module
             if own and (INSTRUCTION_NAME in getattr(value, "__dict__", ()) or _has_fields(value)):
-                found[str(instruction_name(value))] = value
+                name = str(instruction_name(value))
+                if (other := found.setdefault(name, value)) is not value:
+                    raise TypeError(f"`{other.__module__}` and `{module}` both have `{name}`")
     here = f"{Path.cwd()}{os.sep}"
     files = {str(file) for module in [*sys.modules.values()] if (file := getattr(module, "__file__", None))}
     kept = sorted(file for file in files if file.startswith(here) and "site-packages" not in file)

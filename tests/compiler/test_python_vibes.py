@@ -112,6 +112,13 @@ def test_only_names_of_modules_are_taken(project: Path, value: str) -> None:
         instrc.compile("mail.aug")
 
 
+def test_two_classes_of_one_name_are_refused(project: Path) -> None:
+    (project / "app" / "more.py").write_text("from dataclasses import dataclass\n@dataclass\nclass Draft:\n    shapes: int\n")
+    (project / "pyproject.toml").write_text('[tool.instrc]\npython = ["app.vibes", "app.more"]\n')
+    with pytest.raises(instrc.CompileError, match=r"`app\.vibes` and `app\.more` both have `Draft`"):
+        instrc.compile("mail.aug")
+
+
 def test_a_module_that_exits_or_describes_nothing_is_no_crash(project: Path) -> None:
     (project / "app" / "vibes.py").write_text("import os\nos._exit(3)\n")
     with pytest.raises(instrc.CompileError, match="the modules cannot be imported"):
