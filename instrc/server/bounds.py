@@ -16,7 +16,7 @@ BODY_SECONDS: Final = 30.0
 """Time limit for the whole body of a request, in seconds."""
 UNREAD_SECONDS: Final = 30.0
 """Time in which a client reads what fills the buffer of its connection, in seconds."""
-AT_ONCE: Final = 4
+AT_ONCE: Final = 2
 """Requests of a caller, or by one link, that are handled at the same time, besides those that only wait or stream.
 
 The others are queued: each takes time from other callers, and none is answered sooner by it.

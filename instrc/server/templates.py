@@ -7,11 +7,13 @@ import tomllib
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
+from msgspec import Struct
 
 from instrc.problems.errors import SettingsError
 from instrc.problems.problem import Problem
@@ -136,13 +138,46 @@ def words_for(accepted: str | None, setting: str | None = None, added: str | Non
 
 
 def render(template: str, words: Words, **facts: object) -> str:
-    """Return a page; it shows at most `SHOWN` parts of values, and how many more there are."""
-    spare = iter(range(SHOWN))
-    return _environment().get_template(template).render(words=words, take=lambda: next(spare, None) is not None, **facts)
+    """Return a page."""
+    return _environment().get_template(template).render(words=words, **facts)
 
 
 SHOWN: Final = 10_000
-"""Maximum members and elements of values on a page: each takes time to write, and more than a reader has."""
+"""Maximum members and elements of a value on a page: each takes time to write, and more than a reader has."""
+_LEVELS: Final = 6
+"""Maximum levels of a value on a page: what is deeper is shown as JSON."""
+
+
+class Begun(Struct):
+    """The beginning of an object or a list."""
+
+    parts: list[tuple[str, object]]
+    """Each with its key, which is empty in a list."""
+    more: int
+    keys: bool
+    is_cut: bool
+
+
+def begun(value: Json, most: int, room: int = SHOWN, level: int = 0) -> object:
+    """Return the beginning of a value: `most` parts of each object and list, if not 0, and `room` in all, shared evenly.
+
+    So a long member does not push those after it off the page.
+    """
+    if not isinstance(value, dict | list) or not value or level > _LEVELS:
+        return value
+    count = min(len(value), most or room, room)
+    left, parts = room - count, list[tuple[str, object]]()
+    pairs = value.items() if isinstance(value, dict) else (("", part) for part in value)
+    for place, (key, part) in enumerate(islice(pairs, count)):
+        share = left // (count - place)
+        parts.append((key, begun(part, most, share, level + 1)))
+        left -= _size(parts[-1][1])
+    more = len(value) - count
+    return Begun(parts, more, isinstance(value, dict), more > 0 or any(getattr(part, "is_cut", False) for _, part in parts))
+
+
+def _size(part: object) -> int:
+    return sum(1 + _size(inner) for _, inner in part.parts) if isinstance(part, Begun) else 0
 
 
 @cache
@@ -155,7 +190,8 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     made.filters.update(json=dumps, linked=linked, media_type=type_of, readable=readable)
-    made.tests["file"] = is_reference
+    made.filters["begun"] = begun
+    made.tests.update(file=is_reference, begun=lambda value: isinstance(value, Begun))
     return made
 
 

@@ -86,6 +86,24 @@ def test_pages_show_the_first_parts_of_a_large_value_and_count_the_others(value:
             assert page.text.count("<dd>") + page.text.count("<li>") < 700
             for shown in (question, page):
                 assert re.search(r"and \d+ more", shown.text)
+            assert "only a part of what you decide about" in question.text
+
+    go(body())
+
+
+def test_a_long_member_pushes_no_other_off_the_page_of_its_question(tmp_path: Path) -> None:
+    async def body() -> None:
+        made = service(
+            tmp_path, program={**process(userContext1=chunk(step1_look=step(DECISION, "data"))), "inputs": {"data": {}}}
+        )
+        async with client(made, routes=Inbox(made).routes) as http:
+            for items, cut in ([0] * SHOWN, True), ([0] * 2000, False):
+                given = {"data": {"items": items, "payee": "Mallory", "amount": 1_000_000}}
+                run = (await made.start(BOSS, "program", given, wait=20)).report.run
+                page = (await http.get(f"/inbox/question/{run}:userContext1")).text
+                assert "Mallory" in page
+                assert "1000000" in page
+                assert ("only a part of what you decide about" in page) is cut
 
     go(body())
 
