@@ -106,14 +106,14 @@ def opening_for(
     folder = folder_of(config)
     if own is not None and is_here(config.project, folder):
         return own(program, question)
-    settings: ServiceSettings | None = _NOBODY
+    settings: ServiceSettings | None = FOR_NOBODY
     with suppress(InstrcError, OSError):
         if folder.is_dir():
             settings = settings_of(folder).service
     return opening_of(settings, has_keys, program, question)
 
 
-_NOBODY: Final = ServiceSettings(people={ALL: PeopleSettings((NOBODY,))})
+FOR_NOBODY: Final = ServiceSettings(people={ALL: PeopleSettings((NOBODY,))})
 """Settings for questions of a project whose folder is elsewhere: only a program names candidates; operators delegate the rest."""
 
 

@@ -432,7 +432,9 @@ def _note_questions(
     """Record the open questions of a run: those of the child `below`, or all but the unknown ones."""
     asked = {each.id: each for each in report.questions}
     known = tags_in(connection, report)
-    left = {name for name, tag in known.items() if name in asked and tag == asked[name].tag}  # answers are to what was shown
+    own = sa.select(QUESTIONS.c.question).where(QUESTIONS.c.run == report.run, QUESTIONS.c.program == report.name)
+    same = {*connection.execute(own).scalars()}  # an earlier release recorded those of processes under other programs
+    left = {name for name in same if name in asked and known[name] == asked[name].tag}  # answers are to what was shown
     now = time()
     changes: list[RunChange] = []
     for name in sorted(known.keys() - left):

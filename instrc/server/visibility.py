@@ -14,9 +14,9 @@ from msgspec.structs import replace
 
 from instrc import problems
 from instrc.engines.approvals import ALL, Approval, NameRules, Opening, Vote, agreed, approval_of
-from instrc.engines.equip import names_of, opening_for, opening_of
+from instrc.engines.equip import FOR_NOBODY, names_of, opening_for, opening_of
 from instrc.engines.launch import Launcher
-from instrc.engines.projects import is_here
+from instrc.engines.projects import is_here, project_here
 from instrc.engines.run_table import QuestionRow, questions_query
 from instrc.engines.service_tables import CLAIMS, DELETED
 from instrc.problems.errors import AccessError, ConflictError, GoneError, NotFoundError
@@ -48,6 +48,7 @@ class Visibility:
         self.launchers = launchers
         self.records = records
         self.settings = settings
+        self.is_named = project_here() is not None
 
     async def seen(self, caller: Caller, run: str, question: str | None = None, *, whole: bool = True) -> RunReport:
         """Return the state of a run if the caller may see it; otherwise it is reported as missing."""
@@ -120,8 +121,12 @@ class Visibility:
         return is_here(project) and (project is not None or program in self.launchers)
 
     def opening(self, program: str, question: Question) -> Opening:
-        """Return the candidates and the due time of a question of a program as it opens."""
-        return opening_of(self.settings, self.records.has_keys, program, question)
+        """Return the candidates and the due time of a question of a program as it opens.
+
+        Without a name, the project may not be that of a run whose program is not served.
+        """
+        known = self.is_named or program in self.launchers
+        return opening_of(self.settings if known else FOR_NOBODY, self.records.has_keys, program, question)
 
     def opening_in(self, report: RunReport) -> Callable[[Question], Opening]:
         """Return the candidates of the questions of a run, which may be another project's in the same store."""

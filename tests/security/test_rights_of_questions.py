@@ -39,7 +39,7 @@ from instrc.engines.operating import AuditFilter, audit_log  # what is noted of 
 from instrc.engines.places import store_of  # where they are
 from instrc.engines.prepare import Prepared
 from instrc.engines.run_table import QuestionRow  # what is claimed
-from instrc.engines.service_tables import KEYS  # where keys are
+from instrc.engines.service_tables import KEYS, QUESTIONS  # where keys and questions are
 from instrc.problems.errors import AccessError, AuthenticationError, ConflictError, InstrcError, NotFoundError, SettingsError
 from instrc.runtime.activities import Activities, Activity  # what serves one
 from instrc.runtime.questions import Question  # what the table asks about
@@ -854,6 +854,33 @@ def test_settings_of_the_project_of_a_run_name_its_candidates(project: str | Non
     config, asked = RunConfig(folder=str(tmp_path), project=project), Question("u", ("step1_approve",), {}, DECISION)
     own = service(tmp_path, letter=LETTER).visibility.opening
     assert opening_for(config, own, lambda: True, "pay", asked).candidates == ["cat"]
+
+
+def test_a_service_without_a_name_names_no_candidates_of_programs_of_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The folder of their project is on another machine."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pyproject.toml").touch()
+    asked = Question("u", ("step1_approve",), {}, DECISION)
+    own = service(tmp_path, letter=LETTER).visibility.opening
+    for program, candidates in (("letter", ["*"]), ("pay", [NOBODY])):
+        assert opening_for(RunConfig(folder="/elsewhere"), own, lambda: True, program, asked).candidates == candidates
+
+
+def test_questions_of_processes_that_an_earlier_release_recorded_are_asked_anew(tmp_path: Path) -> None:
+    """They were those of a program named after the activity, for everybody."""
+
+    async def body() -> None:
+        made = service(tmp_path, pay=asking())
+        run = (await made.start(BOSS, "pay", "x", wait=20)).report.run
+        report = (await made.run(BOSS, run)).report
+        made.records.execute(sa.update(QUESTIONS).where(QUESTIONS.c.run == run).values(program="Consent"))
+        assert made.records.question(run, "userContext1").program == "Consent"  # type: ignore[union-attr]
+        made.records.note(report, made.visibility.opening_in(report))
+        assert made.records.question(run, "userContext1").program == "pay"  # type: ignore[union-attr]
+
+    go(body())
 
 
 @pytest.mark.parametrize("engine", ["memory", "durable"])
