@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec import Struct, field
 
 from instrc.problems.errors import CompileError
 from instrc.schema.flattening.flattener import intersect
-from instrc.schema.kinds import is_number, types_of, unique
+from instrc.schema.kinds import as_decimal, is_number, types_of, unique
 from instrc.schema.laws.numbers import bound
 from instrc.schema.patterns import REGEX_SECONDS, in_time, search, time_limit
 from instrc.schema.validation import DefinitionsValidator, is_valid
@@ -19,6 +19,9 @@ from instrc.schema.vocabulary import IN_PLACE
 from instrc.schema.walk import local_target, nodes, required_names, subschemas, without
 from instrc.text.jsonvalue import Json, JsonArray, JsonObject, freeze, listing, mapping
 from instrc.text.limits import BRANCHES_OF_A_PLACE
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 SAMPLE_LEVELS: Final = 120
 """Maximum nesting of a sample value."""
@@ -304,34 +307,36 @@ def _numbers(schema: JsonObject, nth: int) -> Iterator[_Made]:
         yield _number_of(schema, _multiple(schema, number))
     if schema.get("type") != "integer" and "multipleOf" not in schema:
         lows, highs = _bounds(schema, "minimum", "exclusiveMinimum"), _bounds(schema, "maximum", "exclusiveMaximum")
-        low = max(lows, default=min(highs, default=1) - 1)
+        low = max(lows, default=min(highs, default=as_decimal(1)) - 1)
         yield _number_of(schema, (low + min(highs, default=low + 1)) / 2)
 
 
 _OF_NUMBERS = ("type", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
 
 
-def _number_of(schema: JsonObject, value: float) -> _Made:
-    number: Json = int(value) if isinstance(value, float) and value.is_integer() else value  # llguidance does not accept `2.0`
+def _number_of(schema: JsonObject, value: Fraction) -> _Made:
+    whole = value.denominator == 1 or abs(value) >= _WHOLE_FROM
+    number: Json = int(value) if whole else float(value)  # llguidance does not accept `2.0`
     return _Made(number, is_valid(number, {word: schema[word] for word in _OF_NUMBERS if word in schema}))
 
 
-def _multiple(schema: JsonObject, nth: int) -> int | float:
+def _multiple(schema: JsonObject, nth: int) -> Fraction:
     """Return the nth multiple above the lower bound, or near zero if there is none."""
-    step = bound(schema, "multipleOf") or 1
+    step = as_decimal(bound(schema, "multipleOf") or 1)
+    step = as_decimal(step.numerator) if schema.get("type") == "integer" else step  # an integer is one of 3/2 if it is one of 3
     above, below = bound(schema, "exclusiveMinimum"), bound(schema, "exclusiveMaximum")
     lows, highs = _bounds(schema, "minimum", "exclusiveMinimum"), _bounds(schema, "maximum", "exclusiveMaximum")
     if lows:
         value = -(-max(lows) // step) * step
-        value += step if above is not None and value <= above else 0
+        value += step if above is not None and value <= as_decimal(above) else 0
     else:
-        value = min([*highs, 0]) // step * step
-        value -= step if below is not None and value >= below else 0
+        value = min([*highs, as_decimal(0)]) // step * step
+        value -= step if below is not None and value >= as_decimal(below) else 0
     return value + nth * step if not highs or value + nth * step <= min(highs) else value
 
 
-def _bounds(schema: JsonObject, *keywords: str) -> list[int | float]:
-    return [limit for keyword in keywords if (limit := bound(schema, keyword)) is not None]
+def _bounds(schema: JsonObject, *keywords: str) -> list[Fraction]:
+    return [as_decimal(limit) for keyword in keywords if (limit := bound(schema, keyword)) is not None]
 
 
 def _count(schema: JsonObject, keyword: str) -> int:
