@@ -239,14 +239,20 @@ def _multiple_of(left: Json, right: Json) -> Json | Verdict:
         return NO_LAW
     if left == right:
         return left
-    one, other = _agreed(left), _agreed(right)
-    if one is None or other is None:
-        return NO_LAW
-    numerator, denominator = lcm(one.numerator, other.numerator), gcd(one.denominator, other.denominator)
-    common: int | float = numerator if denominator == 1 else numerator / denominator
-    agreed = _agreed(common)
-    if agreed is None or agreed.as_integer_ratio() != (numerator, denominator):  # in lowest terms, as both fractions are
-        return NO_LAW
+    common: int | float
+    if isinstance(left, int) and isinstance(right, int):  # fractions take ten times as long
+        common = lcm(left, right)
+        if common > _EXACT:
+            return NO_LAW
+    else:
+        one, other = _agreed(left), _agreed(right)
+        if one is None or other is None:
+            return NO_LAW
+        numerator, denominator = lcm(one.numerator, other.numerator), gcd(one.denominator, other.denominator)
+        common = numerator if denominator == 1 else numerator / denominator
+        agreed = _agreed(common)
+        if agreed is None or agreed.as_integer_ratio() != (numerator, denominator):  # in lowest terms, as both fractions are
+            return NO_LAW
     return left if common == left else right if common == right else common
 
 
