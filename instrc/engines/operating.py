@@ -142,7 +142,7 @@ def costs(
     columns = cast("Mapping[CostGroup, sa.ColumnElement[object]]", of_group)
     keys = [(columns[group] if group in groups else sa.literal(None, sa.Text)).label(group) for group in COST_GROUPS]
     used = [sa.func.coalesce(sa.func.sum(column), 0).label(column.name) for column in (RUNS.c.tokens, RUNS.c.cost)]
-    chosen_columns = [columns[group] for group in groups]
+    chosen_columns = [columns[group] for group in dict.fromkeys(groups)]
     query = (
         sa.select(*keys, sa.func.count().label("runs"), *used)
         .group_by(*chosen_columns)

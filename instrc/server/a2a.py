@@ -427,7 +427,8 @@ def _updates(before: pb.Task, task: pb.Task) -> Iterator[Event]:
 
 
 def _member(struct: struct_pb2.Struct, name: str) -> str:
-    return struct.fields[name].string_value if name in struct.fields else ""
+    value = struct.fields[name] if name in struct.fields else struct_pb2.Value(string_value="")
+    return value.string_value if value.HasField("string_value") else str(value)  # what is no text names nothing
 
 
 def _hook_id(run: str, name: str, owner: str) -> str:

@@ -157,9 +157,11 @@ def element_of(span: TimelineSpan) -> str:
 
 def facts_of(span: TimelineSpan, steps: Json) -> list[tuple[str, Json]]:
     """Return the input and output of a step, with the titles of the steps' schemas; a long one as the beginning of its text."""
-    values = [(name, labelled(span.facts[name], steps)) for name in _FACTS if span.facts.get(name) not in (None, {}, [], "")]
+    values = [(name, span.facts[name]) for name in _FACTS if span.facts.get(name) not in (None, {}, [], "")]
     texts = [(name, value, value if isinstance(value, str) else dumps(value)) for name, value in values]
-    return [(name, value if len(text) <= _EXCERPT else f"{text[:_EXCERPT]}\u2026") for name, value, text in texts]
+    return [
+        (name, labelled(value, steps) if len(text) <= _EXCERPT else f"{text[:_EXCERPT]}\u2026") for name, value, text in texts
+    ]
 
 
 def labels_of(process: Process) -> JsonObject:

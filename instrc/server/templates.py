@@ -138,12 +138,20 @@ def words_for(accepted: str | None, setting: str | None = None, added: str | Non
 
 
 def render(template: str, words: Words, **facts: object) -> str:
-    """Return a page."""
-    return _environment().get_template(template).render(words=words, **facts)
+    """Return a page; all values on it have `SHOWN` parts together, and each with a `most` a tenth of them."""
+    left = SHOWN
+
+    def begin(value: Json, most: int) -> object:
+        nonlocal left
+        shown = begun(value, most, min(left, SHOWN // 10 if most else SHOWN))
+        left -= _size(shown)
+        return shown
+
+    return _environment().get_template(template).render(words=words, begin=begin, **facts)
 
 
 SHOWN: Final = 10_000
-"""Maximum members and elements of a value on a page: each takes time to write, and more than a reader has."""
+"""Maximum members and elements of the values on a page: each takes time to write, and more than a reader has."""
 _LEVELS: Final = 6
 """Maximum levels of a value on a page: what is deeper is shown as JSON."""
 
@@ -158,7 +166,7 @@ class Begun(Struct):
     is_cut: bool
 
 
-def begun(value: Json, most: int, room: int = SHOWN, level: int = 0) -> object:
+def begun(value: Json, most: int, room: int, level: int = 0) -> object:
     """Return the beginning of a value: `most` parts of each object and list, if not 0, and `room` in all, shared evenly.
 
     So a long member does not push those after it off the page.
@@ -190,7 +198,6 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     made.filters.update(json=dumps, linked=linked, media_type=type_of, readable=readable)
-    made.filters["begun"] = begun
     made.tests.update(file=is_reference, begun=lambda value: isinstance(value, Begun))
     return made
 

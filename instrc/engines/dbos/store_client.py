@@ -180,7 +180,8 @@ def report_of(client: DBOSClient, row: WorkflowStatus, *, children: list[Workflo
     questions: list[Question] = []
     if whole or outcome is None:
         state, questions = state_of(client, row)
-        outcome = versions.outcome(launch["plan"], state) if row.status not in BROKEN_OFF else None
+        replayed = versions.outcome(launch["plan"], state) if row.status not in BROKEN_OFF else None
+        outcome = outcome or replayed  # a later release may replay it to another one
         record = versions.record(launch["plan"], state) if whole else None
         for child in children or ():
             below = child.workflow_id.removeprefix(f"{row.workflow_id}/")

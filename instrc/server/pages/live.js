@@ -39,7 +39,8 @@ async function refresh() {
   let page;
   try {
     const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
-    if (!answer.ok || answer.redirected) return source.close();  // the session has expired: the page stays as it is
+    if (answer.redirected || [401, 403].includes(answer.status)) return source.close();  // the session has expired
+    if (!answer.ok) return;  // the service is away: the page stays as it is
     page = new DOMParser().parseFromString(await answer.text(), "text/html");
   } catch {
     return;  // the service is away; the stream comes again with it
