@@ -30,6 +30,7 @@ from instrc.providers.codec import (
 from instrc.providers.key_renaming import KeyRenamer, ReadText, folded, is_one_of, likeness, shaped, types_named
 from instrc.schema.patterns import may_match
 from instrc.schema.validation import DefinitionsValidator
+from instrc.schema.walk import without
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, JsonObject, as_text, equal, freeze, kind_of, mapping
 from instrc.tools.tasks import argument_text, argument_value
@@ -301,7 +302,9 @@ class Transcoder:
             for item in choice:
                 if item.key is not None and item.key in value:
                     return self.decode(item.codec, value[item.key], level + 1)
-        return value if named is None else {}
+        if named is None or "object" not in self._types(named.when):
+            return value
+        return self.decode(named.codec, without(value, "choice"), level + 1)
 
     def _covers(self, schema: Json, value: Json) -> bool:
         """Return whether a schema declares all keys of an object."""

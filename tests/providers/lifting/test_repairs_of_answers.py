@@ -262,6 +262,16 @@ def test_a_choice_without_what_it_names_names_an_empty_object() -> None:
     assert lift({"who": {"choice": "company"}}, record).value == {"who": {}}
 
 
+def test_members_beside_a_choice_are_those_of_the_object_that_it_names() -> None:
+    card: Any = {"type": "object", "title": "card", "properties": {"number": {"type": "string"}, "cvc": {"type": "integer"}}}
+    union: Any = {"anyOf": [card, {"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
+    record = lower({"type": "object", "properties": {"pay": union}, "required": ["pay"]}, "gigachat").map
+    assert lift({"pay": {"choice": "card", "number": "4111", "cvc": 1}}, record).value == {"pay": {"number": "4111", "cvc": 1}}
+    assert lift({"pay": {"choice": "card", "number": 4111}}, record).status == "invalid"
+    for said in ({"choice": "list", "items": ["a"]}, {"choice": "list"}):  # its object may have further keys
+        assert lift({"pay": said}, record).value == {"pay": said}
+
+
 def test_a_hostile_answer_is_mended_in_bounds() -> None:
     schema = {"type": "object", "additionalProperties": {"type": "integer"}, "required": [f"k{n}" for n in range(300)]}
     lifted = lift({f"k{n}": None for n in range(2000)}, lower(schema, "jsonschema").map)
