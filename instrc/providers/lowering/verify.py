@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from instrc.problems.errors import CompileError
 from instrc.problems.files import TooLarge
+from instrc.problems.suggest import nearest
 from instrc.providers import targets
 from instrc.providers.dialect import DEFINITION_NAME, NUMBERS, SIZES, Dialect, fill_envelope, schema_in
 from instrc.providers.lowering import build
@@ -329,8 +330,9 @@ def _of_envelope(dialect: Dialect, template: Json, value: Json, path: Location) 
             optional |= {key for key, item in template.items() if item == "@schema"}
         for key in template.keys() - value.keys() - optional:
             yield Breach("envelope", node, f"{dumps(key, indent=False)} is missing")
-        for key in value.keys() - template.keys() if "@name" not in template.values() else ():  # options of the provider
-            yield Breach("envelope", node, f"{dumps(key, indent=False)} is not known")
+        for key in value.keys() - template.keys():
+            if "@name" not in template.values() or nearest(key, template):  # another word may be an option of the provider
+                yield Breach("envelope", node, f"{dumps(key, indent=False)} is not known")
         for key in template.keys() & value.keys():
             yield from _of_envelope(dialect, template[key], value[key], (*path, key))
     elif template != value:

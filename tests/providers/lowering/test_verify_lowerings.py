@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from every_case import every_case
 from pydantic import BaseModel
@@ -30,6 +32,15 @@ def test_options_of_a_provider_beside_the_name_are_no_breach() -> None:
         lowered = instrc.lower({**schema, "x-tool": {target: options}}, target)
         assert "defer_loading" in str(lowered.payload)
         assert instrc.verify(lowered).breaches == ()
+
+
+@every_case(
+    ("target", "word"), [("anthropic", "input_shema"), ("anthropic", "inputSchema"), ("openai", "strct"), ("openai", "paramters")]
+)
+def test_a_misspelt_member_of_the_envelope_is_no_option(target: str, word: str) -> None:
+    payload: Any = instrc.lower({"type": "object", "properties": {"a": {"type": "string"}}}, target).payload
+    payload.get("function", payload)[word] = {}
+    assert [breach.message for breach in instrc.verify(payload, target).breaches] == [f'"{word}" is not known']
 
 
 @every_case("target", instrc.targets())
