@@ -268,8 +268,8 @@ _PAIRS = (
     ("<|channel>thought", "<channel|>"),
 )
 """Markers around thoughts: of DeepSeek, Qwen and most others; of Seed; of Magistral, Command, Kimi, Gemma."""
-THOUGHT = "|".join(rf"{re.escape(opening)}.*?(?:{re.escape(ending)}|\Z)" for opening, ending in _PAIRS)
-"""Pattern of a thought, which may have no end."""
+THOUGHT = "|".join(rf"(?<![`'\"]){re.escape(opening)}.*?(?:{re.escape(ending)}|\Z)" for opening, ending in _PAIRS)
+"""Pattern of a thought, which may have no end; behind a quotation mark, it is spoken of."""
 
 
 def strip_reasoning(text: str) -> tuple[str, bool]:

@@ -62,7 +62,7 @@ def extract_tool_calls(text: str, tools: KnownTools) -> InText:
     return InText(calls, rest.strip() if calls else said)
 
 
-_LATER_THOUGHT = re.compile(rf'(?P<text>"(?:[^"\\\n]|\\.)*+"?)|{THOUGHT}', re.DOTALL)
+_LATER_THOUGHT = re.compile(rf'(?P<text>(?<![\w\\])"(?:[^"\\\n]|\\.)*+")|{THOUGHT}', re.DOTALL)
 """A thought behind other text, or a text in quotes, which may speak of its marks."""
 _AROUND_CALLS = re.compile(
     r"</?(?:[|｜‖]DSML[|｜‖]|\w+:)?(?:tool_?calls?|function_calls?|TOOLCALL|tools)>"

@@ -148,11 +148,24 @@ def test_calls_without_marks_are_searched_for_in_a_text_of_up_to_100_000_letters
     set(TEXTS) - {"hermes behind thoughts", "hermes behind thoughts of a template", "gpt-oss", "gpt-oss without a beginning"},
 )
 @every_case(
-    "around", ["<think>Hm.</think>\n<think>Maybe\n{}\n? No.</think>\nI see.", "I see. [THINK]Or\n{}\n[/THINK]", "No. <think>\n{}"]
+    "around",
+    [
+        "<think>Hm.</think>\n<think>Maybe\n{}\n? No.</think>\nI see.",
+        "I see. [THINK]Or\n{}\n[/THINK]",
+        "No. <think>\n{}",
+        'It has 5" more. <think>Is it\n{}\nNo.</think>',
+    ],
 )
 def test_a_call_in_a_later_thought_is_none(form: str, around: str) -> None:
     lifted = lift(chat(around.format(TEXTS[form])), lower_all([("weather", WEATHER), ("time", TIME)], "vllm").map)
     assert lifted.status == "empty", lifted
+
+
+@every_case("mention", ["`<think>`", '"<think>"', "'[THINK]'"])
+@every_case("form", ["hermes with text around", "qwen coder", "actions as objects", "objects in the text"])
+def test_a_mark_of_thoughts_in_quotation_marks_begins_none(mention: str, form: str) -> None:
+    lifted = lift(chat(f"I use {mention} no more.\n{TEXTS[form]}"), lower_all([("weather", WEATHER), ("time", TIME)], "vllm").map)
+    assert lifted.values == [{"city": "Oslo", "days": 2}, {"zone": "CET"}]
 
 
 @every_case("city", ["<think>", "<think>Oslo</think>", "[THINK]"])
