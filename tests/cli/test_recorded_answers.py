@@ -48,6 +48,19 @@ def test_answers_are_given_again_without_a_word(instrc: Instrc, folder: Path) ->
     assert "4/8" in done.out
 
 
+def test_a_file_that_lists_its_prompts_without_their_answers_is_read_by_step(instrc: Instrc, folder: Path) -> None:
+    kept = json.loads((folder / "answers.json").read_text())
+    kept["$recorded"]["prompts"] = [*kept["$recorded"]["prompts"]]
+    (folder / "answers.json").write_text(json.dumps(kept))
+    done = instrc(*REPLAY)
+    assert (done.code, done.err) == (0, "")
+    assert "4/8" in done.out
+    kept["$recorded"]["prompts"].pop()
+    (folder / "answers.json").write_text(json.dumps(kept))
+    with pytest.warns(RuntimeWarning, match="for another prompt"):
+        assert "4/8" in instrc(*REPLAY).out
+
+
 @pytest.mark.parametrize("change", ["vibe", "words", "settings"])
 def test_a_changed_prompt_is_a_warning(instrc: Instrc, folder: Path, change: str) -> None:
     if change == "vibe":

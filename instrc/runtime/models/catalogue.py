@@ -156,8 +156,8 @@ class Recording(Struct, frozen=True):
     """The model, prompts and settings of recorded answers, which are also listed by step."""
 
     model: str
-    prompts: dict[str, Json]
-    """Lists of whole answers, in order, by the digest of message, schema and settings."""
+    prompts: dict[str, Json] | list[str]
+    """Lists of whole answers, in order, by the digest of message, schema and settings; or the digests, of answers by step."""
     settings: dict[str, Json] = {}
     """Settings of the requests."""
 
@@ -177,13 +177,13 @@ class RecordedModel:
     def __init__(self, model: Model, recording: Recording, provider: Provider | None) -> None:
         """Take the `provider` of the recording, which shows what would be sent to it now."""
         self.model, self.recording, self.provider = model, recording, provider
-        self._recorded, self._warned = Scripted(recording.prompts), False
+        self._recorded, self._warned = Scripted(recording.prompts) if isinstance(recording.prompts, dict) else model, False
 
     async def answer(self, request: Request) -> Reply:
         """Answer a request, with a note, and a warning the first time, if the answers belong to other prompts."""
         message = request.message if self.provider is None else self.provider.preview(request)[0].message
         if (digest := prompt_digest(message, request.schema, self.recording.settings)) in self.recording.prompts:
-            return await self._recorded.answer(structs.replace(request, key=digest))
+            return await self._recorded.answer(request if self._recorded is self.model else structs.replace(request, key=digest))
         reply = await self.model.answer(request)
         note = f"the answers were recorded with `{self.recording.model}` for another prompt than that of `{request.name}` now"
         if not self._warned:
