@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from typing import Final, TypeAlias
+from typing import Final, Protocol, TypeAlias
 from unicodedata import category, normalize
 
 from msgspec import Struct
@@ -32,6 +32,13 @@ class Opening(Struct, frozen=True):
 
     candidates: Sequence[str]
     due: float | None = None
+
+
+class OwnOpening(Protocol):
+    """An `OpeningOf` by the settings of a service."""
+
+    def __call__(self, program: str, question: Question, *, named: bool = True) -> Opening:
+        """Return who may answer a question of a run; `named` is whether its project has a name."""
 
 
 OpeningOf: TypeAlias = "Callable[[str, Question], Opening]"

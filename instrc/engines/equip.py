@@ -12,7 +12,7 @@ from typing import Final, cast
 from msgspec import Struct, field, structs
 
 from instrc import problems
-from instrc.engines.approvals import ALL, NOBODY, NameRules, Opening, OpeningOf, approval_of, common
+from instrc.engines.approvals import ALL, NOBODY, NameRules, Opening, OwnOpening, approval_of, common
 from instrc.engines.places import scheme_of
 from instrc.engines.prepare import Prepared, Reach, activities_of, imported, reach_of, rehearsed
 from instrc.engines.projects import folder_of, is_here
@@ -100,12 +100,12 @@ _rehearsals: dict[str, Activities] = {}
 
 
 def opening_for(
-    config: RunConfig, own: OpeningOf | None, has_keys: Callable[[], bool], program: str, question: Question
+    config: RunConfig, own: OwnOpening | None, has_keys: Callable[[], bool], program: str, question: Question
 ) -> Opening:
     """Return who may answer a question of a run: as a service's `own` project says, else by the settings of the run's."""
     folder = folder_of(config)
     if own is not None and is_here(config.project, folder):
-        return own(program, question)
+        return own(program, question, named=config.project is not None)
     settings: ServiceSettings | None = FOR_NOBODY
     with suppress(InstrcError, OSError):
         if folder.is_dir():

@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, Protocol, TypeAlias, cast, runtime_check
 import sqlalchemy as sa
 from msgspec import Struct, field, structs
 
-from instrc.engines.approvals import Opening, OpeningOf, approval_of
+from instrc.engines.approvals import Opening, OpeningOf, OwnOpening, approval_of
 from instrc.engines.dbos.store import scrub, write_in_order
 from instrc.engines.service_tables import (
     AUDIT,
@@ -331,7 +331,7 @@ class TableEngine(Protocol):
     def starts_by_queue(self) -> bool:
         """Whether `start` returns as soon as a run is enqueued, without waiting for its progress."""
 
-    def use_table(self, table: RunTable, opening: OpeningOf) -> None:
+    def use_table(self, table: RunTable, opening: OwnOpening) -> None:
         """Record runs in the table of a service, whose `opening` returns who may answer."""
 
     def table(self) -> RunTable:

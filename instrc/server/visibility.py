@@ -16,7 +16,7 @@ from instrc import problems
 from instrc.engines.approvals import ALL, Approval, NameRules, Opening, Vote, agreed, approval_of
 from instrc.engines.equip import FOR_NOBODY, names_of, opening_for, opening_of
 from instrc.engines.launch import Launcher
-from instrc.engines.projects import is_here, project_here
+from instrc.engines.projects import is_here
 from instrc.engines.run_table import QuestionRow, questions_query
 from instrc.engines.service_tables import CLAIMS, DELETED
 from instrc.problems.errors import AccessError, ConflictError, GoneError, NotFoundError
@@ -48,7 +48,6 @@ class Visibility:
         self.launchers = launchers
         self.records = records
         self.settings = settings
-        self.is_named = project_here() is not None
 
     async def seen(self, caller: Caller, run: str, question: str | None = None, *, whole: bool = True) -> RunReport:
         """Return the state of a run if the caller may see it; otherwise it is reported as missing."""
@@ -120,12 +119,12 @@ class Visibility:
         """Return whether the settings of this service apply to a run: one of an unnamed project is known by its program."""
         return is_here(project) and (project is not None or program in self.launchers)
 
-    def opening(self, program: str, question: Question) -> Opening:
+    def opening(self, program: str, question: Question, *, named: bool = True) -> Opening:
         """Return the candidates and the due time of a question of a program as it opens.
 
-        Without a name, the project may not be that of a run whose program is not served.
+        A run whose project has no name may be of another one, unless its program is served.
         """
-        known = self.is_named or program in self.launchers
+        known = named or program in self.launchers
         return opening_of(self.settings if known else FOR_NOBODY, self.records.has_keys, program, question)
 
     def opening_in(self, report: RunReport) -> Callable[[Question], Opening]:

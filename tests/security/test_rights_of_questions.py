@@ -856,12 +856,13 @@ def test_settings_of_the_project_of_a_run_name_its_candidates(project: str | Non
     assert opening_for(config, own, lambda: True, "pay", asked).candidates == ["cat"]
 
 
-def test_a_service_without_a_name_names_no_candidates_of_programs_of_others(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("project", ["", '[project]\nname = "desk"\n'])
+def test_a_service_names_no_candidates_for_programs_of_unnamed_projects_of_others(
+    project: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The folder of their project is on another machine."""
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "pyproject.toml").touch()
+    (tmp_path / "pyproject.toml").write_text(project)
     asked = Question("u", ("step1_approve",), {}, DECISION)
     own = service(tmp_path, letter=LETTER).visibility.opening
     for program, candidates in (("letter", ["*"]), ("pay", [NOBODY])):

@@ -17,7 +17,7 @@ from dbos._error import DBOSWorkflowIDInUseError  # has no public name
 from msgspec import structs
 
 from instrc import problems
-from instrc.engines.approvals import OpeningOf
+from instrc.engines.approvals import OwnOpening
 from instrc.engines.dbos import schedules, store
 from instrc.engines.dbos.postgres import workers_of
 from instrc.engines.dbos.run_rows import AT_ONCE, RunRows, SharedBudget
@@ -83,7 +83,7 @@ class DurableEngine(TracedEngine):
         with self._reading() as engine, store.trouble(self.location):
             return store.trace_from(self.location, engine, run, place, most)
 
-    def use_table(self, table: RunTable, opening: OpeningOf) -> None:
+    def use_table(self, table: RunTable, opening: OwnOpening) -> None:
         """Record runs in the table of a service, whose `opening` returns who may answer."""
         self.rows.use(table, opening)
 

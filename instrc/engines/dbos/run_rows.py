@@ -15,7 +15,7 @@ from time import time
 import sqlalchemy as sa
 from dbos import WorkflowStatus
 
-from instrc.engines.approvals import OpeningOf
+from instrc.engines.approvals import OpeningOf, OwnOpening
 from instrc.engines.dbos import store
 from instrc.engines.dbos.store import reason_of, write_in_order
 from instrc.engines.dbos.store_client import StoreClient, launch_of
@@ -45,10 +45,10 @@ class RunRows:
         self.place = place
         self.location = location
         self._table: RunTable | None = None
-        self._opening: OpeningOf | None = None
+        self._opening: OwnOpening | None = None
         self._gate = threading.RLock()
 
-    def use(self, table: RunTable, opening: OpeningOf) -> None:
+    def use(self, table: RunTable, opening: OwnOpening) -> None:
         """Record runs in the table of a service, whose `opening` returns who may answer."""
         self._table, self._opening = table, opening
 
