@@ -120,10 +120,10 @@ def _process_of(artefact: Artefact) -> Process | None:
 
 def _all_compared(before: dict[str, _Given], after: dict[str, _Given], old: str, new: str) -> tuple[list[Json], bool]:
     """Return the changes of each export, and whether it is certain that nothing breaks."""
-    of_files = {old, new, Path(old).stem, Path(new).stem}
-    if len(before) == len(after) == 1 and not of_files.isdisjoint([*before, *after]):  # one schema each, named after a file
+    named_alike = old in before or new in after or (Path(old).stem in before and Path(new).stem in after)
+    if len(before) == len(after) == 1 and named_alike:  # one schema each, both named after their files
         before, after = {old: next(iter(before.values()))}, {old: next(iter(after.values()))}
-    else:
+    elif before.keys() != after.keys():
         after = _named_as(after, old, new)
     documents: list[Json] = []
     certain = True

@@ -280,6 +280,9 @@ def test_the_only_export_with_another_name_is_renamed_unless_it_is_named_after_i
     renamed = instrc("diff", "old.aug", "new.aug", "--check")
     assert (renamed.code, "the export was renamed (from `alpha`)" in renamed.out) == (1, True)
     assert [instrc("diff", old, new, "--check").code for old, new in (("a.aug", "b.aug"), ("old.aug", "old.aug"))] == [0, 0]
+    (folder / "alpha.aug").write_text("tool alpha = Greet(prompt);")
+    for old, new in (("alpha.aug", "new.aug"), ("old.aug", "alpha.aug"), ("a.aug", "new.aug")):
+        assert instrc("diff", old, new, "--check").code == (old != "old.aug")
 
 
 def test_what_differs_deeper_than_is_looked_is_a_change_too() -> None:
