@@ -111,7 +111,7 @@ def _held(record: ToolMap, arguments: Json) -> tuple[Json, Repair] | None:
     beside = {key for key in ("name", "tool", "function", "type") if isinstance(arguments.get(key), str)} - own
     keys = arguments.keys() - beside if len(arguments) > 1 else arguments.keys()
     for key in keys if len(keys) == 1 else ():
-        if key in {*_WRAPPERS, *names} - own and isinstance(held := unpacked(arguments[key]), dict):
+        if key in {*_WRAPPERS, *names} and isinstance(held := unpacked(arguments[key]), dict) and (key not in own or key in held):
             return held, Repair("", "unwrapped", key)
     return None
 

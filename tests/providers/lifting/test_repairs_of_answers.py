@@ -262,6 +262,14 @@ def test_a_choice_without_what_it_names_names_an_empty_object() -> None:
     assert lift({"who": {"choice": "company"}}, record).value == {"who": {}}
 
 
+@every_case("key", ["input", "arguments", "parameters"])
+def test_an_argument_with_the_name_of_its_wrapper_is_unwrapped(key: str) -> None:
+    record = lower({"type": "object", "properties": {key: {"type": "string"}}, "required": [key]}, "openai").map
+    lifted = lift({key: {key: "x"}}, record)
+    assert (lifted.value, [(repair.what, repair.key) for repair in lifted.call.repairs]) == ({key: "x"}, [("unwrapped", key)])
+    assert lift({key: {"other": "x"}}, record).status == "invalid"
+
+
 def test_members_beside_a_choice_are_those_of_the_object_that_it_names() -> None:
     card: Any = {"type": "object", "title": "card", "properties": {"number": {"type": "string"}, "cvc": {"type": "integer"}}}
     union: Any = {"anyOf": [card, {"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
