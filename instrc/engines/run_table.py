@@ -669,7 +669,7 @@ class StandingWriter:
 
     def _write(self, questions: Sequence[Question], outcome: Outcome | None) -> None:
         if self._below and (whole := self._table.run(self._root)) is not None:
-            self._name = whole.program  # a child is launched by the name of its activity
+            self._name = whole.program  # an earlier release launched a child by the name of its activity
         ended = outcome is not None and not self._below
         asked = () if outcome is not None else tuple(each.below(self._below) if self._below else each for each in questions)
         status = outcome["status"] if ended and outcome is not None else "running"

@@ -361,6 +361,30 @@ def test_the_events_of_all_begin_now_or_behind_one(tmp_path: Path) -> None:
     go(body())
 
 
+def test_few_streams_of_a_caller_hold_stored_events_at_once(tmp_path: Path) -> None:
+    """Each may have a value of many megabytes, and a client may read it slowly."""
+
+    async def body() -> None:
+        made = service(tmp_path)
+        async with client(made) as http:
+            run, _ = await begun(http)
+            streams = [made.event_streams.events(BOSS, run) for _ in range(3)]
+            other = made.event_streams.events(person("vic", "viewer"), run)
+            for stream in (*streams, other):
+                assert (await anext(stream)).kind == "snapshot"
+            for stream in (*streams[:2], other):
+                assert (await anext(stream)).kind == "asked"
+            waiting = asyncio.create_task(anext(streams[2]))
+            await asyncio.sleep(0.2)
+            assert not waiting.done()
+            await streams[0].aclose()
+            assert (await asyncio.wait_for(waiting, 20)).kind == "asked"
+            for stream in (*streams, other):
+                await stream.aclose()
+
+    go(body())
+
+
 def test_who_is_only_asked_follows_their_questions(tmp_path: Path) -> None:
     async def body() -> None:
         made = service(tmp_path, settings=ServiceSettings(people={"letter.approve": PeopleSettings(("cat",))}))

@@ -465,7 +465,7 @@ def child_of(carrier: RunCarrier, launch: LaunchDocument, journal: Journal, pare
             plan = plan_of(process, activities=activities.names(), pauses=has_pauses(launch["plan"]))
             begun: LaunchDocument = {
                 "run": run,
-                "name": command["called"],
+                "name": launch["name"],
                 "plan": plan,
                 "inputs": child_inputs(command, process),
                 "how": RunConfig.from_json(launch["how"]).for_child(journal.model).to_json(),
