@@ -9,6 +9,7 @@ from contextvars import ContextVar
 from itertools import islice
 from time import monotonic
 from typing import Final, TypeVar, cast
+from weakref import WeakValueDictionary
 
 from msgspec import Struct
 
@@ -19,7 +20,7 @@ from instrc.runtime.models.partial import AnswerPart
 from instrc.runtime.run_report import OPEN
 from instrc.runtime.traces import Event, Timeline, TimelineSpan, TracePage
 from instrc.server.access import Caller
-from instrc.server.bounds import LISTED
+from instrc.server.bounds import AT_ONCE, LISTED
 from instrc.server.records import Records
 from instrc.server.views import RunInfo, standing_json
 from instrc.server.visibility import Visibility, may_see
@@ -48,6 +49,7 @@ class EventStreams:
         self.engine: Engine = visibility.engine
         self.records: Records = visibility.records
         self.hub = hub
+        self._turns = WeakValueDictionary[str, asyncio.Semaphore]()
 
     def events(self, caller: Caller, run: str | None, after: int = 0) -> AsyncGenerator[NumberedEvent]:
         """Yield the events of a run, or of all visible runs, after a number, as they happen.
@@ -101,19 +103,27 @@ class EventStreams:
         with self.hub.following(run) as box:
             while True:
                 before = reading.after
-                async for event in reading.events(box):
-                    yield event
+                async with self._turn(caller):
+                    async for event in reading.events(box):
+                        yield event
                 changed = (woken or reading.after != before) and not await self._is_still(run, (status,))
                 if report.has_ended or changed or monotonic() > looked + _LOOK_ANYWAY:
                     report, looked = await self.visibility.seen(caller, run), monotonic()
-                    async for event in reading.events(box):
-                        yield event
+                    async with self._turn(caller):
+                        async for event in reading.events(box):
+                            yield event
                     if report.has_ended or report.status != status:
                         status = report.status
                         yield NumberedEvent(reading.after, "status", standing_json(report))
                     if report.has_ended:
                         return
                 woken = await self.hub.wait(run, max(LOOK, len(self.hub.boxes) / _LOOKS))
+
+    def _turn(self, caller: Caller) -> asyncio.Semaphore:
+        """Return what a stream of a caller holds while it reads stored events and sends them: each may be large."""
+        turn = self._turns.get(caller.name) or asyncio.Semaphore(AT_ONCE)
+        self._turns[caller.name] = turn
+        return turn
 
     async def _is_still(self, run: str, statuses: Collection[str]) -> bool:
         """Return whether the row of a run, written by its carrier, has one of these: a journal costs more with each entry."""
