@@ -292,13 +292,15 @@ def caller_later(settings: ServiceSettings, records: Records, name: str, kept: J
     return _caller(settings, records, "key", name, row.groups, row.roles)
 
 
-def is_known(settings: ServiceSettings, records: Records, name: str) -> bool:
-    """Return whether a name is that of a caller now: a subject of the identity provider, or the owner of a valid key.
+def is_known(settings: ServiceSettings, records: Records, name: str, key: str | None = None) -> bool:
+    """Return whether a name is that of a caller now: a subject of the identity provider, or the owner of a valid key (`key`).
 
     Without authentication, it is the local user; in a store that never had a key, others are authenticated by other means.
     """
     if name.startswith("oidc:"):
         return settings.oidc is not None and name.startswith(f"oidc:{settings.oidc.issuer}#")
+    if key is not None:
+        return any(row.id == key for row in records.keys_of(name))
     return bool(records.keys_of(name)) or not (records.requires_keys() or (name == LOCAL.name and settings.oidc is not None))
 
 
@@ -365,10 +367,11 @@ def refuse_unknown(reason: str) -> NoReturn:
     raise AuthenticationError([problems.serving.NotAuthenticated(reason=reason)]) from None
 
 
-def link_word(signer: Signer, run: str, question: str, to: str, sender: str) -> str:
+def link_word(signer: Signer, run: str, question: str, to: str, sender: Caller) -> str:
     """Return the token of a link, asked for by `sender`, by which a person may see and answer one question."""
     name = to if _is_reserved(to) else f"key:{to}"  # which the settings cannot give another meaning
-    return signer.sign("question", {"run": run, "question": question, "for": name, "by": sender, "nonce": token_urlsafe(12)})
+    by: JsonObject = {"by": sender.name, "key": sender.key, "nonce": token_urlsafe(12)}
+    return signer.sign("question", {"run": run, "question": question, "for": name, **by})
 
 
 def read_link(signer: Signer, word: str) -> Caller:
@@ -377,6 +380,5 @@ def read_link(signer: Signer, word: str) -> Caller:
     if value is None:
         refuse_unknown("the link is not one of this service, or has expired")
     only = (as_text(value["run"]), as_text(value["question"]))
-    return Caller(
-        as_text(value["for"]), by="link", only=only, nonce=as_text(value["nonce"]), sender=optional_text(value.get("by"))
-    )
+    sender, key = optional_text(value.get("by")), optional_text(value.get("key"))
+    return Caller(as_text(value["for"]), by="link", only=only, nonce=as_text(value["nonce"]), sender=sender, key=key)

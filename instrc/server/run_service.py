@@ -401,13 +401,13 @@ class RunService:
         if not is_candidate(found, person):
             person = replace(person, name=f"{OUTSIDER}{known_as(person.name)}")
         require_allowed("link", found, caller, person)
-        word = asyncio.to_thread(link_word, self.signer, run, found.question.id, person.name, caller.name)
+        word = asyncio.to_thread(link_word, self.signer, run, found.question.id, person.name, caller)
         return await self._audited(caller, "link", run, word, found.question.id, person.name)
 
     async def linked(self, word: str) -> Caller:
-        """Return the bearer of a link: the person it names, with their current groups. It ends with its sender's last key."""
+        """Return the bearer of a link: the person it names, with their current groups. It ends with its sender's key."""
         bearer = read_link(self.signer, word)
-        if bearer.sender and not await asyncio.to_thread(is_known, self.settings, self.records, bearer.sender):
+        if bearer.sender and not await asyncio.to_thread(is_known, self.settings, self.records, bearer.sender, bearer.key):
             refuse_unknown("the sender of the link no longer has access to this service")
         return replace(await self._person(bearer.name), only=bearer.only, nonce=bearer.nonce, sender=bearer.sender)
 

@@ -550,6 +550,24 @@ def test_a_link_ends_with_the_last_key_or_the_issuer_of_who_asked_for_it(lost: s
     go(body())
 
 
+def test_a_link_ends_with_the_key_that_asked_for_it_though_its_owner_has_another(tmp_path: Path) -> None:
+    """Who was operator would decide as the candidate, without a role."""
+
+    async def body() -> None:
+        made = service(tmp_path, pay=asking(**{"x-approvers": ["ann"]}))
+        identity = Identity(made.records, made.settings, made.signer)
+        first = await identity.bearer(identity.new_key("mal", ["operator"]))
+        run = (await made.start(BOSS, "pay", "x", wait=20)).report.run
+        word = await made.link(first, run, "userContext1", "ann")
+        assert (await made.linked(word)).name == "ann"
+        made.records.revoke("mal")
+        identity.new_key("mal", ["viewer"])
+        with pytest.raises(AuthenticationError, match="no longer has access"):
+            await made.linked(word)
+
+    go(body())
+
+
 @pytest.mark.parametrize("turned_on", ["keys", "oidc"])
 def test_a_link_that_was_asked_for_without_authentication_ends_when_it_is_on(turned_on: str, tmp_path: Path) -> None:
     """Whoever reached the port could ask for links, which would answer as the candidates for seven days."""
