@@ -99,28 +99,30 @@ class EventStreams:
             async for event in self._standings_of(caller, info, after):
                 yield event
             return
-        status, looked, woken, reading = report.status, monotonic(), True, TraceReading(self.engine, run, after)
+        status, has_ended, looked, woken = report.status, report.has_ended, monotonic(), True
+        reading = TraceReading(self.engine, run, after, turn := self._turn(caller))
+        del report, info  # they may be large, and a stream stays open for long
         with self.hub.following(run) as box:
             while True:
                 before = reading.after
-                async with self._turn(caller):
+                async for event in reading.events(box):
+                    yield event
+                changed = (woken or reading.after != before) and not await self._is_still(run, (status,))
+                if has_ended or changed or monotonic() > looked + _LOOK_ANYWAY:
+                    async with turn:
+                        report, looked = await self.visibility.seen(caller, run), monotonic()
+                    was, status, has_ended, now = status, report.status, report.has_ended, standing_json(report)
+                    del report
                     async for event in reading.events(box):
                         yield event
-                changed = (woken or reading.after != before) and not await self._is_still(run, (status,))
-                if report.has_ended or changed or monotonic() > looked + _LOOK_ANYWAY:
-                    report, looked = await self.visibility.seen(caller, run), monotonic()
-                    async with self._turn(caller):
-                        async for event in reading.events(box):
-                            yield event
-                    if report.has_ended or report.status != status:
-                        status = report.status
-                        yield NumberedEvent(reading.after, "status", standing_json(report))
-                    if report.has_ended:
+                    if has_ended or status != was:
+                        yield NumberedEvent(reading.after, "status", now)
+                    if has_ended:
                         return
                 woken = await self.hub.wait(run, max(LOOK, len(self.hub.boxes) / _LOOKS))
 
     def _turn(self, caller: Caller) -> asyncio.Semaphore:
-        """Return what a stream of a caller holds while it reads stored events and sends them: each may be large."""
+        """Return what a stream of a caller holds while it reads stored events: each may be large."""
         turn = self._turns.get(caller.name) or asyncio.Semaphore(AT_ONCE)
         self._turns[caller.name] = turn
         return turn
@@ -187,7 +189,8 @@ class NumberedEvent(Struct, frozen=True):
 class TraceReading:
     """Reads and numbers new events of a trace, few at a time; a trace that has become shorter is reported as a `gap`."""
 
-    def __init__(self, engine: Engine, run: str, after: int) -> None:
+    def __init__(self, engine: Engine, run: str, after: int, turn: asyncio.Semaphore | None = None) -> None:
+        self._turn = turn or asyncio.Semaphore()
         self.engine = engine
         self.run = run
         self.after = after
@@ -199,7 +202,11 @@ class TraceReading:
     async def events(self, box: dict[str, AnswerPart]) -> AsyncGenerator[NumberedEvent]:
         """Yield the undelivered events, and the new parts of incomplete answers in a box."""
         pages = pages_of(self.engine, self.run, self._place)
-        while (page := await asyncio.to_thread(next, pages, None)) is not None:
+        while True:
+            async with self._turn:
+                page = await asyncio.to_thread(next, pages, None)
+            if page is None:
+                break
             events, self._place = page
             for event in events:
                 self._seen += 1
