@@ -47,7 +47,7 @@ from instrc.runtime.retry import ForkOptions, RetryOptions
 from instrc.runtime.run_report import RunFilter, RunReport, step_values
 from instrc.runtime.trace_page import page_of
 from instrc.server.access import Caller, RateLimiter, page_refusal
-from instrc.server.door import CONTENT_POLICY, caller_of, peer_in
+from instrc.server.door import AWAY, CONTENT_POLICY, caller_of, peer_in
 from instrc.server.files import files_in, is_reference, keep, reference_of, stems_of, stored_file
 from instrc.server.form_data import NAMES, ROOT, begun, changed, data_of, pairs
 from instrc.server.forms import AnswerForm, Words, fitted
@@ -181,6 +181,8 @@ class Inbox:
                 raise
             except HTTPException as error:  # an unreadable form
                 status = error.status_code
+            except AWAY:
+                status = 503
             except Exception:  # noqa: BLE001  -- logged, and explained to the reader in words
                 _log.exception("a page cannot be shown")
                 status = 500

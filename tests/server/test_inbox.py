@@ -21,6 +21,7 @@ import pytest
 from listening import at_port
 from msgspec.structs import replace
 from serving import BOB, BOSS, CAT, LETTER, asking, client, go, person, service, settled
+from sqlalchemy.exc import OperationalError
 from starlette.routing import Route
 from test_forms import ALLOWED, HOSTILE, Browser, table
 from written_processes import DECISION, TEXT, call, chunk, process, step
@@ -591,13 +592,16 @@ def test_a_page_that_breaks_says_so_in_the_language_of_the_reader(
             broken = await http.get("/inbox/runs")
             form = {"content-type": "multipart/form-data"}
             unread = await http.post("/inbox/start/letter", content=b"--x", headers=form)
-            for page, status in ((broken, 500), (unread, 400)):
+            made.runs = AsyncMock(side_effect=OperationalError("", None, Exception("a secret")))  # type: ignore[method-assign]
+            away = await http.get("/inbox/runs")
+            for page, status in ((broken, 500), (unread, 400), (away, 503)):
                 seen(page, status)
                 assert languages()[language]["broken"] in page.text
                 assert "a secret" not in page.text
 
     go(body())
     assert "ZeroDivisionError: a secret" in caplog.text
+    assert "OperationalError" not in caplog.text
 
 
 def test_a_fork_says_its_origin(tmp_path: Path) -> None:
