@@ -51,7 +51,10 @@ def serving(answer: Callable[[Asked], Answer]) -> Iterator[str]:
         def log_message(self, *_: object) -> None:
             """Say nothing."""
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+    class Server(ThreadingHTTPServer):
+        request_queue_size = 128  # of five, a busy machine drops a connection, whose client waits a second or more
+
+    with Server(("127.0.0.1", 0), Handler) as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
         thread.start()
         try:
