@@ -54,6 +54,10 @@ class Caller(Struct, frozen=True):
         held = self.roles.get(ALL, frozenset()) | self.roles.get(program, frozenset())
         return role in held or "admin" in held
 
+    def has_given(self, vote: Vote) -> bool:
+        """Return whether an answer is the caller's: the sender of a link can use it too, so to its bearer only theirs are."""
+        return vote.who == self.name and (self.only is None or vote.sender == self.sender)
+
     def may_any(self, roles: Iterable[Role], program: str) -> bool:
         """Return whether the caller has one of some roles for a program."""
         return any(self.may(role, program) for role in roles)

@@ -431,7 +431,7 @@ class RunService:
         question, tag = read_shown_id(question)
         data, comment = await asyncio.to_thread(lambda: (copy_answer(question, data), redacted(comment)))  # as the run records it
         before = (await asyncio.to_thread(self.records.votes, run, question)).get(question, [])
-        if any(each.who == caller.name and each.data == data for each in before):
+        if any(caller.has_given(each) and each.data == data for each in before):
             report = await self.visibility.seen(caller, run, question)
             if all(each.id != question for each in report.questions):
                 return await self.visibility.info_of(caller, report)

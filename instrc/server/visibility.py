@@ -212,7 +212,7 @@ class Visibility:
         sees_run = row is not None and caller.only is None and may_see(caller, row.program, row.starter)
         if not sees_run and not was_asked and all(vote.who != caller.name for vote in votes):
             return []
-        return [vote if sees_run or vote.who == caller.name else replace(vote, data=None, comment=None) for vote in votes]
+        return [vote if sees_run or caller.has_given(vote) else replace(vote, data=None, comment=None) for vote in votes]
 
     async def require_free(self, caller: Caller, run: str, launched: Json = None) -> Launch | None:
         """Raise for the id of a deleted run, or of one that another caller has started, also where the caller sees it.

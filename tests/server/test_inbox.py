@@ -275,6 +275,26 @@ def test_what_is_shown_has_the_titles_of_its_steps(tmp_path: Path) -> None:
     inbox(tmp_path, test, program=program)
 
 
+def test_who_asked_for_a_link_reads_no_answer_that_the_person_gave_without_it(tmp_path: Path) -> None:
+    async def body() -> None:
+        made = service(tmp_path)
+        identity = Identity(made.records, made.settings, made.signer)
+        identity.new_key("boss", ["admin"])
+        identity.new_key("cat", ["answerer"])
+        async with client(made, identity=identity, routes=Inbox(made, identity=identity).routes) as http:
+            for word_used in (False, True):
+                run = (await made.start(BOSS, "letter", "Ann comes", wait=20)).report.run
+                words = [await made.link(BOSS, run, "userContext1", "cat") for _ in range(2)]
+                given = await made.linked(words[0]) if word_used else CAT
+                await made.answer(given, run, "userContext1", {"decision": "Approve"}, comment="a secret")
+                page = await http.get(f"/inbox/link/{words[1]}")
+                assert ("You answered this on" in page.text, "a secret" in page.text) == (True, word_used)
+                again = await http.post(f"/v1/links/{words[1]}", json={"data": {"decision": "Approve"}})
+                assert (again.status_code == 200) is word_used, again.text
+
+    go(body())
+
+
 def test_a_link_shows_no_menus_that_lead_nowhere(tmp_path: Path) -> None:
     async def body() -> None:
         made = service(tmp_path)
