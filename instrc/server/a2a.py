@@ -174,8 +174,8 @@ class ServiceHandler(RequestHandler):
     async def on_message_send_stream(self, params: pb.SendMessageRequest, context: ServerCallContext) -> AsyncGenerator[Event]:
         """Do the same, and report the state of the task until it has ended or waits for a person."""
         with _in_their_words(), context.state["streams"].entered(_caller(context).name):
-            info = await self._taken(params, context)
-            async for event in self._followed(context, info, through_questions=False):
+            task = task_of(await self._taken(params, context))
+            async for event in self._followed(context, task, through_questions=False):
                 yield event
 
     async def on_subscribe_to_task(self, params: pb.SubscribeToTaskRequest, context: ServerCallContext) -> AsyncGenerator[Event]:
@@ -184,14 +184,16 @@ class ServiceHandler(RequestHandler):
             info = await self._info(context, params.id)
             if info.report.has_ended:
                 raise errors.UnsupportedOperationError(message=_ended(info))
-            async for event in self._followed(context, info, through_questions=True):
+            task = task_of(info)
+            del info  # it may be large, and the stream long
+            async for event in self._followed(context, task, through_questions=True):
                 yield event
 
-    async def _followed(self, context: ServerCallContext, info: RunInfo, *, through_questions: bool) -> AsyncGenerator[Event]:
-        before = task_of(info)
+    async def _followed(self, context: ServerCallContext, before: pb.Task, *, through_questions: bool) -> AsyncGenerator[Event]:
         yield before
-        async for now in exchange.standings(self.service, _caller(context), info.report.run):
+        async for now in exchange.standings(self.service, _caller(context), before.id):
             task = task_of(now)
+            del now
             for event in _updates(before, task):
                 yield event
             before = task

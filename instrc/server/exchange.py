@@ -34,13 +34,18 @@ async def standings(service: RunService, caller: Caller, run: str) -> AsyncItera
     """Yield the current state of a run, and each change of its status or questions, until it has ended."""
     before: tuple[str, list[str]] | None = None
     async for event in service.event_streams.events(caller, run, _ALL):
-        if event.kind in _TURNS:
+        kind = event.kind
+        del event  # as the report below: it may be large, and the next one may be long in coming
+        if kind in _TURNS:
             info = await service.run(caller, run)
-            asked = info.report.questions
-            now = (info.report.status, await asyncio.to_thread(lambda: [each.shown_id for each in asked]))  # noqa: B023  -- awaited
+            now = (
+                info.report.status,
+                await asyncio.to_thread(lambda asked: [each.shown_id for each in asked], info.report.questions),
+            )
             if now != before:
                 before = now
                 yield info
+            del info
 
 
 async def settled(service: RunService, caller: Caller, run: str) -> RunInfo:
