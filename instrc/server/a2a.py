@@ -185,7 +185,7 @@ class ServiceHandler(RequestHandler):
             if info.report.has_ended:
                 raise errors.UnsupportedOperationError(message=_ended(info))
             task = task_of(info)
-            del info  # it may be large, and the stream long
+            del info  # it may be large, and the stream may last for hours
             async for event in self._followed(context, task, through_questions=True):
                 yield event
 

@@ -55,7 +55,7 @@ class Caller(Struct, frozen=True):
         return role in held or "admin" in held
 
     def has_given(self, vote: Vote) -> bool:
-        """Return whether an answer is the caller's: the sender of a link can use it too, so to its bearer only theirs are."""
+        """Return whether the caller gave an answer: the bearer of a link, by a link of the same sender, who can use it too."""
         return vote.who == self.name and (self.only is None or vote.sender == self.sender)
 
     def may_any(self, roles: Iterable[Role], program: str) -> bool:

@@ -250,7 +250,7 @@ class Door:
             while len(body) - sent > bounds.PIECE:  # the next one once the client has read
                 await send({**message, "body": body[sent : sent + bounds.PIECE], "more_body": True})
                 sent += bounds.PIECE
-                await asyncio.sleep(0)  # learn whether the client has left, before more is written to nobody
+                await asyncio.sleep(0)  # lets the loop close a connection that the client has left
             await send({**message, "body": body[sent:]} if sent else message)
 
         return protected

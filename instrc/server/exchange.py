@@ -35,7 +35,7 @@ async def standings(service: RunService, caller: Caller, run: str) -> AsyncItera
     before: tuple[str, list[str]] | None = None
     async for event in service.event_streams.events(caller, run, _ALL):
         kind = event.kind
-        del event  # as the report below: it may be large, and the next one may be long in coming
+        del event  # like the report below, it may be large, and the next event may take hours
         if kind in _TURNS:
             info = await service.run(caller, run)
             now = (
